@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "roost",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Roost", targets: ["Roost"]),
+        .executable(name: "roost", targets: ["RoostCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.4.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+        .target(name: "CRoost"),
+        .target(name: "RoostIO", dependencies: ["CRoost"]),
+        .target(name: "RoostFormat", dependencies: ["CRoost", "RoostIO"]),
+        .target(name: "RoostCoding", dependencies: ["RoostIO"]),
+        .target(name: "RoostLog", dependencies: ["RoostIO", "RoostFormat"]),
+        .target(name: "RoostSnapshot", dependencies: ["CLZ4", "RoostIO", "RoostFormat"]),
+        .target(
+            name: "RoostEngine", dependencies: ["RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot"]),
+        .target(
+            name: "Roost",
+            dependencies: [
+                "RoostIO", "RoostFormat", "RoostCoding", "RoostEngine",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .executableTarget(
+            name: "RoostCommand",
+            dependencies: [
+                "Roost", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .testTarget(name: "RoostTests", dependencies: ["Roost"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,69 @@
+// C shims: what Swift cannot say, or not fast enough. No state, no I/O of its own.
+#ifndef CROOST_H
+#define CROOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc`; begin with any seed.
+/// SSE4.2 or ARMv8 instructions where the processor has them, a table otherwise; all give
+/// the same result. The seed is inverted on entry and exit, so CRCs can be chained.
+uint32_t roost_crc32c(uint32_t crc, const void *bytes, size_t length);
+
+/// The portable form, for comparing with the hardware's.
+uint32_t roost_crc32c_table(uint32_t crc, const void *bytes, size_t length);
+
+static inline int roost_compare(const void *left, const void *right, size_t length) {
+    return memcmp(left, right, length);
+}
+
+#define ROOST_ROTATE(x, b) (((x) << (b)) | ((x) >> (64 - (b))))
+#define ROOST_SIP_ROUND                                                                           \
+    do {                                                                                          \
+        v0 += v1; v1 = ROOST_ROTATE(v1, 13); v1 ^= v0; v0 = ROOST_ROTATE(v0, 32);                 \
+        v2 += v3; v3 = ROOST_ROTATE(v3, 16); v3 ^= v2;                                            \
+        v0 += v3; v3 = ROOST_ROTATE(v3, 21); v3 ^= v0;                                            \
+        v2 += v1; v1 = ROOST_ROTATE(v1, 17); v1 ^= v2; v2 = ROOST_ROTATE(v2, 32);                 \
+    } while (0)
+
+/// SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012) of `length`
+/// bytes under the 128-bit key `k0`, `k1`. Inline, because it stands before every put and get.
+static inline uint64_t roost_siphash13(
+    uint64_t k0, uint64_t k1, const void *bytes, size_t length) {
+    const uint8_t *p = (const uint8_t *)bytes;
+    uint64_t v0 = k0 ^ 0x736f6d6570736575ULL, v1 = k1 ^ 0x646f72616e646f6dULL;
+    uint64_t v2 = k0 ^ 0x6c7967656e657261ULL, v3 = k1 ^ 0x7465646279746573ULL;
+    uint64_t word;
+    size_t left = length;
+    for (; left >= 8; left -= 8, p += 8) {
+        memcpy(&word, p, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+#endif
+        v3 ^= word;
+        ROOST_SIP_ROUND;
+        v0 ^= word;
+    }
+    word = (uint64_t)(length & 0xff) << 56;
+    switch (left) {
+    case 7: word |= (uint64_t)p[6] << 48; /* fall through */
+    case 6: word |= (uint64_t)p[5] << 40; /* fall through */
+    case 5: word |= (uint64_t)p[4] << 32; /* fall through */
+    case 4: word |= (uint64_t)p[3] << 24; /* fall through */
+    case 3: word |= (uint64_t)p[2] << 16; /* fall through */
+    case 2: word |= (uint64_t)p[1] << 8; /* fall through */
+    case 1: word |= (uint64_t)p[0]; /* fall through */
+    default: break;
+    }
+    v3 ^= word;
+    ROOST_SIP_ROUND;
+    v0 ^= word;
+    v2 ^= 0xff;
+    ROOST_SIP_ROUND;
+    ROOST_SIP_ROUND;
+    ROOST_SIP_ROUND;
+    return v0 ^ v1 ^ v2 ^ v3;
+}
+
+#endif

@@ -1,0 +1,10 @@
+// What a client of Roost names without importing the targets below it.
+@_exported import protocol RoostCoding.BinaryCodable
+@_exported import struct RoostCoding.BinaryReader
+@_exported import enum RoostCoding.BinaryShape
+@_exported import struct RoostCoding.BinaryWriter
+@_exported import enum RoostEngine.Durability
+@_exported import struct RoostEngine.RecoveryReport
+@_exported import struct RoostEngine.VerificationReport
+@_exported import struct RoostEngine.WorkspaceStatistics
+@_exported import struct RoostIO.RoostError

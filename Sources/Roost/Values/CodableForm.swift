@@ -1,0 +1,36 @@
+import Foundation
+import RoostFormat
+import Synchronization
+
+/// JSON and property lists hold one value at the top that may be no object: a wrapper of one
+/// element makes every value an array, which both formats take at the top.
+func encodeCodable<Value: Encodable>(_ value: Value, _ coder: ValueCoder) throws -> [UInt8] {
+    switch coder {
+    case .json:
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
+        return Array(try encoder.encode([value]))
+    case .propertyList:
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return Array(try encoder.encode([value]))
+    }
+}
+
+/// `nil` where `kind` is none of `Codable`'s.
+func decodeCodable<Value: Decodable>(
+    _ type: Value.Type, _ kind: ValueKind, _ payload: UnsafeRawBufferPointer
+) throws -> Value? {
+    switch kind {
+    case .json:
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
+        return try decoder.decode([Value].self, from: Data(payload)).first
+    case .propertyList:
+        return try PropertyListDecoder().decode([Value].self, from: Data(payload)).first
+    default: return nil
+    }
+}

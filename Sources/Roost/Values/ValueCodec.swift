@@ -1,0 +1,139 @@
+import Foundation
+import RoostCoding
+import RoostEngine
+import RoostFormat
+
+/// How values of one type become stored bytes and come back.
+///
+/// The types with a fixed form are told by identity first, whichever way the caller came in.
+struct ValueCodec<Value: Sendable>: Sendable {
+    /// Encodes a value that has no fixed form.
+    let encodeOther: @Sendable (Value, ValueCoder) throws -> EncodedValue
+    /// Decodes the payload of a coded kind; `nil` where this codec does not do that kind.
+    let decodeOther: @Sendable (ValueKind, UnsafeRawBufferPointer) throws -> Value?
+
+    func encode(_ value: Value, coder: ValueCoder) throws -> EncodedValue {
+        if let fixed = FixedForm.encode(value) { return fixed }
+        do { return try encodeOther(value, coder) } catch let error as RoostError { throw error } catch {
+            throw RoostError(.encodingFailed, "a \(Value.self) could not be encoded", cause: error)
+        }
+    }
+
+    /// The value that a look-up found; makes it resident where decoding it was dear.
+    func decode(
+        _ found: FoundValue, key: String, name: DictionaryName, engine: Engine
+    ) throws -> Value? {
+        if let resident = found.resident {
+            if let value = ResidentValue<Value>.value(of: resident) { return value }
+            // Resident as another type: the stored bytes decide.
+            guard let stored = try engine.find(key, name: name, isResidentAllowed: false) else { return nil }
+            return try decode(stored, key: key, name: name)
+        }
+        let value = try decode(found, key: key, name: name)
+        if found.isWorthKeeping {
+            engine.makeResident(
+                ResidentValue(value),
+                costBytes: found.bytes.count * 2 + MemoryLayout<Value>.stride + 32, found: found,
+                key: key, name: name)
+        }
+        return value
+    }
+
+    private func decode(_ found: FoundValue, key: String, name: DictionaryName) throws -> Value {
+        // The owner keeps the bytes in place; it must live until they are decoded.
+        try withExtendedLifetime(found.owner) {
+            try decode(stored: found.bytes, key: key, name: name)
+        }
+    }
+
+    func decode(stored: UnsafeRawBufferPointer, key: String, name: DictionaryName) throws -> Value {
+        guard let first = stored.first, let kind = ValueKind(rawValue: first) else {
+            throw RoostError(
+                .decodingFailed, "\"\(key)\" in \"\(name.name)\" is of a kind that this version does not know")
+        }
+        let payload = UnsafeRawBufferPointer(rebasing: stored[1...])
+        if kind.isCoded {
+            do {
+                if let value = try decodeOther(kind, payload) { return value }
+            } catch {
+                throw RoostError(
+                    .decodingFailed,
+                    "\"\(key)\" in \"\(name.name)\" does not decode as \(Value.self); its bytes are unchanged",
+                    cause: error)
+            }
+        } else if FixedForm.kind(of: Value.self) == kind {
+            if let value = FixedForm.decode(payload, as: Value.self) { return value }
+            throw RoostError(
+                .decodingFailed, "\"\(key)\" in \"\(name.name)\" is not a whole \(kind.typeName)")
+        }
+        throw RoostError(
+            .typeMismatch,
+            "\"\(key)\" in \"\(name.name)\" is stored as \(kind.typeName), not as \(Value.self)")
+    }
+}
+
+extension FoundValue {
+    /// Cold values cost a look into snapshots, coded ones a decoding. What stands in the log in
+    /// a fixed form costs as little there as it would resident.
+    var isWorthKeeping: Bool {
+        switch origin {
+        case .resident: false
+        case .cold: true
+        case .log: bytes.first.flatMap(ValueKind.init(rawValue:))?.isCoded ?? false
+        }
+    }
+}
+
+/// A decoded value in the cache.
+final class ResidentValue<Value: Sendable>: Sendable {
+    private let value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    /// `nil` where `object` holds a value of another type.
+    static func value(of object: AnyObject) -> Value? {
+        guard ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(ResidentValue<Value>.self)
+        else { return nil }
+        // The class was compared just above, and it is final.
+        return unsafeDowncast(object, to: ResidentValue<Value>.self).value
+    }
+}
+
+extension ValueCodec where Value: BinaryCodable {
+    static func binary() -> ValueCodec {
+        ValueCodec(
+            encodeOther: { value, _ in
+                EncodedValue(
+                    kind: ValueKind.binary.rawValue,
+                    payload: .bytes(try BinaryWriter.encode(value)))
+            },
+            decodeOther: { kind, payload in
+                if kind == .binary { return try BinaryReader.decode(Value.self, from: payload) }
+                // Stored when the type was only `Codable`; it may still be that too.
+                guard let type = Value.self as? any Decodable.Type else { return nil }
+                return try decodeCodable(type, kind, payload) as? Value
+            })
+    }
+}
+
+extension ValueCodec where Value: Codable {
+    static func codable() -> ValueCodec {
+        ValueCodec(
+            encodeOther: { value, coder in
+                if let binary = value as? any BinaryCodable {
+                    return EncodedValue(
+                        kind: ValueKind.binary.rawValue,
+                        payload: .bytes(try BinaryWriter.encode(binary)))
+                }
+                return EncodedValue(
+                    kind: coder.kind.rawValue, payload: .bytes(try encodeCodable(value, coder)))
+            },
+            decodeOther: { kind, payload in
+                if kind == .binary {
+                    guard let type = Value.self as? any BinaryCodable.Type else { return nil }
+                    return try BinaryReader.decode(type, from: payload) as? Value
+                }
+                return try decodeCodable(Value.self, kind, payload)
+            })
+    }
+}

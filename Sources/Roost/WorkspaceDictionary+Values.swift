@@ -1,0 +1,162 @@
+import RoostCoding
+import RoostEngine
+
+// Each call stands twice, for the two kinds of coding. A type that is both `Codable` and
+// `BinaryCodable` takes the binary one, since the other is disfavoured.
+
+extension WorkspaceDictionary {
+    // MARK: Reading
+
+    /// The value of `key`, or `nil` where it has none.
+    ///
+    /// - Throws: `.typeMismatch` naming both types, `.decodingFailed` (the bytes stay as they
+    ///   are), `.corrupt` with file and offset, `.closed`.
+    public func value<Value: BinaryCodable & Sendable>(
+        forKey key: String, as type: Value.Type = Value.self
+    ) throws -> Value? {
+        try read(key, .binary())
+    }
+
+    /// The value of `key`, or `nil` where it has none; as the other `value(forKey:as:)`.
+    @_disfavoredOverload
+    public func value<Value: Codable & Sendable>(
+        forKey key: String, as type: Value.Type = Value.self
+    ) throws -> Value? {
+        try read(key, .codable())
+    }
+
+    /// The value of `key`, or `nil`; as `value(forKey:as:)`.
+    public subscript<Value: BinaryCodable & Sendable>(key: String, as type: Value.Type) -> Value? {
+        get throws { try read(key, .binary()) }
+    }
+
+    /// The value of `key`, or `nil`; as `value(forKey:as:)`.
+    @_disfavoredOverload
+    public subscript<Value: Codable & Sendable>(key: String, as type: Value.Type) -> Value? {
+        get throws { try read(key, .codable()) }
+    }
+
+    /// The value of `key`, or `value` where it has none; as `value(forKey:as:)`.
+    public subscript<Value: BinaryCodable & Sendable>(
+        key: String, default value: @autoclosure () -> Value
+    ) -> Value {
+        get throws { try read(key, .binary()) ?? value() }
+    }
+
+    /// The value of `key`, or `value` where it has none; as `value(forKey:as:)`.
+    @_disfavoredOverload
+    public subscript<Value: Codable & Sendable>(
+        key: String, default value: @autoclosure () -> Value
+    ) -> Value {
+        get throws { try read(key, .codable()) ?? value() }
+    }
+
+    /// As `value(forKey:as:)`; tasks that load the same cold key at once share one load.
+    public func load<Value: BinaryCodable & Sendable>(
+        _ key: String, as type: Value.Type = Value.self
+    ) async throws -> Value? {
+        try await loadShared(key, .binary())
+    }
+
+    /// As `value(forKey:as:)`; tasks that load the same cold key at once share one load.
+    @_disfavoredOverload
+    public func load<Value: Codable & Sendable>(
+        _ key: String, as type: Value.Type = Value.self
+    ) async throws -> Value? {
+        try await loadShared(key, .codable())
+    }
+
+    // MARK: Writing
+
+    /// Sets the value of `key`; returns once `durability`, or the workspace's where it is `nil`,
+    /// holds. Until then readers see the older value.
+    ///
+    /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.readOnly`, `.closed`,
+    ///   `.outOfSpace`, `.cancelled`, and then nothing is changed; `.poisoned` where a sync
+    ///   failed, and then the outcome is unknown until the workspace is reopened.
+    public func set<Value: BinaryCodable & Sendable>(
+        _ value: Value, forKey key: String, durability: Durability? = nil
+    ) async throws {
+        try await write(value, key, .binary(), durability)
+    }
+
+    /// Sets the value of `key`; as the other `set(_:forKey:durability:)`.
+    @_disfavoredOverload
+    public func set<Value: Codable & Sendable>(
+        _ value: Value, forKey key: String, durability: Durability? = nil
+    ) async throws {
+        try await write(value, key, .codable(), durability)
+    }
+
+    /// Sets many values as one batch: they survive together, and no reader sees part of them.
+    /// Of several values for one key the last counts.
+    public func setAll<Value: BinaryCodable & Sendable>(
+        _ pairs: some Sequence<(String, Value)>, durability: Durability? = nil
+    ) async throws {
+        try await writeAll(pairs, .binary(), durability)
+    }
+
+    /// Sets many values as one batch; as the other `setAll(_:durability:)`.
+    @_disfavoredOverload
+    public func setAll<Value: Codable & Sendable>(
+        _ pairs: some Sequence<(String, Value)>, durability: Durability? = nil
+    ) async throws {
+        try await writeAll(pairs, .codable(), durability)
+    }
+
+    /// Sets every entry of a Swift dictionary as one batch.
+    public func setAll<Value: BinaryCodable & Sendable>(
+        _ values: [String: Value], durability: Durability? = nil
+    ) async throws {
+        try await writeAll(values.lazy.map { ($0.key, $0.value) }, .binary(), durability)
+    }
+
+    /// Sets every entry of a Swift dictionary as one batch.
+    @_disfavoredOverload
+    public func setAll<Value: Codable & Sendable>(
+        _ values: [String: Value], durability: Durability? = nil
+    ) async throws {
+        try await writeAll(values.lazy.map { ($0.key, $0.value) }, .codable(), durability)
+    }
+}
+
+extension WorkspaceDictionary {
+    private func read<Value>(_ key: String, _ codec: ValueCodec<Value>) throws -> Value? {
+        let name = try checkedName()
+        guard let found = try workspace.engine.find(key, name: name) else { return nil }
+        return try codec.decode(found, key: key, name: name, engine: workspace.engine)
+    }
+
+    private func loadShared<Value>(
+        _ key: String, _ codec: ValueCodec<Value>
+    ) async throws -> Value? {
+        try checkCancellation()
+        let name = try checkedName()
+        guard workspace.engine.isCold(key, name: name) else { return try read(key, codec) }
+        return try await workspace.loads.load(key, in: name, as: Value.self) {
+            try read(key, codec)
+        }
+    }
+
+    private func write<Value>(
+        _ value: Value, _ key: String, _ codec: ValueCodec<Value>, _ durability: Durability?
+    ) async throws {
+        if Task.isCancelled { try checkCancellation() }
+        _ = try await workspace.engine.write(
+            try codec.encode(value, coder: workspace.coder), key: key, name: try checkedName(),
+            durability: durability)
+    }
+
+    private func writeAll<Value>(
+        _ pairs: some Sequence<(String, Value)>, _ codec: ValueCodec<Value>,
+        _ durability: Durability?
+    ) async throws {
+        let name = try checkedName()
+        var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
+        for (key, value) in pairs {
+            batch.put(try codec.encode(value, coder: workspace.coder), forKey: key, in: name)
+        }
+        try checkCancellation()
+        _ = try await workspace.engine.commit(batch, durability: durability)
+    }
+}

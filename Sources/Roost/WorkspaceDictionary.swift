@@ -1,0 +1,89 @@
+import RoostCoding
+import RoostEngine
+import RoostFormat
+
+/// A named key space of a workspace: string keys, values of any supported type.
+///
+/// Keys are compared by their UTF-8 bytes, not by Swift's canonical equivalence: "é" as one
+/// character and as two are two keys. Any key up to 64 KiB is allowed, the empty one and ones
+/// with NUL included.
+///
+/// Values are Bool, the fixed-width integers, Float, Double, String, Data, `[UInt8]`, and any
+/// type that is `BinaryCodable` or `Codable`; a type that is both is stored as `BinaryCodable`.
+/// A value is read as the type that it was written as; another is a `.typeMismatch`.
+///
+/// Reads are synchronous, from any thread: a resident value costs a look-up; a cold one is read,
+/// verified, decoded, and kept under the memory budget. Writes suspend until their durability
+/// holds.
+public struct WorkspaceDictionary: Sendable {
+    public let workspace: Workspace
+    public let name: String
+    let engineName: DictionaryName?
+
+    init(workspace: Workspace, name: String) {
+        self.workspace = workspace
+        self.name = name
+        engineName = DictionaryName(name)
+    }
+
+    /// - Throws: `.keyTooLarge` where the dictionary's name is too long.
+    func checkedName() throws -> DictionaryName {
+        guard let engineName else {
+            throw RoostError(
+                .keyTooLarge,
+                "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes")
+        }
+        return engineName
+    }
+
+    // MARK: Keys
+
+    /// Whether `key` has a value. Decodes nothing.
+    public func contains(_ key: String) throws -> Bool {
+        try workspace.engine.contains(key, name: try checkedName())
+    }
+
+    /// How many keys the dictionary has at this moment. Costs a pass over its keys.
+    public var count: Int {
+        get throws {
+            var count = 0
+            try workspace.engine.view().forEachKey(in: try checkedName()) { _ in count += 1 }
+            return count
+        }
+    }
+
+    /// All keys at one moment, in the order of their UTF-8 bytes. Holds all of them in memory.
+    public var keys: [String] {
+        get throws {
+            let name = try checkedName()
+            let scan = try workspace.engine.view().scan(name)
+            var keys: [String] = []
+            while let key = scan.recordKey {
+                keys.append(String(decoding: key[name.prefix.count...], as: UTF8.self))
+                try scan.moveToNext()
+            }
+            return keys
+        }
+    }
+
+    // MARK: Removing
+
+    /// Removes a key; a key without a value is no error. As durable as any write.
+    ///
+    /// - Throws: `.readOnly`, `.closed`, `.poisoned`, `.outOfSpace`, `.cancelled`.
+    public func removeValue(forKey key: String, durability: Durability? = nil) async throws {
+        try checkCancellation()
+        _ = try await workspace.engine.write(
+            nil, key: key, name: try checkedName(), durability: durability)
+    }
+
+    /// Removes every key as one batch: no reader sees part of it, and every other write falls
+    /// wholly before or after it. Costs one operation in the log, however many keys there are;
+    /// their space comes back at compaction.
+    public func removeAll(durability: Durability? = nil) async throws {
+        try checkCancellation()
+        var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
+        batch.clear(try checkedName())
+        _ = try await workspace.engine.commit(batch, durability: durability)
+    }
+}

@@ -1,0 +1,74 @@
+/// Finding fields that are not the next ones.
+///
+/// The order of the fields is looked at once, when a field that is asked for is not the next
+/// one. Ascending fields need no further search: the first higher number proves that a field
+/// is missing. Others are searched from the first field on each time.
+extension BinaryReader {
+    @usableFromInline @inline(never)
+    mutating func search(_ number: Int, wireType: UInt64) throws -> Bool {
+        let isBehind = number <= lastNumber
+        if order == .unknown {
+            try determineOrder(fromFirstField: isBehind)
+        }
+        if isBehind || order == .mixed { cursor = firstField.unsafelyUnwrapped }
+        lastNumber = number
+        while cursor < end {
+            let fieldStart = cursor
+            let tag = try readTag()
+            if tag.number == number {
+                guard tag.wireType == wireType else {
+                    throw wrongWireType(number, found: tag.wireType, wanted: wireType)
+                }
+                return true
+            }
+            if order == .ascending, tag.number > number {
+                cursor = fieldStart
+                return false
+            }
+            try skipContent(tag.wireType)
+        }
+        return false
+    }
+
+    /// Finds out whether each field has a higher number than the one before it, and leaves the
+    /// position as it was.
+    private mutating func determineOrder(fromFirstField: Bool) throws {
+        let position = cursor
+        var previous = lastNumber
+        if fromFirstField {
+            cursor = firstField.unsafelyUnwrapped
+            previous = 0
+        }
+        order = .ascending
+        while cursor < end {
+            let tag = try readTag()
+            if tag.number <= previous { order = .mixed }
+            previous = tag.number
+            try skipContent(tag.wireType)
+        }
+        cursor = position
+    }
+
+    mutating func skipField() throws {
+        try skipContent(readTag().wireType)
+    }
+
+    private mutating func readTag() throws -> (number: Int, wireType: UInt64) {
+        let tag = try readVarint()
+        guard tag >= 8, tag >> 3 <= UInt64(BinaryLimits.fieldNumber) else {
+            throw failure("\(tag) is not the tag of a field")
+        }
+        return (Int(tag >> 3), tag & 7)
+    }
+
+    private mutating func skipContent(_ wireType: UInt64) throws {
+        switch wireType {
+        case BinaryShape.varint.wireType: _ = try readWideVarint()
+        case BinaryShape.fixed32.wireType: _ = try takeRaw(4)
+        case BinaryShape.fixed64.wireType: _ = try takeRaw(8)
+        case BinaryShape.fixed128.wireType: _ = try takeRaw(16)
+        case BinaryShape.bytes.wireType: _ = try takeBytes()
+        default: throw failure("\(wireType) is not a wire type")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// When a write's call returns, and what then survives.
+public enum Durability: Sendable, Hashable {
+    /// Survives the death of the process, at any instruction; a power cut may take it.
+    case process
+    /// As `process`, and on disk within that time.
+    case interval(Duration)
+    /// On disk when the call returns. Readers see it only then.
+    case synced
+}
+
+/// How an engine is set up; the public configuration is made into this.
+package struct EngineConfiguration: Sendable {
+    package var isReadOnly = false
+    package var shardCount = 16
+    package var durability = Durability.interval(.milliseconds(50))
+    package var memoryBudgetBytes = 64 << 20
+    package var compresses = true
+    /// Log bytes since the last flush at which the next one begins.
+    package var flushThresholdBytes: UInt64 = 128 << 20
+    /// Log bytes since the last flush at which writers wait.
+    package var backlogLimitBytes: UInt64 = 512 << 20
+
+    package init() {}
+}

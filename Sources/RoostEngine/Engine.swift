@@ -1,0 +1,90 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+import RoostSnapshot
+import Synchronization
+
+/// The embedded engine: shards over one log and each shard's snapshots.
+///
+/// - A put goes `Engine+Write` → `Shard` → `LogWriter`, and from there, in the background,
+///   `Compactor` → `SnapshotWriter`.
+/// - A get goes `Engine+Read` → the shard's published state → `SnapshotReader`.
+/// - `publication` is held while a batch of several shards becomes visible, and by whoever looks
+///   at all shards at once; single-key reads and writes do without it.
+package final class Engine: Sendable {
+    package let configuration: EngineConfiguration
+    package let directory: any Directory
+    package let recovery: RecoveryReport
+    package let hashSeed: HashSeed
+    let shards: [Shard]
+    let log: LogWriter?
+    let syncer: LogSyncer?
+    let compactor: Compactor
+    let condition: EngineCondition
+    let publication = Mutex<Void>(())
+    let intervals: IntervalSync
+
+    init(parts: Recovery.Parts, configuration: EngineConfiguration) {
+        self.configuration = configuration
+        directory = parts.directory
+        recovery = parts.report
+        hashSeed = parts.manifest.hashSeed
+        shards = parts.shards
+        log = parts.log
+        condition = parts.condition
+        syncer = parts.syncer
+        intervals = IntervalSync(syncer: parts.syncer)
+        compactor = Compactor(
+            directory: parts.directory, manifest: parts.manifest, shards: parts.shards,
+            log: parts.log, syncer: parts.syncer, condition: parts.condition,
+            configuration: configuration, tailSizeBytes: parts.tailSizeBytes)
+    }
+
+    /// Opens the workspace in the directory at `path`, which is created where it is missing,
+    /// unless the opening is for reading only.
+    package static func open(
+        at path: String, fileSystem: any FileSystem, configuration: EngineConfiguration
+    ) async throws -> Engine {
+        let parts = try await Recovery.open(
+            at: path, fileSystem: fileSystem, configuration: configuration)
+        return Engine(parts: parts, configuration: configuration)
+    }
+
+    @inline(__always)
+    func shard(of hash: UInt64) -> Shard {
+        shards[shardIndex(of: hash, shardCount: shards.count)]
+    }
+
+    /// Returns once all that was written before the call is on disk.
+    package func synchronize() async throws {
+        try condition.checkOpen()
+        guard let log, let syncer else { return }
+        try condition.checkWritable()
+        try await syncer.sync(through: log.lastSequence)
+    }
+
+    /// Writes the log's records to snapshots and merges each shard's snapshots into one.
+    package func compact() async throws {
+        try condition.checkOpen()
+        try condition.checkWritable()
+        try await compactor.compactAll()
+    }
+
+    /// Brings everything to disk, seals the log and gives the directory back. Later calls throw
+    /// `.closed`; a second close does nothing.
+    package func close() async throws {
+        guard condition.beginClosing() else { return }
+        await compactor.stop()
+        var failure: (any Error)?
+        do {
+            if let log, let syncer, condition.poison == nil {
+                try await syncer.sync(through: log.lastSequence)
+                try await compactor.seal()
+            } else {
+                log?.abandon()
+            }
+        } catch { failure = error }
+        try directory.unlock()
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,202 @@
+import RoostFormat
+import RoostIO
+import RoostSnapshot
+
+/// A key's value as a read found it: resident, or as bytes.
+package struct FoundValue {
+    /// The decoded value, where it is resident.
+    package let resident: (any Sendable & AnyObject)?
+    /// Kind and payload, valid as long as `owner` is held.
+    package let bytes: UnsafeRawBufferPointer
+    package let owner: AnyObject?
+    /// What must still hold when the decoded value is made resident.
+    package let origin: Origin
+
+    package enum Origin: Equatable {
+        case resident
+        /// At this address in the log.
+        case log(UInt)
+        /// In the snapshots of this epoch, the dictionary last emptied then.
+        case cold(epoch: UInt64, clearedSequence: UInt64)
+    }
+}
+
+/// Memory for a value that was decompressed.
+private final class ValueBuffer {
+    let buffer: UnsafeMutableRawBufferPointer
+
+    init(count: Int) { buffer = .allocate(byteCount: max(count, 1), alignment: 16) }
+    deinit { buffer.deallocate() }
+}
+
+extension Engine {
+    /// The value of a key, or `nil`. Synchronous, from any thread; takes the shard's mutex for
+    /// the look-up, and reads from cold storage without it.
+    package func find(
+        _ key: String, name: DictionaryName, isResidentAllowed: Bool = true
+    ) throws -> FoundValue? {
+        try condition.checkOpen()
+        return try name.withRecordKey(key) { (recordKey) throws(any Error) in
+            let hash = hashSeed.hash(recordKey)
+            return try shard(of: hash).find(
+                recordKey, hash: hash, seed: hashSeed, isResidentAllowed: isResidentAllowed)
+        }
+    }
+
+    /// Whether the newest record of a key, if it has one, is only in a snapshot: then reading
+    /// it costs enough to be shared.
+    package func isCold(_ key: String, name: DictionaryName) -> Bool {
+        name.withRecordKey(key) { recordKey in
+            let hash = hashSeed.hash(recordKey)
+            return shard(of: hash).isCold(recordKey, hash: hash, seed: hashSeed)
+        }
+    }
+
+    /// Whether a key has a value; decodes and decompresses nothing.
+    package func contains(_ key: String, name: DictionaryName) throws -> Bool {
+        try condition.checkOpen()
+        return try name.withRecordKey(key) { (recordKey) throws(any Error) in
+            let hash = hashSeed.hash(recordKey)
+            return try shard(of: hash).contains(recordKey, hash: hash, seed: hashSeed)
+        }
+    }
+
+    /// Makes `value`, decoded from what `found` held, resident, unless the key has moved on.
+    package func makeResident(
+        _ value: any Sendable & AnyObject, costBytes: Int, found: FoundValue, key: String,
+        name: DictionaryName
+    ) {
+        name.withRecordKey(key) { recordKey in
+            let hash = hashSeed.hash(recordKey)
+            shard(of: hash).makeResident(
+                value, costBytes: costBytes, found: found, recordKey, hash: hash, seed: hashSeed)
+        }
+    }
+}
+
+extension HashSeed {
+    /// The second half of what residents know a key by.
+    @inline(__always)
+    func fingerprint(_ key: UnsafeRawBufferPointer) -> UInt64 {
+        HashSeed(first: ~second, second: first &+ 0x9e37_79b9_7f4a_7c15).hash(key)
+    }
+}
+
+extension Shard {
+    private enum LookUp: Sendable {
+        case resident(any Sendable & AnyObject)
+        case log(Operation, RegionList)
+        case cold(SnapshotList, epoch: UInt64, clearedSequence: UInt64)
+        case absent
+    }
+
+    nonisolated func find(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed, isResidentAllowed: Bool
+    ) throws -> FoundValue? {
+        let lookUp = published.withLock { state -> LookUp in
+            if isResidentAllowed, state.staged.isEmpty || !state.isStaged(hash),
+                let resident = state.residents.find(hash, fingerprint: { seed.fingerprint(key) })
+            {
+                state.counters.residentCount &+= 1
+                return .resident(resident)
+            }
+            switch state.place(of: key, hash: hash) {
+            case .log(let operation):
+                state.counters.logCount &+= 1
+                return .log(operation, state.owner(of: operation))
+            case .cold(let clearedSequence):
+                state.counters.coldCount &+= 1
+                return .cold(state.snapshots, epoch: state.epoch, clearedSequence: clearedSequence)
+            case .absent: return .absent
+            }
+        }
+        switch lookUp {
+        case .resident(let resident):
+            return FoundValue(
+                resident: resident, bytes: .init(start: nil, count: 0), owner: nil, origin: .resident)
+        case .log(let operation, let owner):
+            return FoundValue(
+                resident: nil, bytes: operation.value, owner: owner, origin: .log(operation.location))
+        case .absent: return nil
+        case .cold(let list, let epoch, let clearedSequence):
+            return try findCold(
+                key, hash: hash, in: list, epoch: epoch, clearedSequence: clearedSequence)
+        }
+    }
+
+    private nonisolated func findCold(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, in list: SnapshotList, epoch: UInt64,
+        clearedSequence: UInt64
+    ) throws -> FoundValue? {
+        guard let (snapshot, record) = try list.find(key, hash: hash), record.isPut,
+            record.sequence >= clearedSequence
+        else { return nil }
+        guard record.flags.contains(.compressed) else {
+            return FoundValue(
+                resident: nil, bytes: record.stored, owner: snapshot,
+                origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
+        }
+        let owner = try snapshot.withValue(of: record) { bytes in
+            let owner = ValueBuffer(count: bytes.count)
+            owner.buffer.copyMemory(from: bytes)
+            return owner
+        }
+        return FoundValue(
+            resident: nil,
+            bytes: .init(rebasing: UnsafeRawBufferPointer(owner.buffer)[..<record.rawCount]),
+            owner: owner, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
+    }
+
+    nonisolated func isCold(_ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed) -> Bool {
+        published.withLock { state in
+            guard case .cold = state.place(of: key, hash: hash) else { return false }
+            return state.residents.find(hash, fingerprint: { seed.fingerprint(key) }) == nil
+        }
+    }
+
+    nonisolated func contains(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed
+    ) throws -> Bool {
+        let place = published.withLock { state in
+            (state.place(of: key, hash: hash), state.snapshots)
+        }
+        switch place.0 {
+        case .log: return true
+        case .absent: return false
+        case .cold(let clearedSequence):
+            guard let (_, record) = try place.1.find(key, hash: hash) else { return false }
+            return record.isPut && record.sequence >= clearedSequence
+        }
+    }
+
+    nonisolated func makeResident(
+        _ value: any Sendable & AnyObject, costBytes: Int, found: FoundValue,
+        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed
+    ) {
+        let fingerprint = seed.fingerprint(key)
+        published.withLock { state in
+            let isCurrent =
+                switch (found.origin, state.place(of: key, hash: hash)) {
+                case (.log(let location), .log(let operation)): operation.location == location
+                case (.cold(let epoch, let cleared), .cold(let clearedNow)):
+                    state.epoch == epoch && cleared == clearedNow
+                default: false
+                }
+            guard isCurrent else { return }
+            state.residents.insert(
+                value, hash: hash, fingerprint: fingerprint, costBytes: costBytes)
+        }
+    }
+}
+
+extension SnapshotList {
+    /// The newest record of a key, put or tombstone, and where it stands.
+    package func find(
+        _ key: UnsafeRawBufferPointer, hash: UInt64
+    ) throws -> (SnapshotReader, RecordGroup.Record)? {
+        for snapshot in snapshots {
+            if let record = try snapshot.find(key, hash: hash) { return (snapshot, record) }
+        }
+        return nil
+    }
+}

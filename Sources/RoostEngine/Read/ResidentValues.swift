@@ -1,0 +1,248 @@
+/// Decoded values held in memory under a budget, evicted by S3-FIFO (Yang, Zhang, Qiu, Yue,
+/// Rashmi: "FIFO queues are all you need for cache eviction", SOSP 2023).
+///
+/// A value first enters a small queue with a tenth of the budget; one that is read again before
+/// it leaves goes to the main queue, one that is not leaves only its fingerprint behind. So a scan
+/// passes through the small queue and evicts nothing that is in use.
+///
+/// - `slots` is open-addressed with linear probing and holds an entry's index plus one.
+/// - A key is known by 128 bits of keyed hash: `hash` and `fingerprint`.
+struct ResidentValues {
+    private struct Entry {
+        var hash: UInt64
+        var fingerprint: UInt64
+        var value: (any Sendable & AnyObject)?
+        var costBytes: Int32
+        var frequency: UInt8
+        var isInMain: Bool
+    }
+
+    private var slots: [UInt32] = []
+    private var entries: [Entry] = []
+    private var free: [UInt32] = []
+    private var small = IndexQueue()
+    private var main = IndexQueue()
+    private var ghosts = GhostList()
+    private var smallBytes = 0
+    private(set) var count = 0
+    private(set) var sizeBytes = 0
+    private let budgetBytes: Int
+
+    /// What an entry costs beside its value.
+    static let overheadBytes = 96
+
+    init(budgetBytes: Int) { self.budgetBytes = budgetBytes }
+
+    /// The value of a key, noted as used.
+    @inline(__always)
+    mutating func find(_ hash: UInt64, fingerprint: () -> UInt64) -> (any Sendable & AnyObject)? {
+        if count == 0 { return nil }
+        return findPresent(hash, fingerprint)
+    }
+
+    private mutating func findPresent(
+        _ hash: UInt64, _ fingerprint: () -> UInt64
+    ) -> (any Sendable & AnyObject)? {
+        guard let slot = slot(of: hash) else { return nil }
+        let index = Int(slots[slot]) - 1
+        guard entries[index].fingerprint == fingerprint() else { return nil }
+        if entries[index].frequency < 3 { entries[index].frequency += 1 }
+        return entries[index].value
+    }
+
+    /// Makes `value` resident and evicts what the budget asks for. Not called for a key that is
+    /// resident.
+    mutating func insert(
+        _ value: any Sendable & AnyObject, hash: UInt64, fingerprint: UInt64, costBytes: Int
+    ) {
+        let cost = costBytes + Self.overheadBytes
+        // One value must not displace the greater part of all others.
+        guard cost <= budgetBytes / 4, cost <= Int(Int32.max) else { return }
+        remove(hash)
+        let isInMain = ghosts.remove(hash)
+        let entry = Entry(
+            hash: hash, fingerprint: fingerprint, value: value, costBytes: Int32(cost), frequency: 0,
+            isInMain: isInMain)
+        let index: UInt32
+        if let reused = free.popLast() {
+            index = reused
+            entries[Int(index)] = entry
+        } else {
+            index = UInt32(entries.count)
+            entries.append(entry)
+        }
+        link(index, hash)
+        count += 1
+        sizeBytes += cost
+        if isInMain {
+            main.append(index)
+        } else {
+            small.append(index)
+            smallBytes += cost
+        }
+        while sizeBytes > budgetBytes { evictOne() }
+    }
+
+    /// Forgets the value of a key, as every write of the key does.
+    @inline(__always)
+    mutating func remove(_ hash: UInt64) {
+        if count != 0 { removePresent(hash) }
+    }
+
+    private mutating func removePresent(_ hash: UInt64) {
+        guard let slot = slot(of: hash) else { return }
+        drop(Int(slots[slot]) - 1, slot: slot)
+        // Its index stays in its queue, where eviction finds it empty and frees it.
+    }
+
+    mutating func removeAll() {
+        self = ResidentValues(budgetBytes: budgetBytes)
+    }
+
+    private mutating func drop(_ index: Int, slot: Int) {
+        sizeBytes -= Int(entries[index].costBytes)
+        if !entries[index].isInMain { smallBytes -= Int(entries[index].costBytes) }
+        entries[index].value = nil
+        entries[index].costBytes = 0
+        count -= 1
+        unlink(slot)
+        compactQueuesIfMostlyEmpty()
+    }
+
+    private mutating func evictOne() {
+        if smallBytes > budgetBytes / 10 || main.isEmpty { evictFromSmall() } else { evictFromMain() }
+    }
+
+    private mutating func evictFromSmall() {
+        guard let index = small.popFirst() else { return }
+        let at = Int(index)
+        guard entries[at].value != nil else { return free.append(index) }
+        if entries[at].frequency > 0 {
+            smallBytes -= Int(entries[at].costBytes)
+            entries[at].isInMain = true
+            entries[at].frequency = 0
+            main.append(index)
+        } else {
+            ghosts.add(entries[at].hash, limit: max(64, count))
+            if let slot = slot(of: entries[at].hash) { drop(at, slot: slot) }
+            free.append(index)
+        }
+    }
+
+    private mutating func evictFromMain() {
+        guard let index = main.popFirst() else { return }
+        let at = Int(index)
+        guard entries[at].value != nil else { return free.append(index) }
+        if entries[at].frequency > 0 {
+            entries[at].frequency -= 1
+            main.append(index)
+        } else {
+            if let slot = slot(of: entries[at].hash) { drop(at, slot: slot) }
+            free.append(index)
+        }
+    }
+
+    /// Frees the places of removed values once they are the greater part of the queues.
+    private mutating func compactQueuesIfMostlyEmpty() {
+        guard small.count + main.count > 2 * count + 64 else { return }
+        for queue in [\ResidentValues.small, \ResidentValues.main] {
+            var kept = IndexQueue()
+            while let index = self[keyPath: queue].popFirst() {
+                if entries[Int(index)].value != nil { kept.append(index) } else { free.append(index) }
+            }
+            self[keyPath: queue] = kept
+        }
+    }
+
+    // MARK: The hash table
+
+    private func slot(of hash: UInt64) -> Int? {
+        if slots.isEmpty { return nil }
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
+        while slots[slot] != 0 {
+            if entries[Int(slots[slot]) - 1].hash == hash { return slot }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    private mutating func link(_ index: UInt32, _ hash: UInt64) {
+        if (count + 1) * 2 > slots.count { growSlots() }
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
+        while slots[slot] != 0 { slot = (slot + 1) & mask }
+        slots[slot] = index + 1
+    }
+
+    /// Empties a slot and moves back what linear probing had pushed past it.
+    private mutating func unlink(_ slot: Int) {
+        let mask = slots.count - 1
+        var hole = slot
+        var next = (hole + 1) & mask
+        while slots[next] != 0 {
+            let home = Int(truncatingIfNeeded: entries[Int(slots[next]) - 1].hash >> 20) & mask
+            if (next - home) & mask >= (next - hole) & mask {
+                slots[hole] = slots[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = 0
+    }
+
+    private mutating func growSlots() {
+        let old = slots
+        slots = Array(repeating: 0, count: max(32, old.count * 2))
+        let mask = slots.count - 1
+        for index in old where index != 0 {
+            var slot = Int(truncatingIfNeeded: entries[Int(index) - 1].hash >> 20) & mask
+            while slots[slot] != 0 { slot = (slot + 1) & mask }
+            slots[slot] = index
+        }
+    }
+}
+
+/// A first-in, first-out queue of indices.
+private struct IndexQueue {
+    private var items: [UInt32] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == items.count }
+    var count: Int { items.count - head }
+
+    mutating func append(_ index: UInt32) { items.append(index) }
+
+    mutating func popFirst() -> UInt32? {
+        guard head < items.count else { return nil }
+        defer {
+            head += 1
+            if head > 64 && head * 2 > items.count {
+                items.removeFirst(head)
+                head = 0
+            }
+        }
+        return items[head]
+    }
+}
+
+/// The hashes of the last values that left the small queue unread.
+private struct GhostList {
+    private var members: Set<UInt64> = []
+    private var order: [UInt64] = []
+    private var head = 0
+
+    mutating func add(_ hash: UInt64, limit: Int) {
+        if members.insert(hash).inserted { order.append(hash) }
+        while members.count > limit || order.count - head > 2 * limit, head < order.count {
+            members.remove(order[head])
+            head += 1
+        }
+        if head > 64 && head * 2 > order.count {
+            order.removeFirst(head)
+            head = 0
+        }
+    }
+
+    mutating func remove(_ hash: UInt64) -> Bool { members.remove(hash) != nil }
+}

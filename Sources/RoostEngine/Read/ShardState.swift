@@ -1,0 +1,114 @@
+import RoostFormat
+import RoostSnapshot
+
+/// What a shard publishes to readers, under the shard's mutex.
+///
+/// - Only the shard's actor changes anything here but `residents` and `counters`.
+/// - A key's newest visible record is the one with the highest sequence number among: the
+///   committed batches in `staged`, `active`, `frozen`, `snapshots` (newest first). A record
+///   older than its dictionary's entry in `clears` is gone.
+/// - `residents` holds only values that are the newest visible ones of their keys.
+/// - `epoch` counts the changes of `snapshots`.
+struct ShardState {
+    var active = LogTable()
+    /// What is being written to a snapshot.
+    var frozen: LogTable?
+    var snapshots = SnapshotList([])
+    var epoch: UInt64 = 0
+    var clears: [[UInt8]: UInt64] = [:]
+    var staged: [StagedBatch] = []
+    var residents: ResidentValues
+    var counters = ReadCounters()
+
+    init(residentBudgetBytes: Int) {
+        residents = ResidentValues(budgetBytes: residentBudgetBytes)
+    }
+
+    /// Where the newest visible record of a key is.
+    enum Place: Sendable {
+        /// In the log; a put or a tombstone.
+        case log(Operation)
+        /// In a snapshot, if anywhere; records up to `clearedSequence` are gone.
+        case cold(clearedSequence: UInt64)
+        case absent
+    }
+
+    @inline(__always)
+    func place(of key: UnsafeRawBufferPointer, hash: UInt64) -> Place {
+        let cleared = clears.isEmpty && staged.isEmpty ? 0 : clearedSequence(of: key)
+        var newest: Operation?
+        if !staged.isEmpty { newest = newestStaged(key, hash: hash) }
+        if let found = active.find(key, hash: hash), found.sequence >= newest?.sequence ?? 0 {
+            newest = found
+        }
+        if newest == nil, let frozen { newest = frozen.find(key, hash: hash) }
+        guard let newest else { return .cold(clearedSequence: cleared) }
+        if cleared > 0 && newest.sequence < cleared { return .absent }
+        return newest.isPut ? .log(newest) : .absent
+    }
+
+    @inline(never)
+    private func newestStaged(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Operation? {
+        var newest: Operation?
+        var newestSequence: UInt64 = 0
+        for batch in staged where batch.token.isCommitted && batch.token.sequence >= newestSequence {
+            guard let operation = batch.find(key, hash: hash) else { continue }
+            newest = operation
+            newestSequence = batch.token.sequence
+        }
+        return newest
+    }
+
+    @inline(never)
+    private func clearedSequence(of key: UnsafeRawBufferPointer) -> UInt64 {
+        guard let (dictionary, _) = splitRecordKey(key) else { return 0 }
+        return clearedSequence(ofPrefix: [UInt8(dictionary.count)] + Array(dictionary))
+    }
+
+    /// What keeps the memory of `operation` mapped.
+    @inline(__always)
+    func owner(of operation: Operation) -> RegionList {
+        if let frozen, !active.regions.contains(operation.location) { return frozen.regions }
+        return active.regions
+    }
+
+    func clearedSequence(ofPrefix prefix: [UInt8]) -> UInt64 {
+        var sequence = clears[prefix] ?? 0
+        for batch in staged where batch.token.isCommitted && batch.clears.contains(prefix) {
+            sequence = max(sequence, batch.token.sequence)
+        }
+        return sequence
+    }
+
+    /// Whether a committed batch that is not in the table yet may have changed the key.
+    func isStaged(_ hash: UInt64) -> Bool {
+        staged.contains { batch in
+            guard batch.token.isCommitted else { return false }
+            return !batch.clears.isEmpty || batch.changes.contains { $0.hash == hash }
+        }
+    }
+}
+
+/// A shard's snapshots, the newest first; replaced whole when it changes.
+package final class SnapshotList: Sendable {
+    package let snapshots: [SnapshotReader]
+
+    package init(_ snapshots: [SnapshotReader]) { self.snapshots = snapshots }
+}
+
+/// How reads were answered. Counted under the shard's mutex, which a read holds anyway.
+package struct ReadCounters: Sendable {
+    package var residentCount: UInt64 = 0
+    package var logCount: UInt64 = 0
+    package var coldCount: UInt64 = 0
+
+    package init() {}
+
+    package static func + (left: ReadCounters, right: ReadCounters) -> ReadCounters {
+        var sum = left
+        sum.residentCount += right.residentCount
+        sum.logCount += right.logCount
+        sum.coldCount += right.coldCount
+        return sum
+    }
+}

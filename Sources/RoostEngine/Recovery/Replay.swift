@@ -1,0 +1,67 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+import Synchronization
+
+/// Collects the operations of replayed frames for their shards.
+struct Replay {
+    private let hashSeed: HashSeed
+    private var operations: [[(location: UInt, hash: UInt64)]]
+    private var clears: [(prefix: [UInt8], sequence: UInt64)] = []
+    private var regions: [MappedRegion] = []
+    private(set) var operationCount = 0
+    private(set) var sizeBytes: UInt64 = 0
+
+    init(shardCount: Int, hashSeed: HashSeed) {
+        self.hashSeed = hashSeed
+        operations = Array(repeating: [], count: shardCount)
+    }
+
+    mutating func add(_ frame: Frame.View, _ reader: LogReader) throws {
+        if regions.last !== reader.region { regions.append(reader.region) }
+        sizeBytes += UInt64(frame.sizeBytes)
+        let isWhole = frame.forEachOperation { operation in
+            operationCount += 1
+            if operation.rawKind == Operation.Kind.clear.rawValue {
+                clears.append((Array(operation.key), frame.sequence))
+                return
+            }
+            let hash = hashSeed.hash(operation.key)
+            let shard = shardIndex(of: hash, shardCount: operations.count)
+            operations[shard].append((operation.location, hash))
+        }
+        guard isWhole else {
+            throw RoostError(
+                .corrupt, "a batch's operations make no sense though its checksum holds",
+                file: reader.file.path,
+                offset: UInt64(frame.start - UnsafeRawPointer(reader.region.base)))
+        }
+    }
+
+    func apply(to shards: [Shard]) async {
+        for (shard, operations) in zip(shards, operations) {
+            for clear in clears { await shard.replayClear(clear.prefix, sequence: clear.sequence) }
+            await shard.replay(operations, regions: regions)
+        }
+    }
+}
+
+/// Where the shards find their log, which begins only once all of the old one is known.
+///
+/// Set once, before any shard is shared with a writer; empty in a workspace opened for reading
+/// only, whose writes are refused before they come here.
+final class LogStorageSlot: Storage {
+    private let log = AtomicLazyReference<LogWriter>()
+
+    func set(_ writer: LogWriter) { _ = log.storeIfNil(writer) }
+
+    func append(
+        payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
+    ) throws -> LogWriter.Appended {
+        guard let log = log.load() else {
+            throw RoostError(.readOnly, "the workspace was opened for reading only")
+        }
+        return try log.append(
+            payloadCount: payloadCount, flags: isAwaited ? .synced : [], fill: fill)
+    }
+}

@@ -1,0 +1,78 @@
+import RoostFormat
+import RoostLog
+
+/// Figures of an open workspace, taken one after another while it goes on.
+public struct WorkspaceStatistics: Sendable {
+    /// The sequence number of the last batch in the log.
+    public var lastSequence: UInt64 = 0
+    /// Every batch up to this one is known to be on disk.
+    public var durableSequence: UInt64 = 0
+    /// Bytes appended to the log in this opening.
+    public var logBytesAppended: UInt64 = 0
+    /// Bytes written to snapshots in this opening, by flushes and merges.
+    public var snapshotBytesWritten: UInt64 = 0
+    /// How often the disk was asked to sync the log.
+    public var syncCount: UInt64 = 0
+    public var flushCount: UInt64 = 0
+    public var mergeCount: UInt64 = 0
+    public var snapshotCount = 0
+    /// Records in snapshots, tombstones and overwritten ones included.
+    public var snapshotRecordCount: UInt64 = 0
+    /// What the snapshots take on disk.
+    public var snapshotSizeBytes: UInt64 = 0
+    /// Keys whose newest record is in the log.
+    public var logKeyCount = 0
+    /// Memory of the tables that find them.
+    public var logTableSizeBytes = 0
+    public var residentCount = 0
+    /// Memory of the resident values, as counted against the budget.
+    public var residentSizeBytes = 0
+    /// Reads answered by a resident value, from the log, and by looking into snapshots.
+    public var residentReadCount: UInt64 = 0
+    public var logReadCount: UInt64 = 0
+    public var coldReadCount: UInt64 = 0
+    /// The last thing that went wrong in the background and is tried again.
+    public var compactionFailure: String?
+
+    /// Bytes written to files for each byte appended by writers, in this opening.
+    public var writeAmplification: Double {
+        logBytesAppended == 0
+            ? 0 : Double(logBytesAppended + snapshotBytesWritten) / Double(logBytesAppended)
+    }
+
+    public init() {}
+}
+
+extension Engine {
+    /// Takes each shard's mutex once; does not suspend.
+    package var statistics: WorkspaceStatistics {
+        var figures = WorkspaceStatistics()
+        figures.lastSequence = log?.lastSequence ?? recovery.lastSequence
+        figures.durableSequence = log?.durableSequence ?? recovery.lastSequence
+        figures.logBytesAppended = log?.totalBytes ?? 0
+        figures.snapshotBytesWritten = compactor.schedule.snapshotBytesWritten.load(ordering: .relaxed)
+        figures.syncCount = syncer?.syncCount ?? 0
+        figures.flushCount = compactor.schedule.flushCount.load(ordering: .relaxed)
+        figures.mergeCount = compactor.schedule.mergeCount.load(ordering: .relaxed)
+        figures.compactionFailure = compactor.schedule.failure.withLock { $0?.description }
+        for shard in shards {
+            shard.published.withLock { state in
+                figures.snapshotCount += state.snapshots.snapshots.count
+                for snapshot in state.snapshots.snapshots {
+                    figures.snapshotRecordCount += snapshot.footer.recordCount
+                    figures.snapshotSizeBytes += snapshot.footer.fileSizeBytes
+                }
+                for table in [state.active, state.frozen].compactMap({ $0 }) {
+                    figures.logKeyCount += table.count
+                    figures.logTableSizeBytes += table.sizeBytes
+                }
+                figures.residentCount += state.residents.count
+                figures.residentSizeBytes += state.residents.sizeBytes
+                figures.residentReadCount += state.counters.residentCount
+                figures.logReadCount += state.counters.logCount
+                figures.coldReadCount += state.counters.coldCount
+            }
+        }
+        return figures
+    }
+}

@@ -1,0 +1,13 @@
+import RoostLog
+
+/// What shards stand on: the one seam between them and where data is kept.
+///
+/// The embedded engine is its first implementation. Shards know batches, sequence numbers and
+/// opaque locations that can be read as memory; files, segments and syncs are below.
+package protocol Storage: Sendable {
+    /// Appends one batch and hands out its sequence number. When it returns the batch survives
+    /// the process; on a throw nothing was appended.
+    func append(
+        payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
+    ) throws -> LogWriter.Appended
+}

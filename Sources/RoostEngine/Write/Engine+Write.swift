@@ -1,0 +1,148 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+
+extension Engine {
+    /// Puts, or with no value removes, one key; returns the sequence number of the change once
+    /// `durability` holds.
+    package func write(
+        _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
+    ) async throws -> UInt64 {
+        if try condition.checkWritable() { try await waitForRoom() }
+        if let error = checkSizes(key: key, value: value) { throw error }
+        let hash = name.withRecordKey(key) { hashSeed.hash($0) }
+        let shard = shard(of: hash)
+        let durability = durability ?? configuration.durability
+        if durability == .synced {
+            return try await writeSynced(value, key: key, name: name, hash: hash, shard: shard)
+        }
+        let appended: LogWriter.Appended
+        if let quick = try await shard.write(value, key: key, name: name, hash: hash) {
+            appended = quick
+        } else {
+            appended = try await shard.writeWaiting(value, key: key, name: name, hash: hash)
+        }
+        noteAppended(appended, durability)
+        return appended.sequence
+    }
+
+    private func writeSynced(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, shard: Shard
+    ) async throws -> UInt64 {
+        let token = BatchToken()
+        let appended = try await shard.stageWrite(
+            value, key: key, name: name, hash: hash, token: token)
+        noteAppended(appended, .process)
+        try await settle(token, on: [shard], appended: appended, isSynced: true)
+        return appended.sequence
+    }
+
+    /// Commits a batch: its changes survive, and become visible, together.
+    package func commit(_ batch: EncodedBatch, durability: Durability?) async throws -> UInt64 {
+        if let failure = batch.failure { throw failure }
+        if try condition.checkWritable() { try await waitForRoom() }
+        guard !batch.isEmpty else { return log?.lastSequence ?? 0 }
+        let durability = durability ?? configuration.durability
+        let involved = involvedShards(batch)
+        if involved.count == 1, batch.clears.isEmpty, durability != .synced {
+            let shard = shards[involved[0].index]
+            let appended: LogWriter.Appended
+            if let quick = try await shard.write(batch) {
+                appended = quick
+            } else {
+                appended = try await shard.writeWaiting(batch)
+            }
+            noteAppended(appended, durability)
+            return appended.sequence
+        }
+        return try await commit(batch, involved, durability)
+    }
+
+    private typealias Part = (index: Int, changes: [EncodedBatch.Change])
+
+    /// The shards that the batch touches, in ascending order: all batches make them ready in
+    /// that order, so no two wait for each other.
+    private func involvedShards(_ batch: EncodedBatch) -> [Part] {
+        var parts = Array(repeating: [EncodedBatch.Change](), count: shards.count)
+        for change in batch.changes {
+            parts[shardIndex(of: change.hash, shardCount: shards.count)].append(change)
+        }
+        return parts.indices.compactMap { index in
+            parts[index].isEmpty && batch.clears.isEmpty ? nil : (index, parts[index])
+        }
+    }
+
+    private func commit(
+        _ batch: EncodedBatch, _ involved: [Part], _ durability: Durability
+    ) async throws -> UInt64 {
+        let token = BatchToken()
+        let isSynced = durability == .synced
+        for part in involved {
+            await shards[part.index].prepare(
+                StagedBatch(
+                    token: token, changes: part.changes, dictionaries: batch.dictionaries,
+                    clears: batch.clears, isSingle: batch.operationCount == 1 && batch.clears.isEmpty))
+        }
+        let parts = involved.map { shards[$0.index] }
+        let appended: LogWriter.Appended
+        do {
+            appended = try storage.append(payload: batch.payload, isAwaited: isSynced)
+            token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
+        } catch {
+            token.abort()
+            for shard in parts { await shard.foldResolved() }
+            throw error
+        }
+        noteAppended(appended, isSynced ? .process : durability)
+        for shard in parts { await shard.hold(appended) }
+        try await settle(token, on: parts, appended: appended, isSynced: isSynced)
+        return appended.sequence
+    }
+
+    /// Makes a staged batch visible on all its shards at one moment, after its sync where it
+    /// waits for one; a failed sync leaves it invisible.
+    private func settle(
+        _ token: BatchToken, on shards: [Shard], appended: LogWriter.Appended, isSynced: Bool
+    ) async throws {
+        do {
+            if isSynced { try await syncer?.sync(through: appended.sequence) }
+        } catch {
+            token.abort()
+            for shard in shards { await shard.foldResolved() }
+            throw error
+        }
+        publication.withLock { _ in token.commit() }
+        for shard in shards { await shard.foldResolved() }
+    }
+
+    /// Sets off what an append makes due: the interval's sync, the next flush, the writers' wait.
+    @inline(__always)
+    private func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability) {
+        if case .interval(let duration) = durability {
+            intervals.noteWrite(within: duration, isUsual: durability == configuration.durability)
+        }
+        if appended.totalBytes >= compactor.schedule.nextFlushBytes { compactor.noteGrowth(appended) }
+    }
+
+    private func waitForRoom() async throws {
+        await condition.waitWhileStalled()
+        try condition.checkWritable()
+    }
+
+    private var storage: LogStorage {
+        // A writable engine has a log; `checkWritable` came before.
+        LogStorage(log: log!)
+    }
+}
+
+/// The shards' storage: the log.
+struct LogStorage: Storage {
+    let log: LogWriter
+
+    @inline(__always)
+    func append(
+        payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
+    ) throws -> LogWriter.Appended {
+        try log.append(payloadCount: payloadCount, flags: isAwaited ? .synced : [], fill: fill)
+    }
+}

@@ -1,0 +1,108 @@
+/// The hash index of a snapshot: lines of 64 bytes, one cache line each, checksummed each.
+/// docs/FORMAT.md, "Index".
+///
+/// ```
+/// offset  size  field
+///      0     4  CRC-32C of bytes 4-63, seeded by snapshot and line number
+///      4     4  bits 0-3 entry count, bit 4: some of this line's entries stand in the next
+///      8    56  fourteen entries of four bytes: the group's number in the low bits, above it
+///               as many bits of the key's hash as remain
+/// ```
+/// The hash bits in the entries make the index its own filter: a look-up of an absent key
+/// touches a record once in some thousand times.
+package enum IndexLine {
+    package static let sizeBytes = 64
+    package static let capacity = 14
+    /// Chosen so that lines are about 86 % full.
+    package static let targetEntryCount = 12
+    private static let overflowBit: UInt32 = 16
+
+    package static func lineCount(recordCount: Int) -> Int {
+        max(1, (recordCount + targetEntryCount - 1) / targetEntryCount)
+    }
+
+    /// How many low bits of an entry hold the group's number.
+    package static func groupBits(groupCount: Int) -> Int {
+        max(1, Int.bitWidth - max(groupCount - 1, 1).leadingZeroBitCount)
+    }
+
+    /// The line that a hash belongs to: its high half scaled to the line count.
+    @inline(__always)
+    package static func home(of hash: UInt64, lineCount: Int) -> Int {
+        Int(((hash >> 32) &* UInt64(lineCount)) >> 32)
+    }
+
+    @inline(__always)
+    package static func tag(of hash: UInt64, groupBits: Int) -> UInt32 {
+        // Multiplied, because the lowest bits are the same for the whole shard.
+        UInt32(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 24) << UInt32(groupBits)
+    }
+
+    /// Builds all lines for `entries` into `target`, which is zeroed and `lineCount` lines long.
+    package static func build(
+        _ entries: [(hash: UInt64, group: UInt32)], groupCount: Int, lineCount: Int,
+        seed: ChecksumSeed, into target: UnsafeMutableRawPointer
+    ) {
+        let groupBits = groupBits(groupCount: groupCount)
+        for entry in entries {
+            var line = home(of: entry.hash, lineCount: lineCount)
+            while true {
+                let start = target + line * sizeBytes
+                let state = start.load(fromByteOffset: 4, as: UInt32.self)
+                let count = Int(state & 15)
+                if count < capacity {
+                    start.store(tag(of: entry.hash, groupBits: groupBits) | entry.group, at: 8 + 4 * count)
+                    start.store(state + 1, at: 4)
+                    break
+                }
+                start.store(state | overflowBit, at: 4)
+                line = line + 1 == lineCount ? 0 : line + 1
+            }
+        }
+        for line in 0..<lineCount {
+            let start = target + line * sizeBytes
+            start.store(seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4), at: 0)
+        }
+    }
+
+    package static func isIntact(_ start: UnsafeRawPointer, line: Int, seed: ChecksumSeed) -> Bool {
+        seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4) == start.load(UInt32.self, at: 0)
+            && start.load(UInt32.self, at: 4) & 15 <= UInt32(capacity)
+    }
+
+    @inline(__always)
+    package static func state(_ start: UnsafeRawPointer) -> (count: Int, overflows: Bool) {
+        let state = start.load(UInt32.self, at: 4)
+        return (Int(state & 15), state & overflowBit != 0)
+    }
+
+    @inline(__always)
+    package static func entry(_ start: UnsafeRawPointer, _ index: Int) -> UInt32 {
+        start.load(UInt32.self, at: 8 + 4 * index)
+    }
+}
+
+/// Where each group begins: lines of 64 bytes of a checksum and fifteen offsets in units of
+/// eight bytes. docs/FORMAT.md, "Group offsets".
+package enum OffsetLine {
+    package static let sizeBytes = 64
+    package static let capacity = 15
+
+    package static func lineCount(groupCount: Int) -> Int { (groupCount + capacity - 1) / capacity }
+
+    package static func build(
+        _ offsets: [UInt32], seed: ChecksumSeed, into target: UnsafeMutableRawPointer
+    ) {
+        for (index, offset) in offsets.enumerated() {
+            target.store(offset, at: index / capacity * sizeBytes + 4 + index % capacity * 4)
+        }
+        for line in 0..<lineCount(groupCount: offsets.count) {
+            let start = target + line * sizeBytes
+            start.store(seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4), at: 0)
+        }
+    }
+
+    package static func isIntact(_ start: UnsafeRawPointer, line: Int, seed: ChecksumSeed) -> Bool {
+        seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4) == start.load(UInt32.self, at: 0)
+    }
+}

@@ -1,0 +1,20 @@
+/// The bounds that hold for every workspace, checked before anything is written and before
+/// anything read from disk is believed. docs/FORMAT.md states them too.
+package enum Limits {
+    /// The format that this version writes; a higher one on disk is `unsupportedVersion`.
+    package static let formatVersion: UInt32 = 1
+
+    package static let keySizeBytes = 64 << 10
+    package static let valueSizeBytes = 256 << 20
+    /// The name of a dictionary, in UTF-8.
+    package static let dictionaryNameSizeBytes = 255
+    /// A record's key: the name's length, the name, the user's key.
+    package static let recordKeySizeBytes = keySizeBytes + dictionaryNameSizeBytes + 1
+    /// What a record may add to a value: its kind and its deadline.
+    package static let valueOverheadBytes = 16
+    package static let framePayloadSizeBytes = 1 << 30
+    package static let shardCount = 1024
+    /// Bounds the manifest before it is read into memory.
+    package static let manifestSizeBytes = 64 << 20
+    package static let compressionDictionarySizeBytes = 64 << 10
+}

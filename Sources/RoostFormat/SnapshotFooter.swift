@@ -1,0 +1,133 @@
+/// The last 192 bytes of a snapshot file: where its parts are and what they hold.
+/// docs/FORMAT.md, "Snapshots".
+package struct SnapshotFooter: Equatable, Sendable {
+    package static let sizeBytes = 192
+    /// The file begins with eight bytes of magic, the version and zeros.
+    package static let headerSizeBytes = 16
+    package static let headerMagic: UInt64 = 0x504e_5354_534f_4f52  // "ROOSTSNP"
+    private static let magic: UInt64 = 0x444e_4554_534f_4f52  // "ROOSTEND"
+
+    package var salt: UInt32 = 0
+    package var number: UInt64 = 0
+    package var workspace = WorkspaceIdentifier(first: 0, second: 0)
+    package var shard: UInt32 = 0
+    package var groupCount: UInt32 = 0
+    package var recordCount: UInt64 = 0
+    package var tombstoneCount: UInt64 = 0
+    /// The records' keys and values before front-coding and compression.
+    package var rawSizeBytes: UInt64 = 0
+    package var minimumSequence: UInt64 = 0
+    package var maximumSequence: UInt64 = 0
+    package var dictionaryOffset: UInt64 = 0
+    package var dictionaryCount: UInt32 = 0
+    package var dictionaryChecksum: UInt32 = 0
+    package var groupsOffset: UInt64 = 0
+    package var offsetsOffset: UInt64 = 0
+    package var indexOffset: UInt64 = 0
+    package var indexLineCount: UInt32 = 0
+    /// How many records the shard had when the compression dictionary was trained.
+    package var dictionaryRecordCount: UInt32 = 0
+    package var fileSizeBytes: UInt64 = 0
+
+    package init() {}
+
+    private var seed: ChecksumSeed { ChecksumSeed(salt).part(number) }
+    package var groupSeed: ChecksumSeed { seed.part(1 << 40) }
+    package var indexSeed: ChecksumSeed { seed.part(2 << 40) }
+    package var offsetSeed: ChecksumSeed { seed.part(3 << 40) }
+    package var dictionarySeed: ChecksumSeed { seed.part(4 << 40) }
+
+    package func write(to target: UnsafeMutableRawPointer) {
+        target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.sizeBytes)
+        target.store(Self.magic, at: 0)
+        target.store(Limits.formatVersion, at: 8)
+        target.store(salt, at: 12)
+        target.store(number, at: 16)
+        target.store(workspace.first, at: 24)
+        target.store(workspace.second, at: 32)
+        target.store(shard, at: 40)
+        target.store(groupCount, at: 44)
+        target.store(recordCount, at: 48)
+        target.store(tombstoneCount, at: 56)
+        target.store(rawSizeBytes, at: 64)
+        target.store(minimumSequence, at: 72)
+        target.store(maximumSequence, at: 80)
+        target.store(dictionaryOffset, at: 88)
+        target.store(dictionaryCount, at: 96)
+        target.store(dictionaryChecksum, at: 100)
+        target.store(groupsOffset, at: 104)
+        target.store(offsetsOffset, at: 112)
+        target.store(indexOffset, at: 120)
+        target.store(indexLineCount, at: 128)
+        target.store(dictionaryRecordCount, at: 132)
+        target.store(fileSizeBytes, at: 136)
+        target.store(ChecksumSeed(0).checksum(target, count: 188), at: 188)
+    }
+
+    package enum Reading {
+        case valid(SnapshotFooter)
+        case unsupported(version: UInt32)
+        /// What is wrong, for the error's message.
+        case damaged(String)
+    }
+
+    /// Reads and checks the footer of `file`: every offset lies within the file, in order, and
+    /// every part has the length that its count asks for.
+    package static func read(_ file: UnsafeRawBufferPointer) -> Reading {
+        guard let base = file.baseAddress, file.count >= headerSizeBytes + sizeBytes else {
+            return .damaged("the file is too short to be a snapshot")
+        }
+        guard base.load(UInt64.self, at: 0) == headerMagic else {
+            return .damaged("the file does not begin as a snapshot")
+        }
+        let version = base.load(UInt32.self, at: 8)
+        guard version == Limits.formatVersion else { return .unsupported(version: version) }
+        guard base.load(UInt32.self, at: 12) == 0 else { return .damaged("the header is damaged") }
+        let start = base + (file.count - sizeBytes)
+        guard start.load(UInt64.self, at: 0) == magic,
+            ChecksumSeed(0).checksum(start, count: 188) == start.load(UInt32.self, at: 188),
+            start.load(UInt32.self, at: 8) == version
+        else { return .damaged("the footer's checksum does not hold") }
+        var footer = SnapshotFooter()
+        footer.salt = start.load(UInt32.self, at: 12)
+        footer.number = start.load(UInt64.self, at: 16)
+        footer.workspace.first = start.load(UInt64.self, at: 24)
+        footer.workspace.second = start.load(UInt64.self, at: 32)
+        footer.shard = start.load(UInt32.self, at: 40)
+        footer.groupCount = start.load(UInt32.self, at: 44)
+        footer.recordCount = start.load(UInt64.self, at: 48)
+        footer.tombstoneCount = start.load(UInt64.self, at: 56)
+        footer.rawSizeBytes = start.load(UInt64.self, at: 64)
+        footer.minimumSequence = start.load(UInt64.self, at: 72)
+        footer.maximumSequence = start.load(UInt64.self, at: 80)
+        footer.dictionaryOffset = start.load(UInt64.self, at: 88)
+        footer.dictionaryCount = start.load(UInt32.self, at: 96)
+        footer.dictionaryChecksum = start.load(UInt32.self, at: 100)
+        footer.groupsOffset = start.load(UInt64.self, at: 104)
+        footer.offsetsOffset = start.load(UInt64.self, at: 112)
+        footer.indexOffset = start.load(UInt64.self, at: 120)
+        footer.indexLineCount = start.load(UInt32.self, at: 128)
+        footer.dictionaryRecordCount = start.load(UInt32.self, at: 132)
+        footer.fileSizeBytes = start.load(UInt64.self, at: 136)
+        guard footer.partsFit(fileSizeBytes: UInt64(file.count)) else {
+            return .damaged("the footer's parts do not fit the file")
+        }
+        return .valid(footer)
+    }
+
+    private func partsFit(fileSizeBytes actual: UInt64) -> Bool {
+        let offsetsSize = UInt64(
+            OffsetLine.lineCount(groupCount: Int(groupCount)) * OffsetLine.sizeBytes)
+        let indexSize = UInt64(indexLineCount) * UInt64(IndexLine.sizeBytes)
+        let end = actual - UInt64(Self.sizeBytes)
+        return fileSizeBytes == actual && recordCount > 0 && groupCount > 0 && indexLineCount > 0
+            && recordCount <= UInt64(indexLineCount) * UInt64(IndexLine.capacity)
+            && dictionaryCount <= UInt32(Limits.compressionDictionarySizeBytes)
+            && dictionaryOffset == UInt64(Self.headerSizeBytes)
+            && groupsOffset >= dictionaryOffset + UInt64(dictionaryCount)
+            && groupsOffset <= offsetsOffset && offsetsOffset <= end && indexOffset <= end
+            && groupsOffset % 8 == 0
+            && end - offsetsOffset >= offsetsSize && indexOffset == offsetsOffset + offsetsSize
+            && end - indexOffset == indexSize
+    }
+}

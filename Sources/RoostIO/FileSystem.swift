@@ -1,0 +1,81 @@
+/// The seam to the operating system. Everything above works on these protocols, so that a
+/// simulated file system can stand under the whole engine.
+///
+/// Every call may block and is made off the cooperative thread pool or is short. Failures throw
+/// `RoostError` (`.io`, `.outOfSpace`, `.locked`) with the path; nothing is retried above.
+package protocol FileSystem: Sendable {
+    /// Opens the directory at `path`. With `create`, it and its missing parents are made, mode
+    /// 0700, and their entries are synced.
+    func openDirectory(at path: String, create: Bool) throws -> any Directory
+}
+
+/// One open directory. File names are single path components.
+package protocol Directory: Sendable {
+    var path: String { get }
+    /// Locks the directory until the handle goes away or the process ends; `.locked` where
+    /// another opening, here or in another process, holds it.
+    func lock(exclusive: Bool) throws
+    /// Gives the lock back before the handle goes away.
+    func unlock() throws
+    /// What is in the directory, unordered, without `.` and `..`.
+    func entries() throws -> [DirectoryEntry]
+    /// Creates a file with mode 0600; fails where the name exists.
+    func createFile(_ name: String) throws -> any File
+    /// Opens an existing regular file; symbolic links are refused.
+    func openFile(_ name: String, writable: Bool) throws -> any File
+    /// Replaces `target` atomically.
+    func rename(_ source: String, to target: String) throws
+    func remove(_ name: String) throws
+    /// Returns once creations, renames and removals in this directory are on disk.
+    func sync() throws
+}
+
+package struct DirectoryEntry: Sendable {
+    package var name: String
+    package var isRegularFile: Bool
+
+    package init(name: String, isRegularFile: Bool) {
+        self.name = name
+        self.isRegularFile = isRegularFile
+    }
+}
+
+/// One open file, closed when the last reference goes.
+package protocol File: Sendable {
+    var path: String { get }
+    func sizeBytes() throws -> UInt64
+    /// Fills `buffer` from `offset`; a file that ends before is an error.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws
+    /// Writes all of `bytes` at `offset`.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws
+    /// Reserves disk blocks for `[0, sizeBytes)` and sets the size.
+    func preallocate(sizeBytes: UInt64) throws
+    func truncate(to sizeBytes: UInt64) throws
+    /// Returns once the file's content and size are on disk, changes through mappings included.
+    func syncData() throws
+    /// Maps the first `sizeBytes` bytes, shared; `nil` where mapping is not to be had.
+    func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion?
+}
+
+extension File {
+    /// Reads `count` bytes from `offset`.
+    package func read(count: Int, at offset: UInt64) throws -> [UInt8] {
+        var failure: (any Error)?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            do {
+                try read(into: .init(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]), at: offset)
+                initialized = count
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// The whole file as memory: mapped where that can be had, else read.
+    package func contents(sizeBytes: Int) throws -> MappedRegion {
+        if let region = try map(sizeBytes: sizeBytes, writable: false) { return region }
+        let region = MappedRegion.anonymous(sizeBytes: sizeBytes)
+        try read(into: .init(start: region.base, count: sizeBytes), at: 0)
+        return region
+    }
+}

@@ -1,0 +1,35 @@
+/// A stretch of memory with a file, or nothing, behind it; given back when the last reference
+/// goes.
+///
+/// - `base` and `sizeBytes` never change.
+/// - Whoever writes to it alone owns the bytes written until it publishes them under a lock;
+///   published bytes are never written again.
+///
+/// `@unchecked Sendable`: the stored properties are constants, and the memory they point to
+/// follows the second rule above, which `LogWriter` (the only writer) keeps by publishing each
+/// frame's location under a shard's mutex after the frame is complete.
+package final class MappedRegion: @unchecked Sendable {
+    package let base: UnsafeMutableRawPointer
+    package let sizeBytes: Int
+    private let release: @Sendable (UnsafeMutableRawPointer, Int) -> Void
+
+    package init(
+        base: UnsafeMutableRawPointer, sizeBytes: Int,
+        release: @escaping @Sendable (UnsafeMutableRawPointer, Int) -> Void
+    ) {
+        self.base = base
+        self.sizeBytes = sizeBytes
+        self.release = release
+    }
+
+    deinit { release(base, sizeBytes) }
+
+    package var bytes: UnsafeRawBufferPointer { .init(start: base, count: sizeBytes) }
+
+    /// Zeroed memory with no file behind it.
+    package static func anonymous(sizeBytes: Int) -> MappedRegion {
+        let base = UnsafeMutableRawPointer.allocate(byteCount: max(sizeBytes, 1), alignment: 64)
+        base.initializeMemory(as: UInt8.self, repeating: 0, count: sizeBytes)
+        return MappedRegion(base: base, sizeBytes: sizeBytes) { base, _ in base.deallocate() }
+    }
+}

@@ -1,0 +1,78 @@
+/// Everything that can go wrong, except programmer errors, which trap.
+///
+/// A `RoostError` names what failed (``code``), says it for people (``message``), and where there
+/// is one, the file and the byte offset in it, and the error underneath.
+public struct RoostError: Error, Sendable {
+    /// What failed. Compare with the static members: `error.code == .locked`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code, as it is written in Swift.
+        public let description: String
+
+        private init(_ name: String) { description = name }
+
+        /// Another opening, in this process or another, owns the workspace.
+        public static let locked = Code("locked")
+        /// The workspace was closed before or during the call.
+        public static let closed = Code("closed")
+        /// Bytes on disk are not what was written.
+        public static let corrupt = Code("corrupt")
+        /// The stored value is of another type than the one asked for.
+        public static let typeMismatch = Code("typeMismatch")
+        /// What the call rested on was changed by another writer.
+        public static let conflict = Code("conflict")
+        /// The key is longer than 64 KiB.
+        public static let keyTooLarge = Code("keyTooLarge")
+        /// The value is longer than 256 MiB, or the batch longer than 1 GiB.
+        public static let valueTooLarge = Code("valueTooLarge")
+        /// A newer version wrote this; nothing was changed.
+        public static let unsupportedVersion = Code("unsupportedVersion")
+        /// The workspace was opened for reading only.
+        public static let readOnly = Code("readOnly")
+        /// An earlier write or sync failed; its outcome is unknown until the workspace is reopened.
+        public static let poisoned = Code("poisoned")
+        /// The disk is full, or a quota is reached.
+        public static let outOfSpace = Code("outOfSpace")
+        /// The operating system refused.
+        public static let io = Code("io")
+        /// The stored bytes do not decode as the type asked for; they were left as they are.
+        public static let decodingFailed = Code("decodingFailed")
+        /// The value could not be encoded; nothing was changed.
+        public static let encodingFailed = Code("encodingFailed")
+        /// The calling task was cancelled before the call took effect.
+        public static let cancelled = Code("cancelled")
+    }
+
+    public var code: Code
+    /// What happened and what to do about it, for people.
+    public var message: String
+    /// The path of the file concerned.
+    public var file: String?
+    /// The byte offset in ``file``.
+    public var offset: UInt64?
+    /// The error underneath.
+    public var cause: (any Error)?
+
+    public init(
+        _ code: Code, _ message: String, file: String? = nil, offset: UInt64? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.file = file
+        self.offset = offset
+        self.cause = cause
+    }
+}
+
+extension RoostError: CustomStringConvertible {
+    public var description: String {
+        var text = "\(code): \(message)"
+        if let file {
+            text += " [\(file)"
+            if let offset { text += " at offset \(offset)" }
+            text += "]"
+        }
+        if let cause { text += " (\(cause))" }
+        return text
+    }
+}

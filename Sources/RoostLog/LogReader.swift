@@ -1,0 +1,111 @@
+import RoostFormat
+import RoostIO
+
+/// A segment of an earlier opening, open for replay. Nothing in it is believed before it checks.
+package struct LogReader {
+    package let number: UInt64
+    package let name: String
+    package let file: any File
+    package let region: MappedRegion
+    package let header: SegmentHeader.Reading
+
+    package init(number: UInt64, in directory: any Directory, writable: Bool) throws {
+        self.number = number
+        name = FileName.segment(number).text
+        file = try directory.openFile(name, writable: writable)
+        region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
+        header = SegmentHeader.read(region.bytes)
+    }
+
+    /// Where a scan stopped.
+    package struct End: Equatable, Sendable {
+        package var offset: Int
+        /// The sequence number that the next frame should have.
+        package var expected: UInt64
+        /// A seal, or zeros up to the preallocated end, stands there; else something unfinished.
+        package var isClean: Bool
+        package var isSealed: Bool
+        /// The highest sequence number that a frame or the header says was on disk.
+        package var durableSequence: UInt64
+        /// A frame that somebody waited for is among those scanned.
+        package var lastSyncedSequence: UInt64
+    }
+
+    /// Visits the unbroken run of frames from the segment's begin, whose sequence numbers go up
+    /// one by one from `expected`.
+    package func scan(
+        _ header: SegmentHeader, expected first: UInt64, visit: (Frame.View) throws -> Void
+    ) throws -> End {
+        let bytes = region.bytes
+        var end = End(
+            offset: SegmentHeader.sizeBytes, expected: first, isClean: false, isSealed: false,
+            durableSequence: header.durableSequence, lastSyncedSequence: 0)
+        while let frame = Frame.view(in: bytes, at: end.offset, seed: header.seed) {
+            if frame.flags.contains(.seal) {
+                guard frame.payloadCount == 0, frame.sequence == max(end.expected - 1, 1) else { break }
+                end.durableSequence = max(end.durableSequence, frame.durableSequence)
+                end.isSealed = true
+                end.offset += frame.sizeBytes
+                break
+            }
+            guard frame.sequence == end.expected else { break }
+            try visit(frame)
+            end.durableSequence = max(end.durableSequence, frame.durableSequence)
+            if frame.flags.contains(.synced) { end.lastSyncedSequence = frame.sequence }
+            end.expected += 1
+            end.offset = min(end.offset + frame.sizeBytes, bytes.count)
+        }
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[end.offset...])
+        end.isClean =
+            isZero(rest) && (end.isSealed || bytes.count == header.capacityBytes)
+        return end
+    }
+
+    /// What frames behind a broken place say was on disk: any that check, wherever they begin.
+    ///
+    /// The work is bounded by four checksums of the segment: hostile bytes that look like many
+    /// long frames end the search, and count as proof of damage.
+    package func durableSequenceBehind(_ offset: Int, _ header: SegmentHeader, after sequence: UInt64) -> UInt64 {
+        let bytes = region.bytes
+        var best: UInt64 = 0
+        var budget = 4 * bytes.count
+        var at = (offset + Frame.alignment - 1) & ~(Frame.alignment - 1)
+        while bytes.count - at >= Frame.headerSizeBytes {
+            let start = bytes.baseAddress! + at
+            let claimed = start.load(UInt64.self, at: Frame.sequenceOffset)
+            let payloadCount = Int(start.load(UInt32.self, at: 4))
+            // A frame of this segment: no more of them than would have fitted.
+            if claimed + 1 >= sequence, claimed < sequence + UInt64(bytes.count / Frame.headerSizeBytes),
+                payloadCount <= bytes.count - at - Frame.headerSizeBytes
+            {
+                budget -= Frame.headerSizeBytes + payloadCount
+                if budget < 0 { return .max }
+                if let frame = Frame.view(in: bytes, at: at, seed: header.seed) {
+                    best = max(best, frame.durableSequence)
+                    at += frame.sizeBytes
+                    continue
+                }
+            }
+            at += Frame.alignment
+        }
+        return best
+    }
+
+    /// The offset behind the last byte that is not zero.
+    package var contentEnd: Int {
+        let bytes = region.bytes
+        var end = bytes.count
+        while end >= 8, bytes.loadUnaligned(fromByteOffset: end - 8, as: UInt64.self) == 0 { end -= 8 }
+        while end > 0, bytes[end - 1] == 0 { end -= 1 }
+        return end
+    }
+}
+
+private func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var offset = 0
+    while bytes.count - offset >= 8 {
+        if bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) != 0 { return false }
+        offset += 8
+    }
+    return bytes[offset...].allSatisfy { $0 == 0 }
+}

@@ -1,0 +1,188 @@
+import RoostFormat
+import RoostIO
+
+/// Replays the log after an opening and decides what its end means.
+///
+/// The rules, which DESIGN.md's rules 2 and 3 ask for:
+/// - What is kept is an unbroken run of frames: a prefix of the sequence.
+/// - Where the run breaks, whatever says that the missing batch *was* on disk (a later frame or
+///   segment header, the manifest) makes it damage: `corrupt`, and nothing is touched.
+/// - Else it is a torn tail, the unfinished writes of a crash: it is cut, kept aside, reported.
+package struct LogRecovery {
+    /// What stood behind the last whole batch.
+    package struct TornTail: Sendable, Equatable {
+        package var segment: UInt64
+        package var offset: Int
+        package var sizeBytes: Int
+    }
+
+    package private(set) var readers: [LogReader]
+    package private(set) var lastSequence: UInt64
+    package private(set) var durableSequence: UInt64
+    /// The last replayed batch that somebody waited for.
+    package private(set) var lastSyncedSequence: UInt64 = 0
+    package private(set) var tornTails: [TornTail] = []
+    /// Segments that were created ahead and never begun.
+    package private(set) var blankSegments: [UInt64] = []
+    package private(set) var frameCount = 0
+    /// The highest number that any segment has, in use or not.
+    package private(set) var highestNumber: UInt64
+
+    /// The segments from `manifest.firstSegment` on, in order.
+    package init(
+        segmentNumbers: [UInt64], manifest: ManifestRecord, directory: any Directory,
+        writable: Bool, visit: (Frame.View, LogReader) throws -> Void
+    ) throws {
+        readers = []
+        lastSequence = manifest.flushedSequence
+        durableSequence = max(manifest.durableSequence, manifest.flushedSequence)
+        highestNumber = max(segmentNumbers.max() ?? 0, manifest.firstSegment - 1)
+        for number in segmentNumbers.sorted() where number >= manifest.firstSegment {
+            let reader = try LogReader(number: number, in: directory, writable: writable)
+            try Self.refuseForeign(reader, manifest)
+            readers.append(reader)
+        }
+        let breakPlace = try replay(visit)
+        try settle(breakPlace, manifestPath: directory.path)
+    }
+
+    private struct Break {
+        var index: Int
+        var offset: Int
+    }
+
+    private static func refuseForeign(_ reader: LogReader, _ manifest: ManifestRecord) throws {
+        switch reader.header {
+        case .unsupported(let version):
+            throw RoostError(
+                .unsupportedVersion,
+                "the log segment is of format \(version); this version reads \(Limits.formatVersion)",
+                file: reader.file.path, offset: 8)
+        case .valid(let header)
+        where header.number != reader.number || header.workspace != manifest.workspace:
+            throw RoostError(
+                .corrupt, "the log segment belongs to another workspace or another place in the log",
+                file: reader.file.path, offset: 16)
+        default: return
+        }
+    }
+
+    /// Visits frames until the run breaks; `nil` where it ends cleanly.
+    private mutating func replay(_ visit: (Frame.View, LogReader) throws -> Void) throws -> Break? {
+        for (index, reader) in readers.enumerated() {
+            guard case .valid(let header) = reader.header else {
+                if reader.header == .blank, !readers[index...].contains(where: { $0.header != .blank }) {
+                    return nil
+                }
+                return Break(index: index, offset: 0)
+            }
+            guard header.firstSequence == lastSequence + 1 else {
+                // Frames at the end of the segment before are missing, or the whole of it.
+                return Break(index: index, offset: 0)
+            }
+            let end = try reader.scan(header, expected: lastSequence + 1) { frame in
+                frameCount += 1
+                try visit(frame, reader)
+            }
+            lastSequence = end.expected - 1
+            durableSequence = max(durableSequence, end.durableSequence)
+            lastSyncedSequence = max(lastSyncedSequence, end.lastSyncedSequence)
+            if !end.isClean { return Break(index: index, offset: end.offset) }
+        }
+        return nil
+    }
+
+    /// Tells damage from a torn tail, and notes what has to be set aside.
+    private mutating func settle(_ place: Break?, manifestPath: String) throws {
+        blankSegments = readers.filter { $0.header == .blank }.map(\.number)
+        var evidence = durableSequence
+        if let place {
+            for (index, reader) in readers.enumerated() where index >= place.index {
+                guard case .valid(let header) = reader.header else { continue }
+                evidence = max(evidence, header.durableSequence)
+                let from = index == place.index && place.offset > 0 ? place.offset : SegmentHeader.sizeBytes
+                evidence = max(
+                    evidence, reader.durableSequenceBehind(from, header, after: lastSequence))
+            }
+        }
+        guard evidence <= lastSequence else {
+            let reader = place.map { readers[$0.index] } ?? readers.last
+            throw RoostError(
+                .corrupt,
+                "batch \(lastSequence + 1) was on disk and is damaged or missing. "
+                    + "Restore a backup, or salvage what can be read",
+                file: reader?.file.path ?? manifestPath,
+                offset: place.map { UInt64($0.offset) })
+        }
+        guard let place else {
+            readers.removeAll { $0.header == .blank }
+            return
+        }
+        for (index, reader) in readers.enumerated() where index >= place.index {
+            let offset = index == place.index ? place.offset : 0
+            if reader.header == .blank { continue }
+            tornTails.append(
+                TornTail(
+                    segment: reader.number, offset: offset,
+                    sizeBytes: max(0, reader.contentEnd - offset)))
+        }
+    }
+
+    /// Sets the torn tails aside and cuts them off, and removes blank segments.
+    ///
+    /// Safe to be stopped anywhere: a tail is first copied under a name that follows from its
+    /// place, and cut only when the copy is on disk; a second run does the same again.
+    package mutating func cut(in directory: any Directory) throws {
+        for tail in tornTails { try setAside(tail, in: directory) }
+        if !tornTails.isEmpty {
+            // The seal will say that all before it is on disk.
+            for reader in readers { try reader.file.syncData() }
+            try directory.sync()
+        }
+        // The last segment first: a segment that is gone must not leave a gap before one that
+        // is still there, which would look like damage.
+        for tail in tornTails.reversed() {
+            if tail.offset <= SegmentHeader.sizeBytes {
+                try directory.remove(FileName.segment(tail.segment).text)
+            } else if let reader = readers.first(where: { $0.number == tail.segment }) {
+                try seal(reader, at: tail.offset)
+            }
+        }
+        for number in blankSegments { try directory.remove(FileName.segment(number).text) }
+        if !tornTails.isEmpty || !blankSegments.isEmpty { try directory.sync() }
+    }
+
+    private func setAside(_ tail: TornTail, in directory: any Directory) throws {
+        guard tail.sizeBytes > 0, let reader = readers.first(where: { $0.number == tail.segment })
+        else { return }
+        let unfinished = FileName.unfinishedTornTail(
+            segment: tail.segment, offset: UInt64(tail.offset)
+        ).text
+        let finished = FileName.tornTail(segment: tail.segment, offset: UInt64(tail.offset)).text
+        if try directory.entries().contains(where: { $0.name == unfinished }) {
+            try directory.remove(unfinished)
+        }
+        let copy = try directory.createFile(unfinished)
+        let start = UnsafeRawPointer(reader.region.base) + tail.offset
+        try copy.write(.init(start: start, count: tail.sizeBytes), at: 0)
+        try copy.syncData()
+        try directory.rename(unfinished, to: finished)
+    }
+
+    /// Puts a seal where the kept frames end, and ends the file there.
+    private func seal(_ reader: LogReader, at offset: Int) throws {
+        guard case .valid(let header) = reader.header else { return }
+        // All of the tail goes before the seal stands: a crash between leaves a short file
+        // without one, which the next recovery cuts in the same place.
+        try reader.file.truncate(to: UInt64(offset))
+        try reader.file.syncData()
+        let frame = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Frame.headerSizeBytes, alignment: 8)
+        defer { frame.deallocate() }
+        Frame.finish(
+            at: frame.baseAddress!, payloadCount: 0, sequence: max(lastSequence, 1),
+            durableSequence: lastSequence, flags: .seal, seed: header.seed)
+        try reader.file.write(.init(frame), at: UInt64(offset))
+        try reader.file.syncData()
+    }
+}

@@ -1,0 +1,80 @@
+import RoostFormat
+import RoostIO
+import Synchronization
+
+/// Brings the log to disk, on a thread of its own, because `fdatasync` blocks.
+///
+/// Group commit: each durable writer waits by a call to `sync(through:)`. The calls queue on the
+/// actor while one `fdatasync` runs; the next one serves all that queued, who find their sequence
+/// number durable and return.
+///
+/// - After one failed sync nothing is ever reported durable again: the kernel may have dropped
+///   the pages that it could not write, and a later sync would succeed without them.
+package actor LogSyncer {
+    private let log: LogWriter
+    private let thread: WorkerThread
+    private var failure: RoostError?
+    private let onFailure: @Sendable (RoostError) -> Void
+    /// How often the disk was asked, for the statistics.
+    private let syncs = Atomic<UInt64>(0)
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        thread.asUnownedSerialExecutor()
+    }
+
+    package nonisolated var syncCount: UInt64 { syncs.load(ordering: .relaxed) }
+
+    /// `onFailure` is called once, at the first failed sync, before anybody hears of it.
+    package init(
+        log: LogWriter, thread: WorkerThread, onFailure: @escaping @Sendable (RoostError) -> Void
+    ) {
+        self.log = log
+        self.thread = thread
+        self.onFailure = onFailure
+    }
+
+    /// Returns once every batch up to `sequence` is on disk.
+    package func sync(through sequence: UInt64) throws {
+        if log.durableSequence >= sequence { return }
+        if let failure { throw failure }
+        try syncAll()
+    }
+
+    /// Returns once every batch appended before the call is on disk.
+    package func sync() throws { try sync(through: log.lastSequence) }
+
+    /// Creates the segment that the next rotation will want.
+    package func prepareStandby() throws { try log.prepareStandby() }
+
+    private func syncAll() throws {
+        let work = log.state.withLock { state in
+            defer { state.hasNewEntries = false }
+            return (
+                segments: state.unsynced, current: state.segment.number,
+                sequence: state.lastSequence, hasNewEntries: state.hasNewEntries,
+                earlierFiles: state.earlierFiles
+            )
+        }
+        syncs.wrappingAdd(1, ordering: .relaxed)
+        do {
+            for file in work.earlierFiles { try file.syncData() }
+            for segment in work.segments { try segment.file.syncData() }
+            if work.hasNewEntries { try log.directory.sync() }
+        } catch {
+            let poison = RoostError(
+                .poisoned,
+                "a sync failed: whether the last writes are on disk is unknown. Reopen the workspace",
+                file: (error as? RoostError)?.file, cause: error)
+            failure = poison
+            onFailure(poison)
+            throw poison
+        }
+        log.state.withLock { state in
+            state.earlierFiles = []
+            state.unsynced.removeAll { segment in
+                segment.number != work.current && work.segments.contains { $0 === segment }
+            }
+        }
+        log.noteDurable(work.sequence)
+    }
+}

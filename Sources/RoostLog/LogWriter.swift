@@ -1,0 +1,222 @@
+import RoostFormat
+import RoostIO
+import Synchronization
+
+/// Appends frames to the log.
+///
+/// - Frames are appended one after another under one mutex, which is held for a copy and a
+///   checksum: when `append` returns, the frame is complete, and so is every frame before it.
+/// - Sequence numbers are handed out in log order, without gaps.
+/// - A frame that could not be appended changes nothing: its sequence number goes to the next.
+/// - A segment is appended to only in the opening that created it, from its begin, and never
+///   read before through this mapping.
+package final class LogWriter: Sendable {
+    /// Where a batch went.
+    package struct Appended: Sendable {
+        package let sequence: UInt64
+        /// The address of the frame; valid as long as the segment's region is held.
+        package let location: UInt
+        /// The memory that `location` points into.
+        package let region: MappedRegion
+        /// Bytes appended in this opening, this frame included.
+        package let totalBytes: UInt64
+    }
+
+    struct State {
+        var segment: LogSegment
+        var seed: ChecksumSeed
+        var offset: Int
+        var lastSequence: UInt64
+        var nextNumber: UInt64
+        /// Created ahead, so that rotation does not wait for the disk.
+        var standby: LogSegment?
+        /// The segments with frames that may not be on disk, the current one last.
+        var unsynced: [LogSegment]
+        /// The files of earlier openings whose frames may not be on disk.
+        var earlierFiles: [any File]
+        /// Segments whose directory entry may not be on disk.
+        var hasNewEntries = true
+        var totalBytes: UInt64 = 0
+        var isClosed = false
+    }
+
+    package static let largestSegmentSizeBytes = 64 << 20
+    /// Kept free in each segment for its seal.
+    private static let sealSizeBytes = Frame.headerSizeBytes
+
+    let state: Mutex<State>
+    let directory: any Directory
+    private let workspace: WorkspaceIdentifier
+    private let durable: Atomic<UInt64>
+
+    /// Begins segment `number` behind `lastSequence`.
+    package init(
+        directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
+        sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
+        earlierFiles: [any File] = []
+    ) throws {
+        let segment = try LogSegment.create(number: number, sizeBytes: sizeBytes, in: directory)
+        self.directory = directory
+        self.workspace = workspace
+        durable = Atomic(durableSequence)
+        let header = SegmentHeader(
+            number: number, firstSequence: lastSequence + 1, durableSequence: durableSequence,
+            workspace: workspace, salt: .random(in: 1 ... .max),
+            capacityPages: UInt32(sizeBytes / SegmentHeader.pageSizeBytes))
+        try Self.begin(segment, header: header)
+        state = Mutex(
+            State(
+                segment: segment, seed: header.seed, offset: SegmentHeader.sizeBytes,
+                lastSequence: lastSequence, nextNumber: number + 1, unsynced: [segment],
+                earlierFiles: earlierFiles))
+    }
+
+    package var lastSequence: UInt64 { state.withLock { $0.lastSequence } }
+    package var currentSegmentNumber: UInt64 { state.withLock { $0.segment.number } }
+    /// Bytes appended in this opening.
+    package var totalBytes: UInt64 { state.withLock { $0.totalBytes } }
+    /// Every batch up to this one is on disk.
+    package var durableSequence: UInt64 { durable.load(ordering: .acquiring) }
+
+    func noteDurable(_ sequence: UInt64) {
+        // Only the syncer calls this, one call at a time.
+        if sequence > durableSequence { durable.store(sequence, ordering: .releasing) }
+    }
+
+    /// Appends one batch whose payload `fill` writes, and hands out the next sequence number.
+    ///
+    /// When it returns the frame survives the death of the process. Throws, with nothing
+    /// changed, where a new segment is needed and cannot be had, or the log is closed.
+    @inline(__always)
+    package func append(
+        payloadCount: Int, flags: Frame.Flags, fill: (UnsafeMutableRawPointer) -> Void
+    ) throws -> Appended {
+        try state.withLock { state in
+            let size = Frame.sizeBytes(payloadCount: payloadCount)
+            if size > state.segment.sizeBytes - Self.sealSizeBytes - state.offset || state.isClosed {
+                try makeRoom(size, &state)
+            }
+            let start = state.segment.region.base + state.offset
+            fill(start + Frame.headerSizeBytes)
+            let sequence = state.lastSequence + 1
+            Frame.finish(
+                at: start, payloadCount: payloadCount, sequence: sequence,
+                durableSequence: durable.load(ordering: .relaxed), flags: flags, seed: state.seed)
+            if !state.segment.isMapped {
+                try state.segment.persist(offset: state.offset, count: size)
+            }
+            state.offset += size
+            state.lastSequence = sequence
+            state.totalBytes += UInt64(size)
+            return Appended(
+                sequence: sequence, location: UInt(bitPattern: start),
+                region: state.segment.region, totalBytes: state.totalBytes)
+        }
+    }
+
+    /// Ends the current segment and begins the next; returns the new segment's number and the
+    /// last sequence number before it.
+    package func rotate() throws -> (segmentNumber: UInt64, lastSequence: UInt64) {
+        try state.withLock { state in
+            try makeRoom(0, &state)
+            return (state.segment.number, state.lastSequence)
+        }
+    }
+
+    /// Creates the segment that the next rotation will want. Blocks; not for the cooperative pool.
+    package func prepareStandby() throws {
+        let wanted = state.withLock { state -> (number: UInt64, sizeBytes: Int)? in
+            guard state.standby == nil, !state.isClosed else { return nil }
+            defer { state.nextNumber += 1 }
+            return (state.nextNumber, Self.nextSizeBytes(after: state.segment.sizeBytes))
+        }
+        guard let wanted else { return }
+        let segment = try LogSegment.create(
+            number: wanted.number, sizeBytes: wanted.sizeBytes, in: directory)
+        // Brings the allocation to disk, so that the first sync of a frame need not.
+        try segment.file.syncData()
+        let isWanted = state.withLock { state in
+            guard state.standby == nil, !state.isClosed, state.segment.number < segment.number
+            else { return false }
+            state.standby = segment
+            return true
+        }
+        if !isWanted { try directory.remove(FileName.segment(segment.number).text) }
+    }
+
+    private static func nextSizeBytes(after sizeBytes: Int) -> Int {
+        min(max(sizeBytes * 2, 1 << 20), largestSegmentSizeBytes)
+    }
+
+    @inline(never)
+    private func makeRoom(_ frameSizeBytes: Int, _ state: inout State) throws {
+        if state.isClosed { throw RoostError(.closed, "the workspace is closed") }
+        let needed = SegmentHeader.sizeBytes + frameSizeBytes + Self.sealSizeBytes
+        let segment: LogSegment
+        if let standby = state.standby, standby.sizeBytes >= needed {
+            segment = standby
+            state.standby = nil
+        } else {
+            let page = SegmentHeader.pageSizeBytes
+            let size = max(
+                Self.nextSizeBytes(after: min(state.segment.sizeBytes, Self.largestSegmentSizeBytes)),
+                (needed + page - 1) / page * page)
+            // Numbers go up with sequence numbers, so a standby that is too small is given up.
+            segment = try LogSegment.create(number: state.nextNumber, sizeBytes: size, in: directory)
+            state.nextNumber += 1
+            if state.standby != nil {
+                let unused = state.standby!.number
+                state.standby = nil
+                try directory.remove(FileName.segment(unused).text)
+            }
+        }
+        let header = SegmentHeader(
+            number: segment.number, firstSequence: state.lastSequence + 1,
+            durableSequence: durableSequence, workspace: workspace, salt: .random(in: 1 ... .max),
+            capacityPages: UInt32(segment.sizeBytes / SegmentHeader.pageSizeBytes))
+        try Self.begin(segment, header: header)
+        try appendSeal(&state)
+        state.segment = segment
+        state.seed = header.seed
+        state.offset = SegmentHeader.sizeBytes
+        state.unsynced.append(segment)
+        state.hasNewEntries = true
+    }
+
+    private static func begin(_ segment: LogSegment, header: SegmentHeader) throws {
+        header.write(to: segment.region.base)
+        try segment.persist(offset: 0, count: SegmentHeader.sizeBytes)
+    }
+
+    /// Ends the current segment with a frame that holds no batch.
+    private func appendSeal(_ state: inout State) throws {
+        Frame.finish(
+            at: state.segment.region.base + state.offset, payloadCount: 0,
+            sequence: max(state.lastSequence, 1), durableSequence: durableSequence, flags: .seal,
+            seed: state.seed)
+        try state.segment.persist(offset: state.offset, count: Self.sealSizeBytes)
+        state.offset += Self.sealSizeBytes
+    }
+
+    /// Seals the log and gives back what was preallocated and not used. The log must have been
+    /// synced; blocks.
+    package func close() throws {
+        let ending = try state.withLock { state -> (LogSegment, Int, LogSegment?)? in
+            if state.isClosed { return nil }
+            try appendSeal(&state)
+            state.isClosed = true
+            defer { state.standby = nil }
+            return (state.segment, state.offset, state.standby)
+        }
+        guard let (segment, usedBytes, standby) = ending else { return }
+        try segment.file.syncData()
+        try segment.file.truncate(to: UInt64(usedBytes))
+        try segment.file.syncData()
+        if let standby { try directory.remove(FileName.segment(standby.number).text) }
+    }
+
+    /// Stops appending without touching the files, as after a failed sync.
+    package func abandon() {
+        state.withLock { $0.isClosed = true }
+    }
+}

@@ -1,0 +1,44 @@
+import RoostFormat
+import RoostIO
+
+/// Reads and replaces the manifest.
+package enum ManifestFile {
+    /// `nil` where the directory has none.
+    package static func read(in directory: any Directory, entries: [DirectoryEntry]) throws -> ManifestRecord? {
+        let name = FileName.manifest.text
+        guard entries.contains(where: { $0.name == name }) else { return nil }
+        let file = try directory.openFile(name, writable: false)
+        let size = try file.sizeBytes()
+        guard size <= UInt64(Limits.manifestSizeBytes) else {
+            throw RoostError(.corrupt, "the manifest is too long to be one", file: file.path, offset: 0)
+        }
+        let bytes = try file.read(count: Int(size), at: 0)
+        switch bytes.withUnsafeBytes(ManifestRecord.read) {
+        case .valid(let record): return record
+        case .unsupported(let version):
+            throw RoostError(
+                .unsupportedVersion,
+                "the workspace is of format \(version); this version reads \(Limits.formatVersion)",
+                file: file.path, offset: 8)
+        case .damaged(let offset, let reason):
+            throw RoostError(
+                .corrupt, "\(reason). Restore a backup, or salvage what can be read",
+                file: file.path, offset: offset)
+        }
+    }
+
+    /// Makes `record` the manifest: after a crash at any step the old one or the new one
+    /// stands. Blocks for two syncs.
+    package static func replace(with record: ManifestRecord, in directory: any Directory) throws {
+        let unfinished = FileName.newManifest.text
+        if try directory.entries().contains(where: { $0.name == unfinished }) {
+            try directory.remove(unfinished)
+        }
+        let file = try directory.createFile(unfinished)
+        let encoded = record.encoded()
+        try withExtendedLifetime(encoded) { try file.write(encoded.bytes, at: 0) }
+        try file.syncData()
+        try directory.rename(unfinished, to: FileName.manifest.text)
+        try directory.sync()
+    }
+}

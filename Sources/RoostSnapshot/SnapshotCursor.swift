@@ -1,0 +1,74 @@
+import RoostFormat
+import RoostIO
+
+/// Steps through a snapshot's records in key order. For one user at a time.
+///
+/// - While `record` is not `nil`, `key` is its whole key; both are valid until the next step.
+package final class SnapshotCursor {
+    package let snapshot: SnapshotReader
+    package private(set) var record: RecordGroup.Record?
+    private let keyBuffer = OutputBuffer(capacity: 256)
+    private var nextGroup = 0
+    private var cursor: RecordGroup.Cursor?
+
+    package init(_ snapshot: SnapshotReader) { self.snapshot = snapshot }
+
+    package var key: UnsafeRawBufferPointer { keyBuffer.bytes }
+
+    /// Moves to the first record.
+    package func moveToFirst() throws {
+        nextGroup = 0
+        cursor = nil
+        try moveToNext()
+    }
+
+    /// Moves to the first record whose key is not before `target`.
+    package func move(to target: UnsafeRawBufferPointer) throws {
+        // The last group that begins at or before the target is the only one that may hold it.
+        var low = 0
+        var high = snapshot.groupCount
+        while low < high {
+            let middle = (low + high) / 2
+            if try compareBytes(firstKey(ofGroup: middle), target) <= 0 {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        nextGroup = max(0, low - 1)
+        cursor = nil
+        try moveToNext()
+        while record != nil && compareBytes(key, target) < 0 { try moveToNext() }
+    }
+
+    /// Moves to the next record; `record` is `nil` behind the last.
+    package func moveToNext() throws {
+        if cursor == nil || cursor!.isAtEnd {
+            guard nextGroup < snapshot.groupCount else {
+                record = nil
+                return
+            }
+            let group = try snapshot.group(nextGroup)
+            guard let opened = RecordGroup.Cursor(group) else {
+                throw snapshot.damaged("a group's header makes no sense", at: group.baseAddress!)
+            }
+            cursor = opened
+            nextGroup += 1
+            keyBuffer.count = 0
+        }
+        guard let next = cursor!.next(), next.shared <= keyBuffer.count else {
+            let group = try snapshot.group(nextGroup - 1)
+            throw snapshot.damaged("a group's records make no sense", at: group.baseAddress!)
+        }
+        keyBuffer.count = next.shared
+        keyBuffer.append(next.suffix)
+        record = next
+    }
+
+    private func firstKey(ofGroup index: Int) throws -> UnsafeRawBufferPointer {
+        let group = try snapshot.group(index)
+        guard var first = RecordGroup.Cursor(group), let record = first.next(), record.shared == 0
+        else { throw snapshot.damaged("a group's records make no sense", at: group.baseAddress!) }
+        return record.suffix
+    }
+}

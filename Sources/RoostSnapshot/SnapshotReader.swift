@@ -1,0 +1,127 @@
+import RoostFormat
+import RoostIO
+
+/// One snapshot file, mapped. Immutable; every call checks the checksum of each line and group
+/// that it uses, and no length in them is believed.
+///
+/// Opening reads the header, the footer and the compression dictionary, no key and no value.
+package final class SnapshotReader: Sendable {
+    package let footer: SnapshotFooter
+    package let path: String
+    package let region: MappedRegion
+    package let dictionary: CompressionDictionary
+    private let groupBits: Int
+
+    package init(number: UInt64, in directory: any Directory) throws {
+        let file = try directory.openFile(FileName.snapshot(number).text, writable: false)
+        path = file.path
+        region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
+        switch SnapshotFooter.read(region.bytes) {
+        case .valid(let footer): self.footer = footer
+        case .unsupported(let version):
+            throw RoostError(
+                .unsupportedVersion,
+                "the snapshot is of format \(version); this version reads \(Limits.formatVersion)",
+                file: file.path, offset: 8)
+        case .damaged(let reason):
+            throw RoostError(
+                .corrupt, reason, file: file.path,
+                offset: UInt64(max(0, region.sizeBytes - SnapshotFooter.sizeBytes)))
+        }
+        let bytes = UnsafeRawBufferPointer(
+            start: region.base + Int(footer.dictionaryOffset), count: Int(footer.dictionaryCount))
+        guard footer.dictionarySeed.checksum(bytes) == footer.dictionaryChecksum else {
+            throw RoostError(
+                .corrupt, "the compression dictionary's checksum does not hold", file: file.path,
+                offset: footer.dictionaryOffset)
+        }
+        dictionary = CompressionDictionary(
+            bytes: Array(bytes), recordCount: footer.dictionaryRecordCount)
+        groupBits = IndexLine.groupBits(groupCount: Int(footer.groupCount))
+    }
+
+    package var groupCount: Int { Int(footer.groupCount) }
+
+    /// The record of `key`, put or tombstone; `nil` where the snapshot has none.
+    ///
+    /// Touches one line of the index, and for a key that is there one line of the offsets and
+    /// one group.
+    package func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> RecordGroup.Record? {
+        let lineCount = Int(footer.indexLineCount)
+        let tagMask = ~UInt32(0) << UInt32(groupBits)
+        let tag = IndexLine.tag(of: hash, groupBits: groupBits)
+        var line = IndexLine.home(of: hash, lineCount: lineCount)
+        for _ in 0..<lineCount {
+            let start = UnsafeRawPointer(region.base) + Int(footer.indexOffset) + line * IndexLine.sizeBytes
+            guard IndexLine.isIntact(start, line: line, seed: footer.indexSeed) else {
+                throw damaged("the index's checksum does not hold", at: start)
+            }
+            let state = IndexLine.state(start)
+            for index in 0..<state.count {
+                let entry = IndexLine.entry(start, index)
+                guard entry & tagMask == tag else { continue }
+                let group = try group(Int(entry & ~tagMask))
+                switch RecordGroup.find(key, in: group) {
+                case .found(let record): return record
+                case .absent: continue
+                case .damaged: throw damaged("a group's records make no sense", at: group.baseAddress!)
+                }
+            }
+            if !state.overflows { return nil }
+            line = line + 1 == lineCount ? 0 : line + 1
+        }
+        return nil
+    }
+
+    /// The bytes of group `index`, whose checksum holds.
+    package func group(_ index: Int) throws -> UnsafeRawBufferPointer {
+        let base = UnsafeRawPointer(region.base)
+        guard index < groupCount else {
+            throw damaged("a group's number is out of range", at: base + Int(footer.offsetsOffset))
+        }
+        let line = index / OffsetLine.capacity
+        let lineStart = base + Int(footer.offsetsOffset) + line * OffsetLine.sizeBytes
+        guard OffsetLine.isIntact(lineStart, line: line, seed: footer.offsetSeed) else {
+            throw damaged("the group offsets' checksum does not hold", at: lineStart)
+        }
+        let units = lineStart.load(UInt32.self, at: 4 + 4 * (index % OffsetLine.capacity))
+        let offset = Int(units) * RecordGroup.alignment
+        let end = Int(footer.offsetsOffset)
+        guard offset >= Int(footer.groupsOffset), offset <= end - RecordGroup.headerSizeBytes else {
+            throw damaged("a group's offset is out of range", at: lineStart)
+        }
+        let start = base + offset
+        let count = Int(start.load(UInt32.self, at: 4))
+        guard count >= RecordGroup.headerSizeBytes, count <= end - offset,
+            footer.groupSeed.part(UInt64(index)).checksum(start + 4, count: count - 4)
+                == start.load(UInt32.self, at: 0)
+        else { throw damaged("a group's checksum does not hold", at: start) }
+        return .init(start: start, count: count)
+    }
+
+    /// Calls `body` with the value of a put, decompressed; its bytes are valid during the call.
+    package func withValue<Result>(
+        of record: RecordGroup.Record, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        guard record.flags.contains(.compressed) else { return try body(record.stored) }
+        // LZ4 gives at most 255 bytes for one; more is a lie that would cost memory.
+        guard record.rawCount / 255 <= record.stored.count else {
+            throw damaged("a value's length makes no sense", at: record.suffix.baseAddress!)
+        }
+        return try withUnsafeTemporaryAllocation(byteCount: record.rawCount, alignment: 16) { buffer in
+            let isWhole = dictionary.bytes.withUnsafeBytes {
+                decompress(record.stored, dictionary: $0, into: buffer)
+            }
+            guard isWhole else {
+                throw damaged("a value does not decompress", at: record.suffix.baseAddress!)
+            }
+            return try body(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    package func damaged(_ reason: String, at address: UnsafeRawPointer) -> RoostError {
+        RoostError(
+            .corrupt, "\(reason). Restore a backup, or salvage what can be read", file: path,
+            offset: UInt64(address - UnsafeRawPointer(region.base)))
+    }
+}

@@ -1,0 +1,200 @@
+import RoostFormat
+import RoostIO
+
+/// Writes one snapshot file: records in key order, then what finds them again.
+///
+/// The file has its unfinished name until `finish` has synced it, so that a crash leaves nothing
+/// that looks like a snapshot. For one user at a time; blocks.
+package final class SnapshotWriter {
+    private let directory: any Directory
+    private let file: any File
+    private let number: UInt64
+    private let hashSeed: HashSeed
+    private let compressor: ValueCompressor?
+    private var footer = SnapshotFooter()
+
+    private let output = OutputBuffer(capacity: flushSizeBytes + (64 << 10))
+    /// Where `output` begins in the file.
+    private var outputOffset: UInt64 = 0
+
+    private let group = OutputBuffer(capacity: 4096)
+    private var groupRecordCount = 0
+    private var groupBaseSequence: UInt64 = 0
+    private var groupOffsets: [UInt32] = []
+    private let previousKey = OutputBuffer(capacity: 256)
+    private var entries: [(hash: UInt64, group: UInt32)] = []
+
+    private static let flushSizeBytes = 1 << 20
+
+    /// `dictionary` is `nil` where values are not to be compressed.
+    package init(
+        directory: any Directory, number: UInt64, shard: Int, workspace: WorkspaceIdentifier,
+        hashSeed: HashSeed, dictionary: CompressionDictionary?, expectedRecordCount: Int
+    ) throws {
+        self.directory = directory
+        self.number = number
+        self.hashSeed = hashSeed
+        compressor = dictionary.map(ValueCompressor.init)
+        file = try directory.createFile(FileName.unfinishedSnapshot(number).text)
+        entries.reserveCapacity(expectedRecordCount)
+        footer.salt = .random(in: 1 ... .max)
+        footer.number = number
+        footer.workspace = workspace
+        footer.shard = UInt32(shard)
+        footer.minimumSequence = .max
+        output.append(SnapshotFooter.headerMagic)
+        output.append(Limits.formatVersion)
+        output.append(UInt32(0))
+        footer.dictionaryOffset = UInt64(output.count)
+        let bytes = dictionary?.bytes ?? []
+        footer.dictionaryCount = UInt32(bytes.count)
+        footer.dictionaryRecordCount = dictionary?.recordCount ?? 0
+        footer.dictionaryChecksum = bytes.withUnsafeBytes { footer.dictionarySeed.checksum($0) }
+        output.append(bytes)
+        output.pad(to: RecordGroup.alignment)
+        footer.groupsOffset = UInt64(output.count)
+    }
+
+    package var recordCount: Int { entries.count }
+    package var dictionary: CompressionDictionary { compressor?.dictionary ?? .init() }
+
+    /// Adds a put; keys come in strictly ascending order of their bytes.
+    package func add(
+        key: UnsafeRawBufferPointer, sequence: UInt64, value: UnsafeRawBufferPointer
+    ) throws {
+        if let compressed = compressor?.compress(value) {
+            try add(
+                key: key, sequence: sequence, flags: [.put, .compressed], stored: compressed,
+                rawCount: value.count)
+        } else {
+            try add(
+                key: key, sequence: sequence, flags: .put, stored: value, rawCount: value.count)
+        }
+    }
+
+    package func addTombstone(key: UnsafeRawBufferPointer, sequence: UInt64) throws {
+        footer.tombstoneCount += 1
+        try add(
+            key: key, sequence: sequence, flags: .tombstone, stored: .init(start: nil, count: 0),
+            rawCount: 0)
+    }
+
+    /// Adds a put as another snapshot with the same dictionary holds it.
+    package func add(
+        key: UnsafeRawBufferPointer, sequence: UInt64, flags: RecordGroup.Flags,
+        stored: UnsafeRawBufferPointer, rawCount: Int
+    ) throws {
+        if groupRecordCount == 0 { beginGroup(sequence) }
+        let shared = groupRecordCount == 0 ? 0 : commonPrefix(previousKey.bytes, key)
+        group.append(flags.rawValue)
+        group.appendVarint(UInt64(shared))
+        group.appendVarint(UInt64(key.count - shared))
+        group.appendVarint(Varint.zigzag(Int64(bitPattern: sequence &- groupBaseSequence)))
+        if flags.contains(.put) {
+            group.appendVarint(UInt64(stored.count))
+            if flags.contains(.compressed) { group.appendVarint(UInt64(rawCount)) }
+        }
+        group.append(UnsafeRawBufferPointer(rebasing: key[shared...]))
+        group.append(stored)
+        previousKey.count = 0
+        previousKey.append(key)
+        entries.append((hashSeed.hash(key), UInt32(groupOffsets.count)))
+        footer.rawSizeBytes += UInt64(key.count + rawCount)
+        footer.minimumSequence = min(footer.minimumSequence, sequence)
+        footer.maximumSequence = max(footer.maximumSequence, sequence)
+        groupRecordCount += 1
+        if groupRecordCount == RecordGroup.maximumRecordCount
+            || group.count >= RecordGroup.targetSizeBytes
+        { try endGroup() }
+    }
+
+    private func beginGroup(_ sequence: UInt64) {
+        groupBaseSequence = sequence
+        group.count = 0
+        group.append(UInt32(0))
+        group.append(UInt32(0))
+        group.append(UInt8(0))
+        group.appendVarint(groupBaseSequence)
+        groupRecordCount = 0
+    }
+
+    private func endGroup() throws {
+        guard groupRecordCount > 0 else { return }
+        let index = groupOffsets.count
+        let offset = outputOffset + UInt64(output.count)
+        guard let units = UInt32(exactly: offset / UInt64(RecordGroup.alignment)) else {
+            throw RoostError(.valueTooLarge, "a snapshot of one shard would pass 32 GiB", file: file.path)
+        }
+        group.base.store(UInt32(group.count), at: 4)
+        group.base.store(UInt8(groupRecordCount), at: 8)
+        let seed = footer.groupSeed.part(UInt64(index))
+        group.base.store(seed.checksum(group.base + 4, count: group.count - 4), at: 0)
+        groupOffsets.append(units)
+        output.append(group.bytes)
+        output.pad(to: RecordGroup.alignment)
+        groupRecordCount = 0
+        if output.count >= Self.flushSizeBytes { try flush() }
+    }
+
+    private func flush() throws {
+        try file.write(output.bytes, at: outputOffset)
+        outputOffset += UInt64(output.count)
+        output.count = 0
+    }
+
+    /// Completes and syncs the file and gives it its name; the directory is still to be synced.
+    /// At least one record must have been added.
+    package func finish() throws -> SnapshotFooter {
+        precondition(!entries.isEmpty, "a snapshot holds at least one record")
+        try endGroup()
+        footer.recordCount = UInt64(entries.count)
+        footer.groupCount = UInt32(groupOffsets.count)
+        footer.offsetsOffset = outputOffset + UInt64(output.count)
+        let offsetsSize = OffsetLine.lineCount(groupCount: groupOffsets.count) * OffsetLine.sizeBytes
+        appendZeros(offsetsSize) { OffsetLine.build(groupOffsets, seed: footer.offsetSeed, into: $0) }
+        try flush()
+        let lineCount = IndexLine.lineCount(recordCount: entries.count)
+        footer.indexOffset = outputOffset
+        footer.indexLineCount = UInt32(lineCount)
+        appendZeros(lineCount * IndexLine.sizeBytes) { target in
+            IndexLine.build(
+                entries, groupCount: groupOffsets.count, lineCount: lineCount,
+                seed: footer.indexSeed, into: target)
+        }
+        footer.fileSizeBytes =
+            outputOffset + UInt64(output.count) + UInt64(SnapshotFooter.sizeBytes)
+        footer.write(to: output.reserve(SnapshotFooter.sizeBytes))
+        output.count += SnapshotFooter.sizeBytes
+        try flush()
+        try file.syncData()
+        try directory.rename(
+            FileName.unfinishedSnapshot(number).text, to: FileName.snapshot(number).text)
+        return footer
+    }
+
+    /// Removes the unfinished file.
+    package func discard() throws {
+        try directory.remove(FileName.unfinishedSnapshot(number).text)
+    }
+
+    private func appendZeros(_ count: Int, _ fill: (UnsafeMutableRawPointer) -> Void) {
+        let target = output.reserve(count)
+        target.initializeMemory(as: UInt8.self, repeating: 0, count: count)
+        fill(target)
+        output.count += count
+    }
+}
+
+private func commonPrefix(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+    let limit = min(left.count, right.count)
+    var index = 0
+    while limit - index >= 8 {
+        let difference =
+            left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            ^ right.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        if difference != 0 { return index + UInt64(littleEndian: difference).trailingZeroBitCount / 8 }
+        index += 8
+    }
+    while index < limit && left[index] == right[index] { index += 1 }
+    return index
+}
