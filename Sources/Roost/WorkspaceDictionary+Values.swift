@@ -121,30 +121,36 @@ extension WorkspaceDictionary {
 }
 
 extension WorkspaceDictionary {
-    private func read<Value>(_ key: String, _ codec: ValueCodec<Value>) throws -> Value? {
+    /// The codec is made only for values that have no fixed form: making one costs as much as
+    /// the rest of a read.
+    private func read<Value>(
+        _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>
+    ) throws -> Value? {
         let name = try checkedName()
         guard let found = try workspace.engine.find(key, name: name) else { return nil }
-        return try codec.decode(found, key: key, name: name, engine: workspace.engine)
+        if !found.isWorthKeeping, let value = found.fixedValue(as: Value.self) { return value }
+        return try codec().decode(found, key: key, name: name, engine: workspace.engine)
     }
 
     private func loadShared<Value>(
-        _ key: String, _ codec: ValueCodec<Value>
+        _ key: String, _ codec: @autoclosure @Sendable () -> ValueCodec<Value>
     ) async throws -> Value? {
         try checkCancellation()
         let name = try checkedName()
-        guard workspace.engine.isCold(key, name: name) else { return try read(key, codec) }
+        guard workspace.engine.isCold(key, name: name) else { return try read(key, codec()) }
         return try await workspace.loads.load(key, in: name, as: Value.self) {
-            try read(key, codec)
+            try read(key, codec())
         }
     }
 
     private func write<Value>(
-        _ value: Value, _ key: String, _ codec: ValueCodec<Value>, _ durability: Durability?
+        _ value: Value, _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>,
+        _ durability: Durability?
     ) async throws {
-        if Task.isCancelled { try checkCancellation() }
+        try checkCancellation()
+        let encoded = try FixedForm.encode(value) ?? codec().encode(value, coder: workspace.coder)
         _ = try await workspace.engine.write(
-            try codec.encode(value, coder: workspace.coder), key: key, name: try checkedName(),
-            durability: durability)
+            encoded, key: key, name: try checkedName(), durability: durability)
     }
 
     private func writeAll<Value>(

@@ -1,28 +1,28 @@
 import CRoost
 
-/// Unaligned little-endian access, the only way in which this package reads and writes numbers
+/// Unaligned little-endian access, the only way in which this public reads and writes numbers
 /// on disk.
 extension UnsafeRawPointer {
-    @inline(__always)
-    package func load<Integer: FixedWidthInteger>(_ type: Integer.Type, at offset: Int) -> Integer {
+    @inlinable @inline(__always)
+    public func load<Integer: FixedWidthInteger>(_ type: Integer.Type, at offset: Int) -> Integer {
         Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: Integer.self))
     }
 }
 
 extension UnsafeMutableRawPointer {
-    @inline(__always)
-    package func store<Integer: FixedWidthInteger>(_ value: Integer, at offset: Int) {
+    @inlinable @inline(__always)
+    public func store<Integer: FixedWidthInteger>(_ value: Integer, at offset: Int) {
         storeBytes(of: value.littleEndian, toByteOffset: offset, as: Integer.self)
     }
 }
 
-@inline(__always)
-package func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Int {
+@inlinable @inline(__always)
+public func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Int {
     Int(roost_compare(left, right, count))
 }
 
-@inline(__always)
-package func equalBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+@inlinable @inline(__always)
+public func equalBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.count == right.count
         && (left.count == 0 || roost_compare(left.baseAddress!, right.baseAddress!, left.count) == 0)
 }

@@ -10,29 +10,31 @@
 ///     24     n  operations
 /// ```
 /// Frames begin at multiples of eight; the padding is zero.
-package enum Frame {
-    package static let headerSizeBytes = 24
-    package static let sequenceOffset = 8
-    package static let alignment = 8
+public enum Frame {
+    @inlinable public static var headerSizeBytes: Int { 24 }
+    @inlinable public static var sequenceOffset: Int { 8 }
+    @inlinable public static var alignment: Int { 8 }
 
-    package struct Flags: OptionSet, Sendable {
-        package let rawValue: UInt32
-        package init(rawValue: UInt32) { self.rawValue = rawValue }
+    public struct Flags: OptionSet, Sendable {
+        public let rawValue: UInt32
+        @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        @inlinable public static var none: Flags { Flags(rawValue: 0) }
 
         /// Somebody waits for this batch to be on disk: recovery syncs it before it shows it.
-        package static let synced = Flags(rawValue: 1)
+        @inlinable public static var synced: Flags { Flags(rawValue: 1) }
         /// The log was closed behind this frame, which holds no operations.
-        package static let seal = Flags(rawValue: 2)
+        @inlinable public static var seal: Flags { Flags(rawValue: 2) }
     }
 
-    @inline(__always)
-    package static func sizeBytes(payloadCount: Int) -> Int {
+    @inlinable @inline(__always)
+    public static func sizeBytes(payloadCount: Int) -> Int {
         (headerSizeBytes + payloadCount + alignment - 1) & ~(alignment - 1)
     }
 
     /// Writes the header over a payload that is in place, the checksum last.
-    @inline(__always)
-    package static func finish(
+    @inlinable @inline(__always)
+    public static func finish(
         at start: UnsafeMutableRawPointer, payloadCount: Int, sequence: UInt64,
         durableSequence: UInt64, flags: Flags, seed: ChecksumSeed
     ) {
@@ -45,24 +47,24 @@ package enum Frame {
     }
 
     /// A frame whose length and checksum hold.
-    package struct View {
-        package let start: UnsafeRawPointer
-        package let payloadCount: Int
+    public struct View {
+        public let start: UnsafeRawPointer
+        public let payloadCount: Int
 
-        package var sequence: UInt64 { start.load(UInt64.self, at: Frame.sequenceOffset) }
-        package var flags: Flags { Flags(rawValue: start.load(UInt32.self, at: 20)) }
-        package var sizeBytes: Int { Frame.sizeBytes(payloadCount: payloadCount) }
+        public var sequence: UInt64 { start.load(UInt64.self, at: Frame.sequenceOffset) }
+        public var flags: Flags { Flags(rawValue: start.load(UInt32.self, at: 20)) }
+        public var sizeBytes: Int { Frame.sizeBytes(payloadCount: payloadCount) }
 
         /// Every batch up to this one was on disk when the frame was written. Where the
         /// distance did not fit its field, nothing is claimed.
-        package var durableSequence: UInt64 {
+        public var durableSequence: UInt64 {
             let distance = start.load(UInt32.self, at: 16)
             return distance == .max ? 0 : sequence - min(sequence, UInt64(distance))
         }
 
         /// Calls `body` with each operation; `false` where the payload does not divide into
         /// operations that keep the limits, which a passing checksum makes the writer's fault.
-        package func forEachOperation(_ body: (Operation) throws -> Void) rethrows -> Bool {
+        public func forEachOperation(_ body: (Operation) throws -> Void) rethrows -> Bool {
             var offset = Frame.headerSizeBytes
             let end = Frame.headerSizeBytes + payloadCount
             while offset < end {
@@ -82,7 +84,7 @@ package enum Frame {
     }
 
     /// The frame at `offset` of a segment's `bytes`, or `nil` where none stands that checks.
-    package static func view(
+    public static func view(
         in bytes: UnsafeRawBufferPointer, at offset: Int, seed: ChecksumSeed
     ) -> View? {
         guard bytes.count - offset >= headerSizeBytes else { return nil }

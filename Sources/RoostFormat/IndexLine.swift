@@ -11,11 +11,11 @@
 /// The hash bits in the entries make the index its own filter: a look-up of an absent key
 /// touches a record once in some thousand times.
 package enum IndexLine {
-    package static let sizeBytes = 64
-    package static let capacity = 14
+    @inlinable package static var sizeBytes: Int { 64 }
+    @inlinable package static var capacity: Int { 14 }
     /// Chosen so that lines are about 86 % full.
     package static let targetEntryCount = 12
-    private static let overflowBit: UInt32 = 16
+    @inlinable package static var overflowBit: UInt32 { 16 }
 
     package static func lineCount(recordCount: Int) -> Int {
         max(1, (recordCount + targetEntryCount - 1) / targetEntryCount)
@@ -27,12 +27,12 @@ package enum IndexLine {
     }
 
     /// The line that a hash belongs to: its high half scaled to the line count.
-    @inline(__always)
+    @inlinable @inline(__always)
     package static func home(of hash: UInt64, lineCount: Int) -> Int {
         Int(((hash >> 32) &* UInt64(lineCount)) >> 32)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package static func tag(of hash: UInt64, groupBits: Int) -> UInt32 {
         // Multiplied, because the lowest bits are the same for the whole shard.
         UInt32(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 24) << UInt32(groupBits)
@@ -70,13 +70,13 @@ package enum IndexLine {
             && start.load(UInt32.self, at: 4) & 15 <= UInt32(capacity)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package static func state(_ start: UnsafeRawPointer) -> (count: Int, overflows: Bool) {
         let state = start.load(UInt32.self, at: 4)
         return (Int(state & 15), state & overflowBit != 0)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package static func entry(_ start: UnsafeRawPointer, _ index: Int) -> UInt32 {
         start.load(UInt32.self, at: 8 + 4 * index)
     }
@@ -85,7 +85,7 @@ package enum IndexLine {
 /// Where each group begins: lines of 64 bytes of a checksum and fifteen offsets in units of
 /// eight bytes. docs/FORMAT.md, "Group offsets".
 package enum OffsetLine {
-    package static let sizeBytes = 64
+    @inlinable package static var sizeBytes: Int { 64 }
     package static let capacity = 15
 
     package static func lineCount(groupCount: Int) -> Int { (groupCount + capacity - 1) / capacity }

@@ -2,54 +2,54 @@
 ///
 /// An operation knows how far behind its frame's begin it stands, so that its address alone
 /// leads to its sequence number.
-package struct Operation: Sendable {
+public struct Operation: Sendable {
     /// On disk: never renumber; zero is never valid.
-    package enum Kind: UInt8 {
+    public enum Kind: UInt8 {
         case put = 1
         case remove = 2
         /// Removes every key of the dictionary whose prefix is the key.
         case clear = 3
     }
 
-    package static let headerSizeBytes = 12
+    @inlinable public static var headerSizeBytes: Int { 12 }
 
     /// The address at which the operation begins; never zero.
-    package let location: UInt
+    public let location: UInt
 
-    @inline(__always)
-    package init(address: UnsafeRawPointer) { location = UInt(bitPattern: address) }
+    @inlinable @inline(__always)
+    public init(address: UnsafeRawPointer) { location = UInt(bitPattern: address) }
 
-    @inline(__always)
-    package init(location: UInt) { self.location = location }
+    @inlinable @inline(__always)
+    public init(location: UInt) { self.location = location }
 
-    @inline(__always) private var address: UnsafeRawPointer {
+    @inlinable @inline(__always) public var address: UnsafeRawPointer {
         UnsafeRawPointer(bitPattern: location).unsafelyUnwrapped
     }
 
-    @inline(__always) private var keyField: UInt32 { address.load(UInt32.self, at: 0) }
-    @inline(__always) package var rawKind: UInt8 { UInt8(keyField >> 24) }
-    @inline(__always) package var isPut: Bool { rawKind == Kind.put.rawValue }
-    @inline(__always) package var keyCount: Int { Int(keyField & 0xff_ffff) }
-    @inline(__always) package var valueCount: Int { Int(address.load(UInt32.self, at: 4)) }
-    @inline(__always) package var frameOffset: Int { Int(address.load(UInt32.self, at: 8)) }
+    @inlinable @inline(__always) public var keyField: UInt32 { address.load(UInt32.self, at: 0) }
+    @inlinable @inline(__always) public var rawKind: UInt8 { UInt8(keyField >> 24) }
+    @inlinable @inline(__always) public var isPut: Bool { rawKind == Kind.put.rawValue }
+    @inlinable @inline(__always) public var keyCount: Int { Int(keyField & 0xff_ffff) }
+    @inlinable @inline(__always) public var valueCount: Int { Int(address.load(UInt32.self, at: 4)) }
+    @inlinable @inline(__always) public var frameOffset: Int { Int(address.load(UInt32.self, at: 8)) }
 
-    @inline(__always) package var key: UnsafeRawBufferPointer {
+    @inlinable @inline(__always) public var key: UnsafeRawBufferPointer {
         .init(start: address + Self.headerSizeBytes, count: keyCount)
     }
 
-    @inline(__always) package var value: UnsafeRawBufferPointer {
+    @inlinable @inline(__always) public var value: UnsafeRawBufferPointer {
         .init(start: address + Self.headerSizeBytes + keyCount, count: valueCount)
     }
 
     /// The sequence number of the batch that it belongs to.
-    @inline(__always) package var sequence: UInt64 {
+    @inlinable @inline(__always) public var sequence: UInt64 {
         (address - frameOffset).load(UInt64.self, at: Frame.sequenceOffset)
     }
 
-    @inline(__always) package var sizeBytes: Int { Self.headerSizeBytes + keyCount + valueCount }
+    @inlinable @inline(__always) public var sizeBytes: Int { Self.headerSizeBytes + keyCount + valueCount }
 
-    @inline(__always)
-    package static func writeHeader(
+    @inlinable @inline(__always)
+    public static func writeHeader(
         to target: UnsafeMutableRawPointer, kind: Kind, keyCount: Int, valueCount: Int,
         frameOffset: Int
     ) {

@@ -21,9 +21,9 @@ package enum RecordGroup {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        package static let put = Flags(rawValue: 1)
-        package static let tombstone = Flags(rawValue: 2)
-        package static let compressed = Flags(rawValue: 4)
+        package static var put: Flags { Flags(rawValue: 1) }
+        package static var tombstone: Flags { Flags(rawValue: 2) }
+        package static var compressed: Flags { Flags(rawValue: 4) }
     }
 
     /// A record as it stands in its group: its key is `shared` bytes of the key before it, then

@@ -1,10 +1,10 @@
 /// LEB128: seven bits a byte, the lowest first, the high bit set on all but the last.
-package enum Varint {
-    package static let maximumSizeBytes = 10
+public enum Varint {
+    public static let maximumSizeBytes = 10
 
     /// Writes `value` at `target`, which has room for ten bytes; returns the bytes used.
-    @inline(__always)
-    package static func write(_ value: UInt64, to target: UnsafeMutableRawPointer) -> Int {
+    @inlinable @inline(__always)
+    public static func write(_ value: UInt64, to target: UnsafeMutableRawPointer) -> Int {
         var rest = value
         var count = 0
         while rest >= 0x80 {
@@ -17,20 +17,20 @@ package enum Varint {
     }
 
     /// Small numbers of either sign become small numbers without one.
-    @inline(__always)
-    package static func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: (value << 1) ^ (value >> 63)) }
+    @inlinable @inline(__always)
+    public static func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: (value << 1) ^ (value >> 63)) }
 
-    @inline(__always)
-    package static func unzigzag(_ value: UInt64) -> Int64 { Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1) }
+    @inlinable @inline(__always)
+    public static func unzigzag(_ value: UInt64) -> Int64 { Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1) }
 
-    package static func sizeBytes(of value: UInt64) -> Int {
+    public static func sizeBytes(of value: UInt64) -> Int {
         max(1, (UInt64.bitWidth - value.leadingZeroBitCount + 6) / 7)
     }
 
     /// Reads a number at `offset` and moves `offset` past it; `nil` where `bytes` end before it
     /// does, or where it has more than 64 bits.
-    @inline(__always)
-    package static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt64? {
+    @inlinable @inline(__always)
+    public static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt64? {
         guard offset < bytes.count else { return nil }
         let first = bytes[offset]
         if first < 0x80 {
@@ -41,7 +41,7 @@ package enum Varint {
     }
 
     @inline(never)
-    private static func readLong(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt64? {
+    @usableFromInline static func readLong(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt64? {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         var at = offset

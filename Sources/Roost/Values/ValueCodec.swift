@@ -32,7 +32,7 @@ struct ValueCodec<Value: Sendable>: Sendable {
         let value = try decode(found, key: key, name: name)
         if found.isWorthKeeping {
             engine.makeResident(
-                ResidentValue(value),
+                ResidentValue(value).asResident,
                 costBytes: found.bytes.count * 2 + MemoryLayout<Value>.stride + 32, found: found,
                 key: key, name: name)
         }
@@ -73,6 +73,16 @@ struct ValueCodec<Value: Sendable>: Sendable {
 }
 
 extension FoundValue {
+    /// The value, where it is resident or stored in the fixed form of its type; else `nil`.
+    func fixedValue<Value: Sendable>(as type: Value.Type) -> Value? {
+        if let resident { return ResidentValue<Value>.value(of: resident) }
+        guard let kind = FixedForm.kind(of: type), bytes.first == kind.rawValue else { return nil }
+        // The owner keeps the bytes in place; it must live until they are decoded.
+        return withExtendedLifetime(owner) {
+            FixedForm.decode(UnsafeRawBufferPointer(rebasing: bytes[1...]), as: type)
+        }
+    }
+
     /// Cold values cost a look into snapshots, coded ones a decoding. What stands in the log in
     /// a fixed form costs as little there as it would resident.
     var isWorthKeeping: Bool {
@@ -90,12 +100,14 @@ final class ResidentValue<Value: Sendable>: Sendable {
 
     init(_ value: Value) { self.value = value }
 
-    /// `nil` where `object` holds a value of another type.
-    static func value(of object: AnyObject) -> Value? {
-        guard ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(ResidentValue<Value>.self)
-        else { return nil }
-        // The class was compared just above, and it is final.
-        return unsafeDowncast(object, to: ResidentValue<Value>.self).value
+    var asResident: Resident { Resident(box: self, type: ObjectIdentifier(Value.self)) }
+
+    /// `nil` where `resident` holds a value of another type.
+    static func value(of resident: Resident) -> Value? {
+        guard resident.type == ObjectIdentifier(Value.self) else { return nil }
+        // Every resident is made by `asResident`, so the type says the box's class; a checked
+        // cast would look up the generic class each time.
+        return unsafeDowncast(resident.box, to: ResidentValue<Value>.self).value
     }
 }
 

@@ -4,8 +4,8 @@ import RoostSnapshot
 
 /// A key's value as a read found it: resident, or as bytes.
 package struct FoundValue {
-    /// The decoded value, where it is resident.
-    package let resident: (any Sendable & AnyObject)?
+    /// The decoded value, where it is resident, and its type.
+    package let resident: Resident?
     /// Kind and payload, valid as long as `owner` is held.
     package let bytes: UnsafeRawBufferPointer
     package let owner: AnyObject?
@@ -36,7 +36,7 @@ extension Engine {
         _ key: String, name: DictionaryName, isResidentAllowed: Bool = true
     ) throws -> FoundValue? {
         try condition.checkOpen()
-        return try name.withRecordKey(key) { (recordKey) throws(any Error) in
+        return try name.withRecordKey(key) { recordKey in
             let hash = hashSeed.hash(recordKey)
             return try shard(of: hash).find(
                 recordKey, hash: hash, seed: hashSeed, isResidentAllowed: isResidentAllowed)
@@ -55,7 +55,7 @@ extension Engine {
     /// Whether a key has a value; decodes and decompresses nothing.
     package func contains(_ key: String, name: DictionaryName) throws -> Bool {
         try condition.checkOpen()
-        return try name.withRecordKey(key) { (recordKey) throws(any Error) in
+        return try name.withRecordKey(key) { recordKey in
             let hash = hashSeed.hash(recordKey)
             return try shard(of: hash).contains(recordKey, hash: hash, seed: hashSeed)
         }
@@ -63,7 +63,7 @@ extension Engine {
 
     /// Makes `value`, decoded from what `found` held, resident, unless the key has moved on.
     package func makeResident(
-        _ value: any Sendable & AnyObject, costBytes: Int, found: FoundValue, key: String,
+        _ value: Resident, costBytes: Int, found: FoundValue, key: String,
         name: DictionaryName
     ) {
         name.withRecordKey(key) { recordKey in
@@ -84,7 +84,7 @@ extension HashSeed {
 
 extension Shard {
     private enum LookUp: Sendable {
-        case resident(any Sendable & AnyObject)
+        case resident(Resident)
         case log(Operation, RegionList)
         case cold(SnapshotList, epoch: UInt64, clearedSequence: UInt64)
         case absent
@@ -170,7 +170,7 @@ extension Shard {
     }
 
     nonisolated func makeResident(
-        _ value: any Sendable & AnyObject, costBytes: Int, found: FoundValue,
+        _ value: Resident, costBytes: Int, found: FoundValue,
         _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed
     ) {
         let fingerprint = seed.fingerprint(key)

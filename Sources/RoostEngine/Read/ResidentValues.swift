@@ -1,3 +1,14 @@
+/// A decoded value in a box, and the type of what is in it.
+package struct Resident: Sendable {
+    package let box: any Sendable & AnyObject
+    package let type: ObjectIdentifier
+
+    package init(box: any Sendable & AnyObject, type: ObjectIdentifier) {
+        self.box = box
+        self.type = type
+    }
+}
+
 /// Decoded values held in memory under a budget, evicted by S3-FIFO (Yang, Zhang, Qiu, Yue,
 /// Rashmi: "FIFO queues are all you need for cache eviction", SOSP 2023).
 ///
@@ -11,7 +22,7 @@ struct ResidentValues {
     private struct Entry {
         var hash: UInt64
         var fingerprint: UInt64
-        var value: (any Sendable & AnyObject)?
+        var value: Resident?
         var costBytes: Int32
         var frequency: UInt8
         var isInMain: Bool
@@ -35,14 +46,14 @@ struct ResidentValues {
 
     /// The value of a key, noted as used.
     @inline(__always)
-    mutating func find(_ hash: UInt64, fingerprint: () -> UInt64) -> (any Sendable & AnyObject)? {
+    mutating func find(_ hash: UInt64, fingerprint: () -> UInt64) -> Resident? {
         if count == 0 { return nil }
         return findPresent(hash, fingerprint)
     }
 
     private mutating func findPresent(
         _ hash: UInt64, _ fingerprint: () -> UInt64
-    ) -> (any Sendable & AnyObject)? {
+    ) -> Resident? {
         guard let slot = slot(of: hash) else { return nil }
         let index = Int(slots[slot]) - 1
         guard entries[index].fingerprint == fingerprint() else { return nil }
@@ -53,7 +64,7 @@ struct ResidentValues {
     /// Makes `value` resident and evicts what the budget asks for. Not called for a key that is
     /// resident.
     mutating func insert(
-        _ value: any Sendable & AnyObject, hash: UInt64, fingerprint: UInt64, costBytes: Int
+        _ value: Resident, hash: UInt64, fingerprint: UInt64, costBytes: Int
     ) {
         let cost = costBytes + Self.overheadBytes
         // One value must not displace the greater part of all others.

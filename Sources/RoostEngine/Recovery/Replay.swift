@@ -62,6 +62,6 @@ final class LogStorageSlot: Storage {
             throw RoostError(.readOnly, "the workspace was opened for reading only")
         }
         return try log.append(
-            payloadCount: payloadCount, flags: isAwaited ? .synced : [], fill: fill)
+            payloadCount: payloadCount, flags: isAwaited ? .synced : .none, fill: fill)
     }
 }

@@ -10,7 +10,7 @@ extension Engine {
     ) async throws -> UInt64 {
         if try condition.checkWritable() { try await waitForRoom() }
         if let error = checkSizes(key: key, value: value) { throw error }
-        let hash = name.withRecordKey(key) { hashSeed.hash($0) }
+        let hash = hash(of: key, in: name)
         let shard = shard(of: hash)
         let durability = durability ?? configuration.durability
         if durability == .synced {
@@ -143,6 +143,6 @@ struct LogStorage: Storage {
     func append(
         payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
     ) throws -> LogWriter.Appended {
-        try log.append(payloadCount: payloadCount, flags: isAwaited ? .synced : [], fill: fill)
+        try log.append(payloadCount: payloadCount, flags: isAwaited ? .synced : .none, fill: fill)
     }
 }

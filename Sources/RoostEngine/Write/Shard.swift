@@ -34,6 +34,7 @@ package actor Shard {
 
     /// A put, or with no value a removal, of one key. `nil` where the key must wait for a staged
     /// batch: the caller calls `writeWaiting` instead.
+    @inline(never)
     func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
     ) throws -> LogWriter.Appended? {
@@ -73,7 +74,14 @@ package actor Shard {
             if !isBlocked(hash: hash, prefix: name.prefix) { break }
             await waitForResolution()
         }
-        return try name.withRecordKey(key) { recordKey in
+        return try stageNow(value, key: key, name: name, hash: hash, token: token)
+    }
+
+    @inline(never)
+    private func stageNow(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
+    ) throws -> LogWriter.Appended {
+        try name.withRecordKey(key) { recordKey in
             let appended = try append(value, recordKey, isAwaited: true)
             token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
             stage(

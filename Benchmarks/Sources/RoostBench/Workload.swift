@@ -1,0 +1,81 @@
+/// The keys and values of the engines' table: 16-byte keys in an order that sorts as the numbers
+/// do, 100-byte values of which half is random and half repeats.
+struct Workload: Sendable {
+    let keyCount: Int
+    private let valuePool: [[UInt8]]
+
+    init(keyCount: Int) {
+        self.keyCount = keyCount
+        var random = SplitMix(state: 7)
+        valuePool = (0..<1024).map { _ in
+            (0..<50).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+                + [UInt8](repeating: 0x61, count: 50)
+        }
+    }
+
+    /// 16 bytes: a letter and fifteen digits.
+    func key(_ index: Int) -> String {
+        String(unsafeUninitializedCapacity: 16) { buffer in
+            var rest = index
+            for place in stride(from: 15, to: 0, by: -1) {
+                buffer[place] = UInt8(48 + rest % 10)
+                rest /= 10
+            }
+            buffer[0] = 0x6b
+            return 16
+        }
+    }
+
+    /// Distinct for each index in its first eight bytes.
+    func value(_ index: Int) -> [UInt8] {
+        var value = valuePool[index & 1023]
+        var word = UInt64(index) &* 0x9e37_79b9_7f4a_7c15
+        for place in 0..<8 {
+            value[place] = UInt8(truncatingIfNeeded: word)
+            word >>= 8
+        }
+        return value
+    }
+
+    /// A permutation of all indices that jumps about, without a table to hold it: a full-period
+    /// linear congruential generator over the next power of two, out-of-range values skipped.
+    func shuffledIndices() -> ShuffledIndices { ShuffledIndices(count: keyCount) }
+}
+
+struct ShuffledIndices: Sequence, IteratorProtocol {
+    private let count: Int
+    private let mask: Int
+    private var state = 12_345
+    private var steps = 0
+
+    init(count: Int) {
+        self.count = count
+        var size = 1
+        while size < count { size *= 2 }
+        mask = size - 1
+    }
+
+    mutating func next() -> Int? {
+        while steps <= mask {
+            steps += 1
+            state = (state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407) & mask
+            // The low bits of such a generator repeat soon; mixing within the range keeps it a
+            // permutation.
+            let mixed = (state ^ (state >> 7)) & mask
+            if mixed < count { return mixed }
+        }
+        return nil
+    }
+}
+
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+}
