@@ -77,7 +77,10 @@ extension WorkspaceDictionary {
     public func set<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String, durability: Durability? = nil
     ) async throws {
-        try await write(value, key, .binary(), durability)
+        try checkCancellation()
+        let encoded = try encode(value, .binary())
+        _ = try await workspace.engine.write(
+            encoded, key: key, name: try checkedName(), durability: durability)
     }
 
     /// Sets the value of `key`; as the other `set(_:forKey:durability:)`.
@@ -85,7 +88,10 @@ extension WorkspaceDictionary {
     public func set<Value: Codable & Sendable>(
         _ value: Value, forKey key: String, durability: Durability? = nil
     ) async throws {
-        try await write(value, key, .codable(), durability)
+        try checkCancellation()
+        let encoded = try encode(value, .codable())
+        _ = try await workspace.engine.write(
+            encoded, key: key, name: try checkedName(), durability: durability)
     }
 
     /// Sets many values as one batch: they survive together, and no reader sees part of them.
@@ -143,14 +149,10 @@ extension WorkspaceDictionary {
         }
     }
 
-    private func write<Value>(
-        _ value: Value, _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>,
-        _ durability: Durability?
-    ) async throws {
-        try checkCancellation()
-        let encoded = try FixedForm.encode(value) ?? codec().encode(value, coder: workspace.coder)
-        _ = try await workspace.engine.write(
-            encoded, key: key, name: try checkedName(), durability: durability)
+    private func encode<Value>(
+        _ value: Value, _ codec: @autoclosure () -> ValueCodec<Value>
+    ) throws -> EncodedValue {
+        try FixedForm.encode(value) ?? codec().encode(value, coder: workspace.coder)
     }
 
     private func writeAll<Value>(

@@ -3,7 +3,9 @@ import RoostIO
 /// A dictionary's name as it stands before each of its record keys: one byte of length, then
 /// the name in UTF-8. So a record's key says its dictionary, the records of one dictionary are
 /// neighbours in every sorted snapshot, and no catalogue has to be kept.
-public struct DictionaryName: Sendable, Hashable {
+///
+/// A class, so that handing one on costs one reference, not two.
+public final class DictionaryName: Sendable, Hashable {
     public let name: String
     /// The length byte and the name.
     public let prefix: [UInt8]

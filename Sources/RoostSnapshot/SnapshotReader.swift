@@ -100,22 +100,35 @@ package final class SnapshotReader: Sendable {
     }
 
     /// Calls `body` with the value of a put, decompressed; its bytes are valid during the call.
-    package func withValue<Result>(
-        of record: RecordGroup.Record, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result {
+    package func withValue(
+        of record: RecordGroup.Record, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         guard record.flags.contains(.compressed) else { return try body(record.stored) }
+        let count = try checkedValueCount(of: record)
+        try withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { buffer in
+            try decompressValue(of: record, into: buffer)
+            try body(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    /// The length of a put's value once decompressed, which may be believed.
+    package func checkedValueCount(of record: RecordGroup.Record) throws -> Int {
         // LZ4 gives at most 255 bytes for one; more is a lie that would cost memory.
         guard record.rawCount / 255 <= record.stored.count else {
             throw damaged("a value's length makes no sense", at: record.suffix.baseAddress!)
         }
-        return try withUnsafeTemporaryAllocation(byteCount: record.rawCount, alignment: 16) { buffer in
-            let isWhole = dictionary.bytes.withUnsafeBytes {
-                decompress(record.stored, dictionary: $0, into: buffer)
-            }
-            guard isWhole else {
-                throw damaged("a value does not decompress", at: record.suffix.baseAddress!)
-            }
-            return try body(UnsafeRawBufferPointer(buffer))
+        return record.rawCount
+    }
+
+    /// Decompresses a value into `target`, which is as long as it.
+    package func decompressValue(
+        of record: RecordGroup.Record, into target: UnsafeMutableRawBufferPointer
+    ) throws {
+        let isWhole = dictionary.bytes.withUnsafeBytes {
+            decompress(record.stored, dictionary: $0, into: target)
+        }
+        guard isWhole else {
+            throw damaged("a value does not decompress", at: record.suffix.baseAddress!)
         }
     }
 

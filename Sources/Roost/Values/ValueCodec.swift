@@ -33,7 +33,7 @@ struct ValueCodec<Value: Sendable>: Sendable {
         if found.isWorthKeeping {
             engine.makeResident(
                 ResidentValue(value).asResident,
-                costBytes: found.bytes.count * 2 + MemoryLayout<Value>.stride + 32, found: found,
+                costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,
                 key: key, name: name)
         }
         return value
@@ -81,6 +81,13 @@ extension FoundValue {
         return withExtendedLifetime(owner) {
             FixedForm.decode(UnsafeRawBufferPointer(rebasing: bytes[1...]), as: type)
         }
+    }
+
+    /// About what the decoded value takes beside its own stride: coded ones tend to be twice as
+    /// large in memory.
+    var memorySizeBytes: Int {
+        let isCoded = bytes.first.flatMap(ValueKind.init(rawValue:))?.isCoded ?? false
+        return bytes.count * (isCoded ? 2 : 1) + 64
     }
 
     /// Cold values cost a look into snapshots, coded ones a decoding. What stands in the log in

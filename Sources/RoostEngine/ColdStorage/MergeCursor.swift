@@ -72,7 +72,9 @@ final class RecordRun {
         case .table(let table, let index): return try body(table.operations[index].value)
         case .snapshot(let cursor):
             // The cursor stands on a record while the run is not at its end.
-            return try cursor.snapshot.withValue(of: cursor.record!, body)
+            var result: Result?
+            try cursor.snapshot.withValue(of: cursor.record!) { result = try body($0) }
+            return result!
         }
     }
 

@@ -136,15 +136,12 @@ extension Shard {
                 resident: nil, bytes: record.stored, owner: snapshot,
                 origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
         }
-        let owner = try snapshot.withValue(of: record) { bytes in
-            let owner = ValueBuffer(count: bytes.count)
-            owner.buffer.copyMemory(from: bytes)
-            return owner
-        }
+        let count = try snapshot.checkedValueCount(of: record)
+        let owner = ValueBuffer(count: count)
+        let value = UnsafeMutableRawBufferPointer(rebasing: owner.buffer[..<count])
+        try snapshot.decompressValue(of: record, into: value)
         return FoundValue(
-            resident: nil,
-            bytes: .init(rebasing: UnsafeRawBufferPointer(owner.buffer)[..<record.rawCount]),
-            owner: owner, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
+            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
     }
 
     nonisolated func isCold(_ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed) -> Bool {

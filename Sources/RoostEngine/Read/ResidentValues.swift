@@ -134,7 +134,7 @@ struct ResidentValues {
             entries[at].frequency = 0
             main.append(index)
         } else {
-            ghosts.add(entries[at].hash, limit: max(64, count))
+            ghosts.add(entries[at].hash, expectedCount: count)
             if let slot = slot(of: entries[at].hash) { drop(at, slot: slot) }
             free.append(index)
         }
@@ -237,23 +237,28 @@ private struct IndexQueue {
     }
 }
 
-/// The hashes of the last values that left the small queue unread.
+/// The hashes of values that lately left the small queue unread: a direct-mapped table, in which
+/// a newer one displaces an older one in its place. A displaced hash costs one detour through
+/// the small queue.
 private struct GhostList {
-    private var members: Set<UInt64> = []
-    private var order: [UInt64] = []
-    private var head = 0
+    private var places: [UInt64] = []
 
-    mutating func add(_ hash: UInt64, limit: Int) {
-        if members.insert(hash).inserted { order.append(hash) }
-        while members.count > limit || order.count - head > 2 * limit, head < order.count {
-            members.remove(order[head])
-            head += 1
+    mutating func add(_ hash: UInt64, expectedCount: Int) {
+        if places.count < expectedCount {
+            var size = 64
+            while size < expectedCount { size *= 2 }
+            places = Array(repeating: 0, count: size)
         }
-        if head > 64 && head * 2 > order.count {
-            order.removeFirst(head)
-            head = 0
-        }
+        places[place(of: hash)] = hash
     }
 
-    mutating func remove(_ hash: UInt64) -> Bool { members.remove(hash) != nil }
+    mutating func remove(_ hash: UInt64) -> Bool {
+        guard !places.isEmpty, places[place(of: hash)] == hash else { return false }
+        places[place(of: hash)] = 0
+        return true
+    }
+
+    private func place(of hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash >> 20) & (places.count - 1)
+    }
 }

@@ -72,10 +72,9 @@ private actor BlockingOpening {
         try refuseIrregular(entries, path)
         let manifest = try manifest(in: directory, entries, configuration, &report)
         let snapshots = try openSnapshots(manifest, directory)
-        let log = LogStorageSlot()
         let shards = (0..<Int(manifest.shardCount)).map { _ in
             Shard(
-                storage: log, hashSeed: manifest.hashSeed,
+                hashSeed: manifest.hashSeed,
                 residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount))
         }
         for (shard, list) in zip(shards, snapshots) {
@@ -98,7 +97,7 @@ private actor BlockingOpening {
         if writable {
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)
-            try startLog(&parts, recovered, log)
+            try await startLog(&parts, recovered)
         }
         return parts
     }
@@ -183,8 +182,8 @@ private actor BlockingOpening {
 
     /// Begins a new segment: an old one is never appended to.
     private func startLog(
-        _ parts: inout Recovery.Parts, _ recovered: LogRecovery, _ slot: LogStorageSlot
-    ) throws {
+        _ parts: inout Recovery.Parts, _ recovered: LogRecovery
+    ) async throws {
         let kept = recovered.readers.map(\.file)
         var durable = recovered.durableSequence
         if recovered.lastSyncedSequence > durable {
@@ -202,7 +201,7 @@ private actor BlockingOpening {
             number: recovered.highestNumber + 1, sizeBytes: size,
             lastSequence: recovered.lastSequence, durableSequence: durable,
             earlierFiles: durable < recovered.lastSequence ? kept : [])
-        slot.set(log)
+        for shard in parts.shards { await shard.begin(on: LogStorage(log: log)) }
         parts.log = log
         let condition = parts.condition
         parts.syncer = LogSyncer(log: log, thread: WorkerThread(name: "roost-sync")) {

@@ -1,7 +1,6 @@
 import RoostFormat
 import RoostIO
 import RoostLog
-import Synchronization
 
 /// Collects the operations of replayed frames for their shards.
 struct Replay {
@@ -43,25 +42,5 @@ struct Replay {
             for clear in clears { await shard.replayClear(clear.prefix, sequence: clear.sequence) }
             await shard.replay(operations, regions: regions)
         }
-    }
-}
-
-/// Where the shards find their log, which begins only once all of the old one is known.
-///
-/// Set once, before any shard is shared with a writer; empty in a workspace opened for reading
-/// only, whose writes are refused before they come here.
-final class LogStorageSlot: Storage {
-    private let log = AtomicLazyReference<LogWriter>()
-
-    func set(_ writer: LogWriter) { _ = log.storeIfNil(writer) }
-
-    func append(
-        payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
-    ) throws -> LogWriter.Appended {
-        guard let log = log.load() else {
-            throw RoostError(.readOnly, "the workspace was opened for reading only")
-        }
-        return try log.append(
-            payloadCount: payloadCount, flags: isAwaited ? .synced : .none, fill: fill)
     }
 }

@@ -15,7 +15,8 @@ import Synchronization
 ///   until the batch is resolved, except where nobody could tell (`StagedBatch.isSingle`).
 package actor Shard {
     nonisolated let published: Mutex<ShardState>
-    private let storage: any Storage
+    /// `nil` in a workspace opened for reading only, and until the log has begun.
+    private var storage: LogStorage?
     private let hashSeed: HashSeed
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -24,8 +25,7 @@ package actor Shard {
     /// The last segment that `published.active` was told to hold.
     private var heldRegion: MappedRegion?
 
-    init(storage: any Storage, hashSeed: HashSeed, residentBudgetBytes: Int) {
-        self.storage = storage
+    init(hashSeed: HashSeed, residentBudgetBytes: Int) {
         self.hashSeed = hashSeed
         published = Mutex(ShardState(residentBudgetBytes: residentBudgetBytes))
     }
@@ -96,7 +96,7 @@ package actor Shard {
         _ value: EncodedValue?, _ key: UnsafeRawBufferPointer, isAwaited: Bool
     ) throws -> LogWriter.Appended {
         let valueCount = value?.count ?? 0
-        return try storage.append(
+        return try writableStorage().append(
             payloadCount: Operation.headerSizeBytes + key.count + valueCount, isAwaited: isAwaited
         ) { target in
             Operation.writeHeader(
@@ -142,7 +142,15 @@ package actor Shard {
     }
 
     private func append(_ batch: EncodedBatch, isAwaited: Bool) throws -> LogWriter.Appended {
-        try storage.append(payload: batch.payload, isAwaited: isAwaited)
+        try writableStorage().append(payload: batch.payload, isAwaited: isAwaited)
+    }
+
+    @inline(__always)
+    private func writableStorage() throws -> LogStorage {
+        guard let storage else {
+            throw RoostError(.readOnly, "the workspace was opened for reading only")
+        }
+        return storage
     }
 
     /// Makes this shard's part of a batch ready: from here on no other write of its keys comes
@@ -270,6 +278,9 @@ package actor Shard {
     }
 
     // MARK: Recovery
+
+    /// From here on the shard takes writes.
+    func begin(on storage: LogStorage) { self.storage = storage }
 
     /// What an earlier opening left; called before the shard is shared.
     func restore(snapshots: SnapshotList, clears: [ManifestRecord.Clear]) {
