@@ -26,6 +26,10 @@ package struct StoredValue: Sendable, Equatable {
     }
 }
 
+private func kindless(_ key: String, _ name: DictionaryName) -> RoostError {
+    RoostError(.decodingFailed, "\"\(key)\" in \"\(name.name)\" has no kind and no payload")
+}
+
 extension WorkspaceDictionary {
     /// The value of `key` as it is stored, or `nil` where it has none. Does not suspend.
     ///
@@ -36,10 +40,7 @@ extension WorkspaceDictionary {
         guard let found else { return nil }
         // The owner keeps the bytes in place while they are copied.
         return try withExtendedLifetime(found.owner) {
-            guard let value = StoredValue(stored: found.bytes) else {
-                throw RoostError(
-                    .decodingFailed, "\"\(key)\" in \"\(name.name)\" has no kind and no payload")
-            }
+            guard let value = StoredValue(stored: found.bytes) else { throw kindless(key, name) }
             return value
         }
     }
@@ -68,10 +69,7 @@ extension Workspace {
             while let recordKey = scan.recordKey {
                 let key = String(decoding: recordKey[name.prefix.count...], as: UTF8.self)
                 let value = try scan.withValue { StoredValue(stored: $0) }
-                guard let value else {
-                    throw RoostError(
-                        .decodingFailed, "\"\(key)\" in \"\(name.name)\" has no kind and no payload")
-                }
+                guard let value else { throw kindless(key, name) }
                 try body(name.name, key, value)
                 try scan.moveToNext()
             }

@@ -21,7 +21,7 @@ struct DemoRun {
 
     mutating func all() async throws {
         try await write()
-        let acknowledged = try await killAWriter()
+        let acknowledged = try killAWriter()
         try await recover(acknowledged)
         try await readCold()
         try compareWithPropertyList()
@@ -61,54 +61,43 @@ struct DemoRun {
 
     // MARK: The crash
 
-    /// Lets a child write and kills it; returns how many writes it said were acknowledged.
-    private mutating func killAWriter() async throws -> Int {
+    /// Lets a child write and kills it; returns how many writes of each of its tasks it said
+    /// were acknowledged.
+    private mutating func killAWriter() throws -> [Int] {
         announce("killing a child that writes")
         let begin = clock.now
         let child = try ChildProcess(["demo-writer", path])
-        var acknowledged = 0
+        var acknowledged = Array(repeating: 0, count: DemoWriterCommand.taskCount)
+        var total = 0
         while let line = child.nextLine() {
-            guard line == String(acknowledged) else {
+            guard let task = Int(line), acknowledged.indices.contains(task) else {
                 throw Failure(.failed, "the writing child said \"\(line)\"")
             }
-            acknowledged += 1
+            acknowledged[task] += 1
+            total += 1
             // It goes on writing while the signal is on its way, and what it still
             // acknowledges is read here and counts.
-            if acknowledged == options.killAfter { child.killNow() }
+            if total == options.killAfter { child.killNow() }
         }
         let end = child.wait()
         guard end.wasKilled else {
             throw Failure(.failed, "the writing child ended by itself, status \(end.status)")
         }
         try record(
-            "child sets until killed: \(grouped(acknowledged))", since: begin, count: acknowledged,
-            hasMemory: false)
+            "child sets structs until killed", since: begin, count: total, hasMemory: false)
         return acknowledged
     }
 
-    private mutating func recover(_ acknowledged: Int) async throws {
-        announce("reopening and checking \(grouped(acknowledged)) acknowledged writes")
+    private mutating func recover(_ acknowledged: [Int]) async throws {
+        let total = acknowledged.reduce(0, +)
+        announce("reopening and checking \(grouped(total)) acknowledged writes")
         var begin = clock.now
         let workspace = try await Workspace.open(at: path)
-        let recovery = workspace.recovery
         try record("reopen after the kill", since: begin)
         begin = clock.now
-        let records = workspace.dictionary(DemoWriterCommand.dictionaryName)
-        var missingCount = 0
-        for index in 0..<acknowledged {
-            let found = try records.value(
-                forKey: DemoWriterCommand.key(index), as: DemoRecord.self)
-            if found != DemoRecord(index) { missingCount += 1 }
-        }
-        try record(
-            "check \(grouped(acknowledged)) acknowledged", since: begin, count: acknowledged)
-        let foundCount = try records.count
-        notes.append(
-            "Killed with SIGKILL: \(grouped(acknowledged)) writes were acknowledged, "
-                + "\(grouped(missingCount)) of them are missing; \(grouped(foundCount)) are there.")
-        notes.append(
-            "Recovery replayed \(grouped(recovery.replayedBatchCount)) batches and cut "
-                + "\(grouped(recovery.tornTails.count)) torn tails.")
+        let missingCount = try countMissing(acknowledged, in: workspace)
+        try record("check \(grouped(total)) acknowledged", since: begin, count: total)
+        note(workspace, total: total, missingCount: missingCount)
         guard missingCount == 0 else {
             try Output.write(table.lines + [""] + notes)
             throw Failure(.damaged, "\(grouped(missingCount)) acknowledged writes are missing")
@@ -121,7 +110,33 @@ struct DemoRun {
         let report = try await workspace.verify()
         try record("verify every checksum", since: begin)
         if let damage = report.damages.first { throw damage }
+        let foundCount = try workspace.dictionary(DemoWriterCommand.dictionaryName).count
+        notes.append("After compaction \(grouped(foundCount)) of the child's writes are there.")
         try await workspace.close()
+    }
+
+    private func countMissing(_ acknowledged: [Int], in workspace: Workspace) throws -> Int {
+        let records = workspace.dictionary(DemoWriterCommand.dictionaryName)
+        var missingCount = 0
+        for (task, count) in acknowledged.enumerated() {
+            for index in 0..<count {
+                let key = DemoWriterCommand.key(task: task, index: index)
+                let found = try records.value(forKey: key, as: DemoRecord.self)
+                if found != DemoRecord(index) { missingCount += 1 }
+            }
+        }
+        return missingCount
+    }
+
+    private mutating func note(_ workspace: Workspace, total: Int, missingCount: Int) {
+        let recovery = workspace.recovery
+        notes.append(
+            "Killed with SIGKILL while \(DemoWriterCommand.taskCount) tasks wrote: "
+                + "\(grouped(total)) writes were acknowledged, \(grouped(missingCount)) of them "
+                + "are missing.")
+        notes.append(
+            "Recovery replayed \(grouped(recovery.replayedBatchCount)) batches and cut "
+                + "\(grouped(recovery.tornTails.count)) torn tails.")
     }
 
     // MARK: Reading

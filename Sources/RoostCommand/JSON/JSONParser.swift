@@ -59,12 +59,7 @@ struct JSONParser {
     private mutating func value() throws(JSONSyntaxError) -> JSONValue {
         skipSpace()
         switch current {
-        case UInt8(ascii: "{"): return try nested { parser throws(JSONSyntaxError) in
-            try parser.object()
-        }
-        case UInt8(ascii: "["): return try nested { parser throws(JSONSyntaxError) in
-            try parser.array()
-        }
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return try nested()
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
@@ -74,16 +69,16 @@ struct JSONParser {
         }
     }
 
-    private mutating func nested(
-        _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSONValue
-    ) throws(JSONSyntaxError) -> JSONValue {
+    /// The object or array that begins at `offset`.
+    private mutating func nested() throws(JSONSyntaxError) -> JSONValue {
         guard depth < Self.maximumDepth else {
             throw wrong("nested more than \(Self.maximumDepth) deep")
         }
         depth += 1
         defer { depth -= 1 }
+        let isObject = current == UInt8(ascii: "{")
         offset += 1
-        return try body(&self)
+        return isObject ? try object() : try array()
     }
 
     private mutating func object() throws(JSONSyntaxError) -> JSONValue {

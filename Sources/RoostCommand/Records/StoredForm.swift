@@ -77,7 +77,7 @@ enum StoredForm {
         let shown: JSONValue? =
             switch ValueKind(rawValue: value.kind) {
             case nil: nil
-            case .bool: value.payload == [0] || value.payload == [1] ? .bool(value.payload == [1]) : nil
+            case .bool: bool(value.payload)
             case .string: String(validating: value.payload, as: UTF8.self).map { .string($0) }
             case .int: integer(value.payload, Int64.self).map { .integer($0) }
             case .double: integer(value.payload, UInt64.self).map { double(bits: $0) }
@@ -90,15 +90,22 @@ enum StoredForm {
     private static func double(bits: UInt64) -> JSONValue {
         let value = Double(bitPattern: bits)
         if value.isFinite { return .number(value.description) }
-        return .members(["$double": .string(Special.text(value, bits: bits, nan: Double.nan.bitPattern))])
+        let text = Special.text(value, bits: bits, nan: Double.nan.bitPattern)
+        return .members(["$double": .string(text)])
+    }
+
+    private static func bool(_ payload: [UInt8]) -> JSONValue? {
+        switch payload {
+        case [0]: .bool(false)
+        case [1]: .bool(true)
+        default: nil
+        }
     }
 
     private static func codableJSON(_ payload: [UInt8]) -> JSONValue? {
-        let parsed = payload.withUnsafeBytes { bytes in
-            do throws(JSONSyntaxError) { return JSONValue?.some(try JSONParser.parse(bytes)) } catch {
-                // Shown as it is stored instead.
-                return nil
-            }
+        let parsed = payload.withUnsafeBytes { bytes -> JSONValue? in
+            // What is no JSON is shown as it is stored instead.
+            do { return try JSONParser.parse(bytes) } catch { return nil }
         }
         guard case .array(let elements) = parsed, elements.count == 1 else { return nil }
         let isWrapper =
