@@ -7,12 +7,12 @@ struct DemoRun {
     let options: DemoCommand
     /// Holds the workspace and the property list.
     let directory: String
-    private var table = DemoTable()
-    private var notes: [String] = []
+    var table = DemoTable()
+    var notes: [String] = []
     private var integerSeconds = 0.0
-    private let clock = ContinuousClock()
+    let clock = ContinuousClock()
 
-    private var path: String { "\(directory)/workspace" }
+    var path: String { "\(directory)/workspace" }
 
     init(options: DemoCommand, directory: String) {
         self.options = options
@@ -59,86 +59,6 @@ struct DemoRun {
         try record("close, all on disk", since: begin)
     }
 
-    // MARK: The crash
-
-    /// Lets a child write and kills it; returns how many writes of each of its tasks it said
-    /// were acknowledged.
-    private mutating func killAWriter() throws -> [Int] {
-        announce("killing a child that writes")
-        let begin = clock.now
-        let child = try ChildProcess(["demo-writer", path])
-        var acknowledged = Array(repeating: 0, count: DemoWriterCommand.taskCount)
-        var total = 0
-        while let line = child.nextLine() {
-            guard let task = Int(line), acknowledged.indices.contains(task) else {
-                throw Failure(.failed, "the writing child said \"\(line)\"")
-            }
-            acknowledged[task] += 1
-            total += 1
-            // It goes on writing while the signal is on its way, and what it still
-            // acknowledges is read here and counts.
-            if total == options.killAfter { child.killNow() }
-        }
-        let end = child.wait()
-        guard end.wasKilled else {
-            throw Failure(.failed, "the writing child ended by itself, status \(end.status)")
-        }
-        try record(
-            "child sets structs until killed", since: begin, count: total, hasMemory: false)
-        return acknowledged
-    }
-
-    private mutating func recover(_ acknowledged: [Int]) async throws {
-        let total = acknowledged.reduce(0, +)
-        announce("reopening and checking \(grouped(total)) acknowledged writes")
-        var begin = clock.now
-        let workspace = try await Workspace.open(at: path)
-        try record("reopen after the kill", since: begin)
-        begin = clock.now
-        let missingCount = try countMissing(acknowledged, in: workspace)
-        try record("check \(grouped(total)) acknowledged", since: begin, count: total)
-        note(workspace, total: total, missingCount: missingCount)
-        guard missingCount == 0 else {
-            try Output.write(table.lines + [""] + notes)
-            throw Failure(.damaged, "\(grouped(missingCount)) acknowledged writes are missing")
-        }
-        announce("compacting")
-        begin = clock.now
-        try await workspace.compact()
-        try record("compact", since: begin)
-        begin = clock.now
-        let report = try await workspace.verify()
-        try record("verify every checksum", since: begin)
-        if let damage = report.damages.first { throw damage }
-        let foundCount = try workspace.dictionary(DemoWriterCommand.dictionaryName).count
-        notes.append("After compaction \(grouped(foundCount)) of the child's writes are there.")
-        try await workspace.close()
-    }
-
-    private func countMissing(_ acknowledged: [Int], in workspace: Workspace) throws -> Int {
-        let records = workspace.dictionary(DemoWriterCommand.dictionaryName)
-        var missingCount = 0
-        for (task, count) in acknowledged.enumerated() {
-            for index in 0..<count {
-                let key = DemoWriterCommand.key(task: task, index: index)
-                let found = try records.value(forKey: key, as: DemoRecord.self)
-                if found != DemoRecord(index) { missingCount += 1 }
-            }
-        }
-        return missingCount
-    }
-
-    private mutating func note(_ workspace: Workspace, total: Int, missingCount: Int) {
-        let recovery = workspace.recovery
-        notes.append(
-            "Killed with SIGKILL while \(DemoWriterCommand.taskCount) tasks wrote: "
-                + "\(grouped(total)) writes were acknowledged, \(grouped(missingCount)) of them "
-                + "are missing.")
-        notes.append(
-            "Recovery replayed \(grouped(recovery.replayedBatchCount)) batches and cut "
-                + "\(grouped(recovery.tornTails.count)) torn tails.")
-    }
-
     // MARK: Reading
 
     private mutating func readCold() async throws {
@@ -182,15 +102,16 @@ struct DemoRun {
                 + "the integers above. Neither waits for the disk at each set.")
     }
 
-    // MARK: Noting
+    // MARK: What every step uses
 
-    private func announce(_ text: String) { printError(text) }
+    func announce(_ text: String) { printError(text) }
 
     private func seconds(since begin: ContinuousClock.Instant) -> Double {
         (clock.now - begin) / .seconds(1)
     }
 
-    private mutating func record(
+    /// Adds a step that began at `begin` and ends now.
+    mutating func record(
         _ step: String, since begin: ContinuousClock.Instant, count: Int? = nil,
         hasMemory: Bool = true
     ) throws {

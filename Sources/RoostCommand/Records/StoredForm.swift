@@ -47,13 +47,13 @@ enum StoredForm {
     }
 
     private static func number(_ text: String) -> StoredValue {
+        let isWhole = !text.contains { $0 == "." || $0 == "e" || $0 == "E" }
         // Minus zero is a Double; an Int has none.
-        if text != "-0", let value = Int(text) {
-            return StoredValue(.int, littleEndian(Int64(value)))
+        if isWhole, text != "-0" {
+            return Int64(text).map { StoredValue(.int, littleEndian($0)) } ?? codable(.number(text))
         }
-        let isWhole = text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0 >= UInt8(ascii: "0") }
-        if !isWhole || text == "-0", let value = Double(text), value.isFinite,
-            let form = DecimalForm(text), form == DecimalForm(value.description)
+        if let value = Double(text), value.isFinite, let form = DecimalForm(text),
+            form == DecimalForm(value.description)
         {
             return StoredValue(.double, littleEndian(value.bitPattern))
         }
