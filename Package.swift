@@ -32,9 +32,11 @@ let package = Package(
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
-                "Roost", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Roost", "RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(name: "RoostTests", dependencies: ["Roost"]),
+        .testTarget(name: "RoostCommandTests", dependencies: ["Roost", "RoostCommand"]),
     ],
     swiftLanguageModes: [.v6]
 )

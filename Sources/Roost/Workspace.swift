@@ -98,13 +98,14 @@ public final class Workspace: Sendable {
     }
 
     /// Commits everything that `body` adds to the batch at once: the changes survive together,
-    /// and no reader sees part of them. Reads nothing; later operations on a key win.
+    /// and no reader sees part of them. Reads nothing; later operations on a key win. `body`
+    /// runs on the caller's actor, so it may use what the caller may.
     ///
     /// - Parameter durability: what has survived when the call returns; the workspace's where
     ///   it is `nil`.
     /// - Throws: what `body` throws, or the first error of an operation in it (`.keyTooLarge`,
     ///   `.valueTooLarge`, `.encodingFailed`); then nothing is changed.
-    public func write<Result: Sendable>(
+    public nonisolated(nonsending) func write<Result: Sendable>(
         durability: Durability? = nil, _ body: (inout WriteBatch) throws -> Result
     ) async throws -> Result {
         var batch = WriteBatch(workspace: self)

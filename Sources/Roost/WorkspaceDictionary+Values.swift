@@ -95,8 +95,8 @@ extension WorkspaceDictionary {
     }
 
     /// Sets many values as one batch: they survive together, and no reader sees part of them.
-    /// Of several values for one key the last counts.
-    public func setAll<Value: BinaryCodable & Sendable>(
+    /// Of several values for one key the last counts. `pairs` is walked on the caller's actor.
+    public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
         _ pairs: some Sequence<(String, Value)>, durability: Durability? = nil
     ) async throws {
         try await writeAll(pairs, .binary(), durability)
@@ -104,7 +104,7 @@ extension WorkspaceDictionary {
 
     /// Sets many values as one batch; as the other `setAll(_:durability:)`.
     @_disfavoredOverload
-    public func setAll<Value: Codable & Sendable>(
+    public nonisolated(nonsending) func setAll<Value: Codable & Sendable>(
         _ pairs: some Sequence<(String, Value)>, durability: Durability? = nil
     ) async throws {
         try await writeAll(pairs, .codable(), durability)
@@ -155,7 +155,7 @@ extension WorkspaceDictionary {
         try FixedForm.encode(value) ?? codec().encode(value, coder: workspace.coder)
     }
 
-    private func writeAll<Value>(
+    private nonisolated(nonsending) func writeAll<Value>(
         _ pairs: some Sequence<(String, Value)>, _ codec: ValueCodec<Value>,
         _ durability: Durability?
     ) async throws {

@@ -6,7 +6,7 @@ import RoostEngine
 /// An operation that fails, by its key's or value's size or by its encoding, makes the whole
 /// batch fail; what the operation would have changed is then unchanged, as is all else.
 public struct WriteBatch {
-    private let workspace: Workspace
+    let workspace: Workspace
     var encoded: EncodedBatch
 
     init(workspace: Workspace) {

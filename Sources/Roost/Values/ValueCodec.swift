@@ -52,7 +52,9 @@ struct ValueCodec<Value: Sendable>: Sendable {
                 .decodingFailed, "\"\(key)\" in \"\(name.name)\" is of a kind that this version does not know")
         }
         let payload = UnsafeRawBufferPointer(rebasing: stored[1...])
-        if kind.isCoded {
+        // A type with a fixed form is never stored as a binary one, whose bytes might by chance
+        // decode as it.
+        if kind.isCoded, kind != .binary || FixedForm.kind(of: Value.self) == nil {
             do {
                 if let value = try decodeOther(kind, payload) { return value }
             } catch {

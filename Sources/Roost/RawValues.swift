@@ -1,0 +1,97 @@
+import RoostEngine
+import RoostFormat
+
+// Reading and writing values whose type is not known, for tools: the kind that is stored and its
+// payload, neither decoded nor made resident. docs/FORMAT.md, "Values", says what they mean.
+
+/// A value as it is stored: one byte of kind, and the payload that the kind explains.
+package struct StoredValue: Sendable, Equatable {
+    /// A `ValueKind`'s raw value, or one that this version does not know.
+    package var kind: UInt8
+    package var payload: [UInt8]
+
+    package init(kind: UInt8, payload: [UInt8]) {
+        self.kind = kind
+        self.payload = payload
+    }
+
+    package init(_ kind: ValueKind, _ payload: [UInt8]) {
+        self.init(kind: kind.rawValue, payload: payload)
+    }
+
+    /// `nil` where there is not even a kind.
+    package init?(stored bytes: UnsafeRawBufferPointer) {
+        guard let kind = bytes.first else { return nil }
+        self.init(kind: kind, payload: Array(bytes.dropFirst()))
+    }
+}
+
+private func kindless(_ key: String, _ name: DictionaryName) -> RoostError {
+    RoostError(.decodingFailed, "\"\(key)\" in \"\(name.name)\" has no kind and no payload")
+}
+
+extension WorkspaceDictionary {
+    /// The value of `key` as it is stored, or `nil` where it has none. Does not suspend.
+    ///
+    /// - Throws: `.corrupt` with file and offset, `.closed`.
+    package func storedValue(forKey key: String) throws -> StoredValue? {
+        let name = try checkedName()
+        let found = try workspace.engine.find(key, name: name, isResidentAllowed: false)
+        guard let found else { return nil }
+        // The owner keeps the bytes in place while they are copied.
+        return try withExtendedLifetime(found.owner) {
+            guard let value = StoredValue(stored: found.bytes) else { throw kindless(key, name) }
+            return value
+        }
+    }
+}
+
+extension Workspace {
+    /// Calls `body` with every value of one dictionary, or of all where `name` is `nil`, at one
+    /// moment: the dictionaries and the keys in each in the order of their bytes.
+    ///
+    /// Holds one value at a time in memory, beside the sorted keys of the log.
+    package func forEachStoredValue(
+        in name: String?,
+        _ body: (_ dictionary: String, _ key: String, _ value: StoredValue) throws -> Void
+    ) throws {
+        let view = try engine.view()
+        let names: [DictionaryName] =
+            if let name {
+                [try dictionary(name).checkedName()]
+            } else {
+                try view.dictionaryNames().compactMap {
+                    DictionaryName(String(decoding: $0, as: UTF8.self))
+                }
+            }
+        for name in names {
+            let scan = try view.scan(name)
+            while let recordKey = scan.recordKey {
+                let key = String(decoding: recordKey[name.prefix.count...], as: UTF8.self)
+                let value = try scan.withValue { StoredValue(stored: $0) }
+                guard let value else { throw kindless(key, name) }
+                try body(name.name, key, value)
+                try scan.moveToNext()
+            }
+        }
+    }
+}
+
+extension WriteBatch {
+    /// Sets the value of `key` in `dictionary` to a value as it is stored. Whether the payload
+    /// is one of its kind is the caller's business.
+    package mutating func setStored(
+        _ value: StoredValue, forKey key: String, in dictionary: WorkspaceDictionary
+    ) {
+        precondition(
+            dictionary.workspace === workspace, "the dictionary belongs to another workspace")
+        guard let name = dictionary.engineName else {
+            return encoded.fail(
+                RoostError(
+                    .keyTooLarge,
+                    "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes"))
+        }
+        encoded.put(
+            EncodedValue(kind: value.kind, payload: .bytes(value.payload)), forKey: key, in: name)
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import Roost
+import RoostFormat
+import RoostIO
+
+/// `roost dump`: what the files hold, for people.
+struct DumpCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dump",
+        abstract: "Prints the operations of log segments and the records of snapshots.",
+        discussion: """
+            Takes a workspace's directory, or one file of it. One line for each operation or \
+            record; lines about a file begin with #. Of a workspace that is open elsewhere only \
+            single files are read. Exit status 3 where a checksum does not hold; what stands \
+            before it has been printed.
+            """)
+
+    @Argument(help: "A workspace's directory, or a log segment, snapshot or manifest in one.")
+    var path: String
+    @Flag(help: "Print values whole, however long they are.")
+    var full = false
+
+    private static let previewCharacterCount = 100
+
+    func run() async throws {
+        let output = try Output()
+        do { try dump(to: output) } catch {
+            try output.flush()
+            throw error
+        }
+        try output.flush()
+    }
+
+    private func dump(to output: Output) throws {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw Failure(.usage, "\(path): there is no such file or directory")
+        }
+        if isDirectory.boolValue {
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            try directory.lock(exclusive: false)
+            for name in try directory.entries().map(\.name).sorted() {
+                if let file = FileName(name) { try dump(file, in: directory, to: output) }
+            }
+            return try directory.unlock()
+        }
+        let url = URL(fileURLWithPath: path)
+        guard let file = FileName(url.lastPathComponent), isReadable(file) else {
+            throw Failure(.usage, "\(path): not a log segment, snapshot or manifest by its name")
+        }
+        let directory = try PosixFileSystem().openDirectory(
+            at: url.deletingLastPathComponent().path, create: false)
+        try dump(file, in: directory, to: output)
+    }
+
+    private func isReadable(_ file: FileName) -> Bool {
+        switch file {
+        case .manifest, .segment, .snapshot: true
+        case .newManifest, .unfinishedSnapshot, .tornTail, .unfinishedTornTail: false
+        }
+    }
+
+    private func dump(_ file: FileName, in directory: any Directory, to output: Output) throws {
+        let preview = ValuePreview(
+            maximumCharacterCount: full ? nil : Self.previewCharacterCount)
+        switch file {
+        case .manifest: try ManifestDump(preview: preview, output: output).dump(in: directory)
+        case .segment(let number):
+            try LogDump(preview: preview, output: output).dump(segment: number, in: directory)
+        case .snapshot(let number):
+            try SnapshotDump(preview: preview, output: output)
+                .dump(snapshot: number, in: directory)
+        case .newManifest, .unfinishedSnapshot, .tornTail, .unfinishedTornTail:
+            try output.writeLine("# \(file.text): left by a crash, not part of the workspace")
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Roost
+
+/// `roost export`: a workspace as JSON Lines.
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes a workspace as JSON Lines.",
+        discussion: """
+            Writes all values as they are at one moment, ordered by dictionary and key, in the \
+            form that import reads.
+            """)
+
+    @OptionGroup var source: WorkspaceArgument
+    @Argument(help: "The file to write; - is standard output.", completion: .file())
+    var output = "-"
+    @Option(help: "Only this dictionary.")
+    var dictionary: String?
+
+    func run() async throws {
+        try await source.withWorkspace(.readOnly) { workspace in
+            let lines = try Output(path: output)
+            var progress = ProgressBar(verb: "exporting")
+            var count = 0
+            try workspace.forEachStoredValue(in: dictionary) { dictionary, key, value in
+                let record = RecordLine(dictionary: dictionary, key: key, value: value)
+                try lines.writeLine(record.json)
+                count += 1
+                progress.update(count: count, fraction: nil)
+            }
+            try lines.flush()
+            progress.finish(count: count)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import Foundation
+import Roost
+
+/// `roost set`: one value.
+struct SetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Sets the value of a key.",
+        discussion: """
+            The value is JSON, so text stands in quotes, or is given with --string. It is on \
+            disk when the command returns. The workspace is created where there is none.
+            """)
+
+    @OptionGroup var target: WorkspaceArgument
+    @Argument(help: "The dictionary's name.") var dictionary: String
+    @Argument(help: "The key.") var key: String
+    @Argument(help: "The value; - reads it from standard input. Put -- before a negative number.")
+    var value: String
+    @Flag(name: .customLong("string"), help: "The value is text, not JSON.")
+    var isString = false
+
+    func run() async throws {
+        let stored = try storedValue()
+        try await target.withWorkspace(.readWrite) { workspace in
+            try await workspace.write(durability: .synced) { batch in
+                batch.setStored(stored, forKey: key, in: workspace.dictionary(dictionary))
+            }
+        }
+    }
+
+    private func storedValue() throws -> StoredValue {
+        var text = value
+        if value == "-" {
+            let input = try FileHandle.standardInput.readToEnd() ?? Data()
+            guard let decoded = String(validating: input, as: UTF8.self) else {
+                throw Failure(.usage, "standard input is not UTF-8")
+            }
+            text = decoded
+        }
+        if isString { return StoredForm.string(text) }
+        let json: JSONValue
+        do { json = try JSONParser.parse(text) } catch {
+            throw Failure(
+                .usage,
+                "the value is not JSON: \(error.reason) (column \(error.offset + 1)); "
+                    + "give text with --string, or in quotes")
+        }
+        do { return try StoredForm.stored(json) } catch { throw Failure(.usage, error.reason) }
+    }
+}

@@ -1,0 +1,56 @@
+import Roost
+
+/// One line of `import` and `export`: `{"dictionary": …, "key": …, "value": …}`.
+struct RecordLine {
+    var dictionary: String
+    var key: String
+    var value: StoredValue
+
+    /// Why a line is not a record.
+    struct Failure: Error { var reason: String }
+
+    init(dictionary: String, key: String, value: StoredValue) {
+        self.dictionary = dictionary
+        self.key = key
+        self.value = value
+    }
+
+    /// Reads a line; its members may come in any order, and none may be missing or unknown.
+    init(parsing line: UnsafeRawBufferPointer) throws(Failure) {
+        let json: JSONValue
+        do { json = try JSONParser.parse(line) } catch {
+            throw Failure(reason: "\(error.reason) (column \(error.offset + 1))")
+        }
+        guard case .object(let members) = json else {
+            throw Failure(reason: "not a JSON object")
+        }
+        var fields: [String: JSONValue] = [:]
+        for member in members {
+            guard ["dictionary", "key", "value"].contains(member.name) else {
+                throw Failure(reason: "\"\(member.name)\" is not dictionary, key or value")
+            }
+            guard fields.updateValue(member.value, forKey: member.name) == nil else {
+                throw Failure(reason: "\"\(member.name)\" is there twice")
+            }
+        }
+        guard case .string(let dictionary) = fields["dictionary"] else {
+            throw Failure(reason: "\"dictionary\" is missing or not a string")
+        }
+        guard case .string(let key) = fields["key"] else {
+            throw Failure(reason: "\"key\" is missing or not a string")
+        }
+        guard let value = fields["value"] else { throw Failure(reason: "\"value\" is missing") }
+        self.dictionary = dictionary
+        self.key = key
+        do { self.value = try StoredForm.stored(value) } catch {
+            throw Failure(reason: error.reason)
+        }
+    }
+
+    var json: JSONValue {
+        .members([
+            "dictionary": .string(dictionary), "key": .string(key),
+            "value": StoredForm.json(value),
+        ])
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+
+/// The command `roost`.
+///
+/// Parses, runs, and turns whatever is thrown into one line on standard error and an
+/// ``ExitStatus``; ArgumentParser's own statuses are not used.
+@main
+struct RoostTool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "roost",
+        abstract: "Looks into Roost workspaces and changes them.",
+        discussion: """
+            Values are written as JSON. true and false, text, whole and other numbers are stored \
+            as Bool, String, Int and Double; null, arrays and objects as a Codable value. What \
+            has no plain JSON form is shown, and read, as an object of one member that names \
+            the kind: {"$data": "…"} in base 64, {"$uint8": 7}, {"$json": "…"} and so on.
+
+            Exit status: 0 done, 1 not found, 2 wrong usage or bad input, 3 damage found, \
+            4 locked by another opening, 5 any other failure.
+            """,
+        subcommands: [
+            ImportCommand.self, ExportCommand.self, GetCommand.self, SetCommand.self,
+            RemoveCommand.self, KeysCommand.self, StatCommand.self, VerifyCommand.self,
+            CompactCommand.self, DumpCommand.self, DemoCommand.self, DemoWriterCommand.self,
+            DemoReaderCommand.self,
+        ])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Foundation.exit(report(error).rawValue)
+        }
+    }
+
+    private static func report(_ error: any Error) -> ExitStatus {
+        if let failure = Failure(error) {
+            if let message = failure.message { printError(message) }
+            return failure.status
+        }
+        guard exitCode(for: error) != .success else {
+            // Help was asked for.
+            print(fullMessage(for: error))
+            return .done
+        }
+        printError("\(message(for: error)) (see roost --help)")
+        return .usage
+    }
+}

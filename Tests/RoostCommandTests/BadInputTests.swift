@@ -1,0 +1,64 @@
+import Testing
+
+@Suite struct BadInputTests {
+    @Test(arguments: [
+        "nonsense", "[]", "{\"dictionary\":\"d\",\"key\":\"k\"}",
+        "{\"dictionary\":\"d\",\"key\":1,\"value\":1}",
+        "{\"dictionary\":\"d\",\"key\":\"k\",\"value\":1,\"more\":1}",
+        "{\"dictionary\":\"d\",\"key\":\"k\",\"value\":1,\"value\":2}",
+        "{\"dictionary\":\"d\",\"key\":\"k\",\"value\":{\"$data\":\"?\"}}",
+        "{\"dictionary\":\"d\",\"key\":\"k\",\"value\":{\"$uint8\":256}}",
+        "{\"dictionary\":\"d\",\"key\":\"k\",\"value\":01}",
+    ])
+    func aBadLineIsNamedAndItsBatchIsNotWritten(_ bad: String) async throws {
+        try await withTemporaryDirectory { path in
+            let input = lines(0..<1500) + "\n" + bad + "\n" + lines(1500..<1600)
+            let imported = try await Tool.run("import", "\(path)/w", input: input)
+            #expect(imported.status == 2)
+            #expect(imported.errors.contains("line 1502: "), "\(imported.errors)")
+            #expect(imported.errors.contains("1,000 records before it"), "\(imported.errors)")
+            let keys = try await Tool.run("keys", "\(path)/w", "d")
+            #expect(keys.lines.count == 1000)
+            #expect(!keys.lines.contains("k1000"))
+        }
+    }
+
+    @Test func linesMayLackTheLastEndAndMayEndAsOnOtherSystems() async throws {
+        try await withTemporaryDirectory { path in
+            let input = lines(0..<2).replacing("\n", with: "\r\n") + String(lines(2..<3).dropLast())
+            let imported = try await Tool.run("import", "\(path)/w", input: input)
+            #expect(imported.status == 0, "\(imported.errors)")
+            #expect(try await Tool.run("keys", "\(path)/w", "d").lines == ["k0", "k1", "k2"])
+        }
+    }
+
+    @Test func linesLongerThanTheBufferAreRead() async throws {
+        try await withTemporaryDirectory { path in
+            let text = String(repeating: "long ", count: 200_000)
+            let input = lines(0..<3) { $0 == 1 ? "\"\(text)\"" : "\($0)" }
+            #expect(try await Tool.run("import", "\(path)/w", input: input).status == 0)
+            let read = try await Tool.run("get", "\(path)/w", "d", "k1")
+            #expect(read.output == text + "\n")
+        }
+    }
+
+    @Test func wrongUsageEndsWithTwo() async throws {
+        try await withTemporaryDirectory { path in
+            for outcome in [
+                try await Tool.run("bogus"), try await Tool.run("get"),
+                try await Tool.run("get", path, "d", "k", "--format", "xml"),
+                try await Tool.run("set", "\(path)/w", "d", "k", "not json"),
+                try await Tool.run("import", "\(path)/w", "\(path)/missing"),
+                try await Tool.run("dump", "\(path)/missing"),
+                try await Tool.run("demo", "--count", "1"),
+            ] {
+                #expect(outcome.status == 2)
+                #expect(outcome.errors.hasPrefix("roost: "), "\(outcome.errors)")
+                #expect(outcome.errors.count(where: { $0 == "\n" }) == 1, "\(outcome.errors)")
+                #expect(outcome.output.isEmpty)
+            }
+            #expect(try await Tool.run("--help").status == 0)
+            #expect(try await Tool.run("help", "import").status == 0)
+        }
+    }
+}

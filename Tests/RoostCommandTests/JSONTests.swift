@@ -1,0 +1,52 @@
+import Testing
+
+@testable import RoostCommand
+
+@Suite struct JSONTests {
+    @Test(arguments: [
+        "null", "true", "[]", "{}", "[1,2.50,-0,1e400,12345678901234567890123]",
+        #"{"b":[{"a":null}],"a":"é\u0000\"\\"}"#,
+    ])
+    func textComesBackAsItWas(_ text: String) throws {
+        #expect(try JSONParser.parse(text).text == text)
+    }
+
+    @Test func escapesAreRead() throws {
+        #expect(
+            try JSONParser.parse(#""\ud83d\ude00\/\b\f\n\r\tA""#)
+                == .string("😀/\u{8}\u{c}\n\r\tA"))
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "01", "1.", ".5", "+1", "1e", "nul", "tru",
+        "\"", "\"\n\"", "\"\\x\"", "\"\\ud800\"", "\"\\ude00\"", "\"\\ud800\\u0041\"", "1 2",
+        "'a'", "NaN", "-", "[1 2]", "{\"a\" 1}", "\"\\u12\"",
+    ])
+    func whatIsNotJSONIsRefused(_ text: String) {
+        #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(text) }
+    }
+
+    @Test func bytesThatAreNotUTF8AreRefused() {
+        let bytes: [UInt8] = [0x22, 0xff, 0x22]
+        #expect(throws: JSONSyntaxError.self) {
+            try bytes.withUnsafeBytes { (bytes) throws(any Error) in try JSONParser.parse(bytes) }
+        }
+    }
+
+    @Test func deepNestingIsRefusedWithoutATrap() {
+        let text = String(repeating: "[", count: 1_000_000)
+        #expect(throws: JSONSyntaxError(offset: 512, reason: "nested more than 512 deep")) {
+            try JSONParser.parse(text)
+        }
+    }
+
+    @Test func decimalFormsTellNumbersApart() {
+        #expect(DecimalForm("100.0") == DecimalForm("1e2"))
+        #expect(DecimalForm("0.10") == DecimalForm("1E-1"))
+        #expect(DecimalForm("-0.0") == DecimalForm("-0"))
+        #expect(DecimalForm("0") != DecimalForm("-0"))
+        #expect(DecimalForm("1e+19") == DecimalForm("10000000000000000000"))
+        #expect(DecimalForm("0.1") != DecimalForm("0.1000000000000000055511151231257827"))
+        #expect(DecimalForm("1e99999999999") == nil)
+    }
+}
