@@ -75,7 +75,8 @@ package struct LogReader {
             let claimed = start.load(UInt64.self, at: Frame.sequenceOffset)
             let payloadCount = Int(start.load(UInt32.self, at: 4))
             // A frame of this segment: no more of them than would have fitted.
-            if claimed + 1 >= sequence, claimed < sequence + UInt64(bytes.count / Frame.headerSizeBytes),
+            if claimed >= max(sequence, 1) - 1,
+                claimed - (max(sequence, 1) - 1) <= UInt64(bytes.count / Frame.headerSizeBytes),
                 payloadCount <= bytes.count - at - Frame.headerSizeBytes
             {
                 budget -= Frame.headerSizeBytes + payloadCount
