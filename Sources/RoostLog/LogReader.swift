@@ -53,9 +53,10 @@ package struct LogReader {
             end.durableSequence = max(end.durableSequence, frame.durableSequence)
             if frame.flags.contains(.synced) { end.lastSyncedSequence = frame.sequence }
             end.expected += 1
-            end.offset = min(end.offset + frame.sizeBytes, bytes.count)
+            // May lie behind a file that was cut within the frame's padding.
+            end.offset += frame.sizeBytes
         }
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[end.offset...])
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[min(end.offset, bytes.count)...])
         end.isClean =
             isZero(rest) && (end.isSealed || bytes.count == header.capacityBytes)
         return end

@@ -173,7 +173,8 @@ package struct LogRecovery {
     private func seal(_ reader: LogReader, at offset: Int) throws {
         guard case .valid(let header) = reader.header else { return }
         // All of the tail goes before the seal stands: a crash between leaves a short file
-        // without one, which the next recovery cuts in the same place.
+        // without one, which the next recovery cuts in the same place. A file that was cut
+        // within the last frame's padding gets it back.
         try reader.file.truncate(to: UInt64(offset))
         try reader.file.syncData()
         let frame = UnsafeMutableRawBufferPointer.allocate(
