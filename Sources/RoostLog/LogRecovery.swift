@@ -70,10 +70,10 @@ package struct LogRecovery {
     /// Visits frames until the run breaks; `nil` where it ends cleanly.
     private mutating func replay(_ visit: (Frame.View, LogReader) throws -> Void) throws -> Break? {
         for (index, reader) in readers.enumerated() {
+            // Created ahead and never begun. One may stand before segments with frames: where the
+            // process died after it had begun a later one and before it gave this one up.
+            if reader.header == .blank { continue }
             guard case .valid(let header) = reader.header else {
-                if reader.header == .blank, !readers[index...].contains(where: { $0.header != .blank }) {
-                    return nil
-                }
                 return Break(index: index, offset: 0)
             }
             guard header.firstSequence == lastSequence + 1 else {
