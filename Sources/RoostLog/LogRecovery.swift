@@ -67,6 +67,16 @@ package struct LogRecovery {
         }
     }
 
+    /// A segment gets its header before its first frame, so one with content behind a header that
+    /// does not check was not left so by a crash: no frame in it can be believed, nor be given up.
+    private static func refuseDamagedHeader(_ reader: LogReader) throws {
+        guard reader.header == .damaged, reader.contentEnd > SegmentHeader.sizeBytes else { return }
+        throw RoostError(
+            .corrupt,
+            "the log segment's header is damaged. Restore a backup, or salvage what can be read",
+            file: reader.file.path, offset: 0)
+    }
+
     /// Visits frames until the run breaks; `nil` where it ends cleanly.
     private mutating func replay(_ visit: (Frame.View, LogReader) throws -> Void) throws -> Break? {
         for (index, reader) in readers.enumerated() {
@@ -98,7 +108,10 @@ package struct LogRecovery {
         var evidence = durableSequence
         if let place {
             for (index, reader) in readers.enumerated() where index >= place.index {
-                guard case .valid(let header) = reader.header else { continue }
+                guard case .valid(let header) = reader.header else {
+                    try Self.refuseDamagedHeader(reader)
+                    continue
+                }
                 evidence = max(evidence, header.durableSequence)
                 let from = index == place.index && place.offset > 0 ? place.offset : SegmentHeader.sizeBytes
                 evidence = max(
@@ -112,7 +125,7 @@ package struct LogRecovery {
                 "batch \(lastSequence + 1) was on disk and is damaged or missing. "
                     + "Restore a backup, or salvage what can be read",
                 file: reader?.file.path ?? manifestPath,
-                offset: place.map { UInt64($0.offset) })
+                offset: place.map { UInt64($0.offset) } ?? reader.map { UInt64($0.contentEnd) })
         }
         guard let place else {
             readers.removeAll { $0.header == .blank }
