@@ -35,7 +35,18 @@ let package = Package(
                 "Roost", "RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .testTarget(name: "RoostTests", dependencies: ["Roost"]),
+        .target(
+            name: "RoostTestSupport", dependencies: ["RoostIO"], path: "Tests/RoostTestSupport"),
+        .executableTarget(
+            name: "roost-crash-writer", dependencies: ["Roost"], path: "Tests/CrashWriter"),
+        .testTarget(name: "RoostIOTests", dependencies: ["CRoost", "RoostIO", "RoostTestSupport"]),
+        .testTarget(
+            name: "RoostFormatTests", dependencies: ["CRoost", "RoostFormat", "RoostTestSupport"]),
+        .testTarget(name: "RoostLogTests", dependencies: ["RoostLog", "RoostTestSupport"]),
+        .testTarget(name: "RoostSnapshotTests", dependencies: ["RoostSnapshot", "RoostTestSupport"]),
+        .testTarget(name: "RoostEngineTests", dependencies: ["RoostEngine", "RoostTestSupport"]),
+        .testTarget(
+            name: "RoostTests", dependencies: ["Roost", "RoostTestSupport", "roost-crash-writer"]),
         .testTarget(name: "RoostCommandTests", dependencies: ["Roost", "RoostCommand"]),
     ],
     swiftLanguageModes: [.v6]

@@ -52,8 +52,10 @@ final class PosixDirectory: Directory {
             }
             if name == "." || name == ".." { continue }
             var status = stat()
-            _ = try retryingInterrupts("look at", full(name)) {
-                fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+            if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 {
+                // Removed since it was listed, as another thread of this process may do.
+                if errno == ENOENT { continue }
+                throw systemError(errno, "look at", full(name))
             }
             entries.append(.init(name: name, isRegularFile: status.st_mode & S_IFMT == S_IFREG))
         }

@@ -53,9 +53,10 @@ package struct LogReader {
             end.durableSequence = max(end.durableSequence, frame.durableSequence)
             if frame.flags.contains(.synced) { end.lastSyncedSequence = frame.sequence }
             end.expected += 1
-            end.offset = min(end.offset + frame.sizeBytes, bytes.count)
+            // May lie behind a file that was cut within the frame's padding.
+            end.offset += frame.sizeBytes
         }
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[end.offset...])
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[min(end.offset, bytes.count)...])
         end.isClean =
             isZero(rest) && (end.isSealed || bytes.count == header.capacityBytes)
         return end
@@ -75,7 +76,8 @@ package struct LogReader {
             let claimed = start.load(UInt64.self, at: Frame.sequenceOffset)
             let payloadCount = Int(start.load(UInt32.self, at: 4))
             // A frame of this segment: no more of them than would have fitted.
-            if claimed + 1 >= sequence, claimed < sequence + UInt64(bytes.count / Frame.headerSizeBytes),
+            if claimed >= max(sequence, 1) - 1,
+                claimed - (max(sequence, 1) - 1) <= UInt64(bytes.count / Frame.headerSizeBytes),
                 payloadCount <= bytes.count - at - Frame.headerSizeBytes
             {
                 budget -= Frame.headerSizeBytes + payloadCount
@@ -90,6 +92,10 @@ package struct LogReader {
         }
         return best
     }
+
+    /// Nothing was ever written to it. A header of zeros before content is a first page that a
+    /// power cut kept from the disk.
+    package var isBlank: Bool { header == .blank && contentEnd == 0 }
 
     /// The offset behind the last byte that is not zero.
     package var contentEnd: Int {

@@ -67,13 +67,23 @@ package struct LogRecovery {
         }
     }
 
+    /// A segment gets its header before its first frame, so one with content behind a header that
+    /// does not check was not left so by a crash: no frame in it can be believed, nor be given up.
+    private static func refuseDamagedHeader(_ reader: LogReader) throws {
+        guard reader.header == .damaged, reader.contentEnd > SegmentHeader.sizeBytes else { return }
+        throw RoostError(
+            .corrupt,
+            "the log segment's header is damaged. Restore a backup, or salvage what can be read",
+            file: reader.file.path, offset: 0)
+    }
+
     /// Visits frames until the run breaks; `nil` where it ends cleanly.
     private mutating func replay(_ visit: (Frame.View, LogReader) throws -> Void) throws -> Break? {
         for (index, reader) in readers.enumerated() {
+            // Created ahead and never begun. One may stand before segments with frames: where the
+            // process died after it had begun a later one and before it gave this one up.
+            if reader.isBlank { continue }
             guard case .valid(let header) = reader.header else {
-                if reader.header == .blank, !readers[index...].contains(where: { $0.header != .blank }) {
-                    return nil
-                }
                 return Break(index: index, offset: 0)
             }
             guard header.firstSequence == lastSequence + 1 else {
@@ -94,11 +104,14 @@ package struct LogRecovery {
 
     /// Tells damage from a torn tail, and notes what has to be set aside.
     private mutating func settle(_ place: Break?, manifestPath: String) throws {
-        blankSegments = readers.filter { $0.header == .blank }.map(\.number)
+        blankSegments = readers.filter(\.isBlank).map(\.number)
         var evidence = durableSequence
         if let place {
             for (index, reader) in readers.enumerated() where index >= place.index {
-                guard case .valid(let header) = reader.header else { continue }
+                guard case .valid(let header) = reader.header else {
+                    try Self.refuseDamagedHeader(reader)
+                    continue
+                }
                 evidence = max(evidence, header.durableSequence)
                 let from = index == place.index && place.offset > 0 ? place.offset : SegmentHeader.sizeBytes
                 evidence = max(
@@ -112,15 +125,15 @@ package struct LogRecovery {
                 "batch \(lastSequence + 1) was on disk and is damaged or missing. "
                     + "Restore a backup, or salvage what can be read",
                 file: reader?.file.path ?? manifestPath,
-                offset: place.map { UInt64($0.offset) })
+                offset: place.map { UInt64($0.offset) } ?? reader.map { UInt64($0.contentEnd) })
         }
         guard let place else {
-            readers.removeAll { $0.header == .blank }
+            readers.removeAll(where: \.isBlank)
             return
         }
         for (index, reader) in readers.enumerated() where index >= place.index {
             let offset = index == place.index ? place.offset : 0
-            if reader.header == .blank { continue }
+            if reader.isBlank { continue }
             tornTails.append(
                 TornTail(
                     segment: reader.number, offset: offset,
@@ -173,7 +186,8 @@ package struct LogRecovery {
     private func seal(_ reader: LogReader, at offset: Int) throws {
         guard case .valid(let header) = reader.header else { return }
         // All of the tail goes before the seal stands: a crash between leaves a short file
-        // without one, which the next recovery cuts in the same place.
+        // without one, which the next recovery cuts in the same place. A file that was cut
+        // within the last frame's padding gets it back.
         try reader.file.truncate(to: UInt64(offset))
         try reader.file.syncData()
         let frame = UnsafeMutableRawBufferPointer.allocate(

@@ -38,6 +38,9 @@ package final class LogWriter: Sendable {
         var hasNewEntries = true
         var totalBytes: UInt64 = 0
         var isClosed = false
+        /// Why a frame is broken that was only partly written; the log is then closed, as what
+        /// was written behind it could never be replayed.
+        var failure: RoostError?
     }
 
     package static let largestSegmentSizeBytes = 64 << 20
@@ -103,7 +106,7 @@ package final class LogWriter: Sendable {
                 at: start, payloadCount: payloadCount, sequence: sequence,
                 durableSequence: durable.load(ordering: .relaxed), flags: flags, seed: state.seed)
             if !state.segment.isMapped {
-                try state.segment.persist(offset: state.offset, count: size)
+                try writing(&state) { try $0.segment.persist(offset: $0.offset, count: size) }
             }
             state.offset += size
             state.lastSequence = sequence
@@ -150,6 +153,7 @@ package final class LogWriter: Sendable {
 
     @inline(never)
     private func makeRoom(_ frameSizeBytes: Int, _ state: inout State) throws {
+        if let failure = state.failure { throw failure }
         if state.isClosed { throw RoostError(.closed, "the workspace is closed") }
         let needed = SegmentHeader.sizeBytes + frameSizeBytes + Self.sealSizeBytes
         let segment: LogSegment
@@ -174,8 +178,10 @@ package final class LogWriter: Sendable {
             number: segment.number, firstSequence: state.lastSequence + 1,
             durableSequence: durableSequence, workspace: workspace, salt: .random(in: 1 ... .max),
             capacityPages: UInt32(segment.sizeBytes / SegmentHeader.pageSizeBytes))
-        try Self.begin(segment, header: header)
-        try appendSeal(&state)
+        try writing(&state) { state in
+            try Self.begin(segment, header: header)
+            try appendSeal(&state)
+        }
         state.segment = segment
         state.seed = header.seed
         state.offset = SegmentHeader.sizeBytes
@@ -186,6 +192,18 @@ package final class LogWriter: Sendable {
     private static func begin(_ segment: LogSegment, header: SegmentHeader) throws {
         header.write(to: segment.region.base)
         try segment.persist(offset: 0, count: SegmentHeader.sizeBytes)
+    }
+
+    /// Runs `body`, which writes to segments; where it fails, nothing more is appended.
+    private func writing(_ state: inout State, _ body: (inout State) throws -> Void) throws {
+        do { try body(&state) } catch {
+            let failure = RoostError(
+                .poisoned, "writing to the log failed. Reopen the workspace",
+                file: state.segment.file.path, cause: error)
+            state.failure = failure
+            state.isClosed = true
+            throw failure
+        }
     }
 
     /// Ends the current segment with a frame that holds no batch.

@@ -1,0 +1,54 @@
+import Foundation
+import RoostIO
+import RoostTestSupport
+import Testing
+
+private actor Worker {
+    private let thread: WorkerThread
+    private(set) var log: [Int] = []
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(_ thread: WorkerThread) { self.thread = thread }
+
+    func note(_ number: Int) { log.append(number) }
+    func runningThread() -> pthread_t { pthread_self() }
+    func pass(_ gate: Gate) { gate.pass() }
+}
+
+@Suite struct WorkerThreadTests {
+    @Test func jobsRunOnTheNamedThreadOneAfterAnother() async {
+        let worker = Worker(WorkerThread(name: "test-worker"))
+        let thread = await worker.runningThread()
+        for _ in 0..<100 { #expect(await worker.runningThread() == thread) }
+        #expect(await Worker(WorkerThread(name: "another")).runningThread() != thread)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<1_000 { group.addTask { await worker.note(number) } }
+        }
+        #expect(await worker.log.sorted() == Array(0..<1_000))
+    }
+
+    @Test func aBlockedThreadHoldsUpNothingElse() async {
+        let gate = Gate()
+        gate.close()
+        let blocked = Worker(WorkerThread(name: "blocked"))
+        let other = Worker(WorkerThread(name: "other"))
+        async let waiting: Void = blocked.pass(gate)
+        await gate.waitForArrival()
+        await other.note(1)
+        #expect(await other.log == [1])
+        gate.open()
+        await waiting
+    }
+
+    @Test func queuedJobsRunThoughTheOwnerHasLetGo() async {
+        for _ in 0..<200 {
+            let count = await withTaskGroup(of: Void.self, returning: Int.self) { group in
+                let worker = Worker(WorkerThread(name: "short"))
+                for number in 0..<8 { group.addTask { await worker.note(number) } }
+                await group.waitForAll()
+                return await worker.log.count
+            }
+            #expect(count == 8)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+import RoostTestSupport
+import Testing
+
+@Suite struct LogFaultTests {
+    /// Lets each changing call fail once, in turn, and goes on writing: what was acknowledged,
+    /// before and after, is found.
+    @Test(arguments: [true, false])
+    func oneFailedCallLosesNothingThatWasAcknowledged(allowsMapping: Bool) async throws {
+        let base = PosixFileSystem(allowsMapping: allowsMapping)
+        for failing in 1..<200 {
+            let isDone = try await withTemporaryDirectory { path in
+                let plan = FaultPlan(failAt: failing, isCrash: false)
+                let log = try? SampleLog(at: path, fileSystem: plan.fileSystem(base), sizeBytes: 4096)
+                guard let log else { return false }
+                var acknowledged: [[UInt8]] = []
+                for number in 0..<24 {
+                    let payload = [UInt8](repeating: UInt8(number), count: 100 + 450 * (number % 3))
+                    do {
+                        try log.append(payload)
+                        acknowledged.append(payload)
+                    } catch { #expect(error is RoostError) }
+                    if number % 5 == 0 { do { try await log.syncer.prepareStandby() } catch {} }
+                    if number % 9 == 0 { do { _ = try log.writer.rotate() } catch {} }
+                }
+                let found = try SampleRecovery(at: path, fileSystem: base, cuts: false)
+                #expect(found.payloads == acknowledged, "call \(failing) failed")
+                return plan.callCount <= failing
+            }
+            if isDone { return }
+        }
+        Issue.record("the log makes more calls than were tried")
+    }
+
+    @Test func afterAFailedSyncNothingIsReportedDurable() async throws {
+        try await withTemporaryDirectory { path in
+            let plan = FaultPlan(isCrash: false)
+            let log = try SampleLog(at: path, fileSystem: plan.fileSystem())
+            try log.append([1])
+            plan.failNext()
+            for _ in 0..<3 {
+                await #expect { try await log.syncer.sync() } throws: {
+                    ($0 as? RoostError)?.code == .poisoned
+                }
+            }
+            #expect(log.writer.durableSequence == 0)
+        }
+    }
+
+    @Test func oneSyncServesAllThatWait() async throws {
+        try await withTemporaryDirectory { path in
+            let gate = Gate()
+            let fileSystem = ObservedFileSystem { call in
+                if case .syncData = call { gate.pass() }
+            }
+            let log = try SampleLog(at: path, fileSystem: fileSystem)
+            let syncer = log.syncer
+            gate.close()
+            let first = try log.append([0], isAwaited: true)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await syncer.sync(through: first.sequence) }
+                await gate.waitForArrival()
+                for number in 1...100 {
+                    let sequence = try log.append([UInt8(number)], isAwaited: true).sequence
+                    group.addTask { try await syncer.sync(through: sequence) }
+                }
+                gate.open()
+                try await group.waitForAll()
+            }
+            #expect(log.writer.durableSequence == 101)
+            #expect(log.syncer.syncCount == 2)
+        }
+    }
+}

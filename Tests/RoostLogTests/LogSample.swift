@@ -1,0 +1,72 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+
+/// A log in a directory as the engine keeps one, without the engine.
+struct SampleLog {
+    static let workspace = WorkspaceIdentifier(first: 11, second: 22)
+
+    let directory: any Directory
+    let writer: LogWriter
+    let syncer: LogSyncer
+
+    /// Begins the first segment, or with `recovered` the one behind what was there.
+    init(
+        at path: String, fileSystem: any FileSystem = PosixFileSystem(), sizeBytes: Int = 8192,
+        recovered: LogRecovery? = nil
+    ) throws {
+        directory = try fileSystem.openDirectory(at: path, create: false)
+        writer = try LogWriter(
+            directory: directory, workspace: Self.workspace,
+            number: (recovered?.highestNumber ?? 0) + 1, sizeBytes: sizeBytes,
+            lastSequence: recovered?.lastSequence ?? 0,
+            durableSequence: recovered?.durableSequence ?? 0,
+            earlierFiles: recovered?.readers.map(\.file) ?? [])
+        syncer = LogSyncer(log: writer, thread: WorkerThread(name: "test-sync")) { _ in }
+    }
+
+    /// Appends one frame whose payload is `bytes`.
+    @discardableResult
+    func append(_ bytes: [UInt8], isAwaited: Bool = false) throws -> LogWriter.Appended {
+        try bytes.withUnsafeBytes { bytes in
+            try writer.append(payloadCount: bytes.count, flags: isAwaited ? .synced : []) { target in
+                guard let base = bytes.baseAddress else { return }
+                target.copyMemory(from: base, byteCount: bytes.count)
+            }
+        }
+    }
+}
+
+/// What a recovery of the directory at `path` finds, as the engine would run it.
+struct SampleRecovery {
+    var recovery: LogRecovery
+    var payloads: [[UInt8]] = []
+
+    init(
+        at path: String, fileSystem: any FileSystem = PosixFileSystem(), cuts: Bool = true,
+        durableSequence: UInt64 = 0, flushedSequence: UInt64 = 0, firstSegment: UInt64 = 1
+    ) throws {
+        let directory = try fileSystem.openDirectory(at: path, create: false)
+        var manifest = ManifestRecord(
+            workspace: SampleLog.workspace, hashSeed: .init(first: 0, second: 0), shardCount: 1)
+        manifest.durableSequence = durableSequence
+        manifest.flushedSequence = flushedSequence
+        manifest.firstSegment = firstSegment
+        let numbers = try directory.entries().compactMap { entry -> UInt64? in
+            if case .segment(let number) = FileName(entry.name) { number } else { nil }
+        }
+        var found: [[UInt8]] = []
+        recovery = try LogRecovery(
+            segmentNumbers: numbers, manifest: manifest, directory: directory, writable: cuts
+        ) { frame, _ in
+            let start = frame.start + Frame.headerSizeBytes
+            found.append(Array(UnsafeRawBufferPointer(start: start, count: frame.payloadCount)))
+        }
+        payloads = found
+        if cuts { try recovery.cut(in: directory) }
+    }
+}
+
+func segmentPath(_ path: String, _ number: UInt64) -> String {
+    "\(path)/\(FileName.segment(number).text)"
+}

@@ -1,0 +1,129 @@
+import Foundation
+import RoostFormat
+import RoostIO
+import RoostLog
+import RoostTestSupport
+import Testing
+
+@Suite struct RotationTests {
+    static let allowsMapping = [true, false]
+
+    @Test(arguments: [4096, 8192, 65_536], allowsMapping)
+    func framesOfManySizesSurviveManyRotations(sizeBytes: Int, allowsMapping: Bool) async throws {
+        var random = SeededGenerator(seed: testSeed())
+        let fileSystem = PosixFileSystem(allowsMapping: allowsMapping)
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, fileSystem: fileSystem, sizeBytes: sizeBytes)
+            var payloads: [[UInt8]] = []
+            for index in 0..<200 {
+                let size =
+                    switch random.below(10) {
+                    case 0: 0
+                    case 1: sizeBytes - SegmentHeader.sizeBytes - 48 - random.below(80)
+                    case 2: random.below(3 << 10)
+                    default: random.below(200)
+                    }
+                payloads.append([UInt8](repeating: UInt8(index), count: size))
+                let appended = try log.append(payloads[index])
+                #expect(appended.sequence == UInt64(index + 1))
+                if random.once(in: 20) { _ = try log.writer.rotate() }
+                if random.once(in: 20) { try await log.syncer.prepareStandby() }
+                if random.once(in: 20) {
+                    try await log.syncer.sync()
+                    #expect(log.writer.durableSequence == UInt64(index + 1))
+                }
+            }
+            // As a crash leaves it, and then closed.
+            #expect(try SampleRecovery(at: path, fileSystem: fileSystem, cuts: false).payloads == payloads)
+            try await log.syncer.sync()
+            try log.writer.close()
+            let found = try SampleRecovery(at: path, fileSystem: fileSystem, durableSequence: 200)
+            #expect(found.payloads == payloads)
+            #expect(found.recovery.tornTails.isEmpty)
+            #expect(found.recovery.blankSegments.isEmpty)
+        }
+    }
+
+    @Test(arguments: allowsMapping)
+    func aFrameLargerThanASegmentGetsOneOfItsOwn(allowsMapping: Bool) async throws {
+        let fileSystem = PosixFileSystem(allowsMapping: allowsMapping)
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, fileSystem: fileSystem, sizeBytes: 4096)
+            let large = [UInt8](repeating: 5, count: 3 << 20)
+            try log.append([1])
+            try await log.syncer.prepareStandby()
+            try log.append(large)
+            try log.append([2])
+            try log.append(large)
+            let found = try SampleRecovery(at: path, fileSystem: fileSystem, cuts: false)
+            #expect(found.payloads == [[1], large, [2], large])
+        }
+    }
+
+    @Test func aClosedLogIsCutToItsLengthAndRefusesFrames() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 65_536)
+            try log.append([1, 2, 3])
+            try await log.syncer.prepareStandby()
+            try await log.syncer.sync()
+            try log.writer.close()
+            try log.writer.close()
+            #expect(try fileNames(in: path, prefix: "log") == [FileName.segment(1).text])
+            #expect(try readBytes(segmentPath(path, 1)).count == 64 + 32 + 24)
+            #expect { try log.append([1]) } throws: { ($0 as? RoostError)?.code == .closed }
+            #expect { _ = try log.writer.rotate() } throws: { ($0 as? RoostError)?.code == .closed }
+        }
+    }
+
+    @Test func aLogThatWasNeverWrittenToRecovers() async throws {
+        try await withTemporaryDirectory { path in
+            var recovered: LogRecovery?
+            for _ in 0..<4 {
+                let log = try SampleLog(at: path, sizeBytes: 4096, recovered: recovered)
+                _ = try log.writer.rotate()
+                let found = try SampleRecovery(at: path)
+                #expect(found.recovery.lastSequence == 0)
+                #expect(found.recovery.tornTails.isEmpty)
+                recovered = found.recovery
+            }
+        }
+    }
+
+    /// The story: a segment is created ahead while a writer that cannot wait begins a later one;
+    /// the process dies before the one created ahead is given up. It is blank, it stands between
+    /// two with frames, and what follows it had been acknowledged.
+    @Test func aBlankSegmentAmongOthersTakesNothingWithIt() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 4096)
+            try log.append([1])
+            _ = try log.writer.rotate()
+            try log.append([2])
+            try FileManager.default.moveItem(atPath: segmentPath(path, 2), toPath: segmentPath(path, 3))
+            try restamp(segmentPath(path, 3), number: 3)
+            try writeBytes([UInt8](repeating: 0, count: 1 << 20), to: segmentPath(path, 2))
+            let found = try SampleRecovery(at: path)
+            #expect(found.payloads == [[1], [2]])
+            #expect(found.recovery.tornTails.isEmpty)
+            #expect(found.recovery.blankSegments == [2])
+            #expect(try SampleRecovery(at: path).payloads == [[1], [2]])
+        }
+    }
+
+    /// Rewrites a segment of one frame for another number.
+    private func restamp(_ path: String, number: UInt64) throws {
+        var bytes = try readBytes(path)
+        bytes.withUnsafeMutableBytes { bytes in
+            let start = bytes.baseAddress!
+            guard case .valid(var header) = SegmentHeader.read(UnsafeRawBufferPointer(bytes)) else {
+                Issue.record("no header")
+                return
+            }
+            header.number = number
+            header.write(to: start)
+            Frame.finish(
+                at: start + 64, payloadCount: 1, sequence: 2, durableSequence: 0, flags: [],
+                seed: header.seed)
+        }
+        try writeBytes(bytes, to: path)
+    }
+}

@@ -1,0 +1,132 @@
+import RoostIO
+import Synchronization
+
+/// One call that changes something, before it is made.
+package enum FileCall: Sendable, Equatable {
+    case createFile(String)
+    case write(String)
+    case preallocate(String)
+    case truncate(String)
+    case syncData(String)
+    case rename(String, to: String)
+    case remove(String)
+    case syncDirectory
+}
+
+/// The real file system with a hook before each changing call: the hook may count, wait, or
+/// throw, and then the call is not made.
+package struct ObservedFileSystem: FileSystem {
+    package typealias Hook = @Sendable (FileCall) throws -> Void
+
+    private let base: any FileSystem
+    private let hook: Hook
+
+    package init(_ base: any FileSystem = PosixFileSystem(), hook: @escaping Hook) {
+        self.base = base
+        self.hook = hook
+    }
+
+    package func openDirectory(at path: String, create: Bool) throws -> any Directory {
+        ObservedDirectory(base: try base.openDirectory(at: path, create: create), hook: hook)
+    }
+}
+
+private struct ObservedDirectory: Directory {
+    let base: any Directory
+    let hook: ObservedFileSystem.Hook
+
+    var path: String { base.path }
+    func lock(exclusive: Bool) throws { try base.lock(exclusive: exclusive) }
+    func unlock() throws { try base.unlock() }
+    func entries() throws -> [DirectoryEntry] { try base.entries() }
+
+    func createFile(_ name: String) throws -> any File {
+        try hook(.createFile(name))
+        return ObservedFile(base: try base.createFile(name), name: name, hook: hook)
+    }
+
+    func openFile(_ name: String, writable: Bool) throws -> any File {
+        ObservedFile(base: try base.openFile(name, writable: writable), name: name, hook: hook)
+    }
+
+    func rename(_ source: String, to target: String) throws {
+        try hook(.rename(source, to: target))
+        try base.rename(source, to: target)
+    }
+
+    func remove(_ name: String) throws {
+        try hook(.remove(name))
+        try base.remove(name)
+    }
+
+    func sync() throws {
+        try hook(.syncDirectory)
+        try base.sync()
+    }
+}
+
+private struct ObservedFile: File {
+    let base: any File
+    let name: String
+    let hook: ObservedFileSystem.Hook
+
+    var path: String { base.path }
+    func sizeBytes() throws -> UInt64 { try base.sizeBytes() }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws {
+        try base.read(into: buffer, at: offset)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
+        try hook(.write(name))
+        try base.write(bytes, at: offset)
+    }
+
+    func preallocate(sizeBytes: UInt64) throws {
+        try hook(.preallocate(name))
+        try base.preallocate(sizeBytes: sizeBytes)
+    }
+
+    func truncate(to sizeBytes: UInt64) throws {
+        try hook(.truncate(name))
+        try base.truncate(to: sizeBytes)
+    }
+
+    func syncData() throws {
+        try hook(.syncData(name))
+        try base.syncData()
+    }
+
+    func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion? {
+        try base.map(sizeBytes: sizeBytes, writable: writable)
+    }
+}
+
+/// Fails the calls that a test asks for: the `n`th, and if it is a crash every one after it.
+package final class FaultPlan: Sendable {
+    private let made = Atomic<Int>(0)
+    private let failing: Atomic<Int>
+    private let isCrash: Bool
+
+    package init(failAt call: Int = .max, isCrash: Bool = true) {
+        failing = Atomic(call)
+        self.isCrash = isCrash
+    }
+
+    /// The changing calls made so far.
+    package var callCount: Int { made.load(ordering: .sequentiallyConsistent) }
+
+    /// Lets the next call fail.
+    package func failNext() { failing.store(callCount, ordering: .sequentiallyConsistent) }
+    package func stopFailing() { failing.store(.max, ordering: .sequentiallyConsistent) }
+
+    package func fileSystem(_ base: any FileSystem = PosixFileSystem()) -> ObservedFileSystem {
+        ObservedFileSystem(base) { [self] call in
+            let index = made.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
+            let limit = failing.load(ordering: .sequentiallyConsistent)
+            if index == limit || (isCrash && index > limit) {
+                throw RoostError(.io, "the test let this call fail: \(call)", file: "\(call)")
+            }
+        }
+    }
+}
