@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Roost", targets: ["Roost"]),
+        .library(name: "RoostCoding", targets: ["RoostCoding"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
     ],
     dependencies: [
@@ -42,6 +43,7 @@ let package = Package(
         .testTarget(name: "RoostIOTests", dependencies: ["CRoost", "RoostIO", "RoostTestSupport"]),
         .testTarget(
             name: "RoostFormatTests", dependencies: ["CRoost", "RoostFormat", "RoostTestSupport"]),
+        .testTarget(name: "RoostCodingTests", dependencies: ["RoostCoding"]),
         .testTarget(name: "RoostLogTests", dependencies: ["RoostLog", "RoostTestSupport"]),
         .testTarget(name: "RoostSnapshotTests", dependencies: ["RoostSnapshot", "RoostTestSupport"]),
         .testTarget(name: "RoostEngineTests", dependencies: ["RoostEngine", "RoostTestSupport"]),

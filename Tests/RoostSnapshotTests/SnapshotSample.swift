@@ -39,11 +39,11 @@ func writeSnapshot(
 extension SnapshotReader {
     /// The record of a key as the test wrote it.
     func sample(_ key: [UInt8]) throws -> SampleRecord? {
-        try key.withUnsafeBytes { bytes in
+        try key.withUnsafeBytes { (bytes) -> SampleRecord? in
             guard let record = try find(bytes, hash: sampleSeed.hash(bytes)) else { return nil }
             return SampleRecord(
                 key: key, sequence: record.sequence,
-                value: record.isPut ? try withValue(of: record) { Array($0) } : nil)
+                value: record.isPut ? try self.value(of: record) : nil)
         }
     }
 
@@ -56,9 +56,15 @@ extension SnapshotReader {
             records.append(
                 SampleRecord(
                     key: Array(cursor.key), sequence: record.sequence,
-                    value: record.isPut ? try withValue(of: record) { Array($0) } : nil))
+                    value: record.isPut ? try self.value(of: record) : nil))
             try cursor.moveToNext()
         }
         return records
+    }
+
+    private func value(of record: RecordGroup.Record) throws -> [UInt8] {
+        var value: [UInt8] = []
+        try withValue(of: record) { value = Array($0) }
+        return value
     }
 }

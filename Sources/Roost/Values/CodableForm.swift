@@ -1,11 +1,12 @@
 import Foundation
+import RoostCoding
 import RoostFormat
-import Synchronization
 
 /// JSON and property lists hold one value at the top that may be no object: a wrapper of one
 /// element makes every value an array, which both formats take at the top.
 func encodeCodable<Value: Encodable>(_ value: Value, _ coder: ValueCoder) throws -> [UInt8] {
     switch coder {
+    case .roost: return try RoostCoder().encode(value)
     case .json:
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -24,6 +25,7 @@ func decodeCodable<Value: Decodable>(
     _ type: Value.Type, _ kind: ValueKind, _ payload: UnsafeRawBufferPointer
 ) throws -> Value? {
     switch kind {
+    case .roost: return try RoostCoder().decode(Value.self, from: payload)
     case .json:
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(

@@ -17,7 +17,8 @@ extension BinaryReader {
     /// - Throws: `.decodingFailed` when the field does not hold a `Value`.
     @inlinable @inline(__always)
     public mutating func field<Value: BinaryCodable>(
-        _ number: Int, as type: Value.Type = Value.self, default defaultValue: @autoclosure () -> Value
+        _ number: Int, as type: Value.Type = Value.self,
+        default defaultValue: @autoclosure () -> Value
     ) throws -> Value {
         guard try find(number, Value.binaryShape) else { return defaultValue() }
         return try read(type)
@@ -46,6 +47,19 @@ extension BinaryReader {
     ) throws -> Value? {
         guard try find(number, Value.binaryShape) else { return defaultValue() }
         return try read(Value.self)
+    }
+
+    /// Reads a field written by ``BinaryWriter/wholeField(_:_:)``, which may be `nil` though its
+    /// default is not.
+    ///
+    /// - Throws: `.decodingFailed` when the field does not hold a `Value` or `nil`.
+    @inlinable @inline(__always)
+    public mutating func wholeField<Value: BinaryCodable>(
+        _ number: Int, as type: Value?.Type = Value?.self,
+        default defaultValue: @autoclosure () -> Value?
+    ) throws -> Value? {
+        guard try find(number, .bytes) else { return defaultValue() }
+        return try Value?(from: &self)
     }
 
     /// Reads the number of an enum's case. The fields of the case follow.
@@ -90,7 +104,8 @@ extension BinaryReader {
         } else if tag < 0x4000 {
             let bytes = UInt16(truncatingIfNeeded: (tag & 0x7f) | 0x80 | (tag >> 7) << 8)
             if end - cursor >= 2,
-                UInt16(littleEndian: cursor.loadUnaligned(as: UInt16.self)) == bytes {
+                UInt16(littleEndian: cursor.loadUnaligned(as: UInt16.self)) == bytes
+            {
                 cursor += 2
                 lastNumber = number
                 return true

@@ -19,6 +19,16 @@ extension BinaryWriter {
         if let value { field(number, value) }
     }
 
+    /// Appends a numbered field that is there even when `value` is `nil`, for optional fields
+    /// whose default is not `nil`. Read it by ``BinaryReader/wholeField(_:as:default:)``.
+    ///
+    /// - Precondition: `number` is from 1 to 536,870,911, and unused in this value.
+    @inlinable @inline(__always)
+    public mutating func wholeField<Value: BinaryCodable>(_ number: Int, _ value: Value?) {
+        writeTag(number, .bytes)
+        value.encode(into: &self)
+    }
+
     /// Appends the number of an enum's case, to be followed by the fields of that case.
     ///
     /// Write it before any field, and at most once in a value.

@@ -23,7 +23,8 @@ struct SnapshotDump {
         while let record = cursor.record {
             let key = preview.key(cursor.key)
             if record.isPut {
-                let value = try reader.withValue(of: record) { preview.value($0) }
+                var value = ""
+                try reader.withValue(of: record) { value = preview.value($0) }
                 let compressed =
                     record.flags.contains(.compressed)
                     ? "  (\(record.rawCount) bytes in \(record.stored.count))" : ""

@@ -56,8 +56,9 @@ extension String: BinaryCodable {
     @inlinable
     public init(from reader: inout BinaryReader) throws {
         let bytes = try reader.takeBytes()
-        let text = bytes.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
-        guard let text else { throw reader.invalidValue("a string is not valid UTF-8") }
+        guard let text = String(validUTF8: bytes) else {
+            throw reader.invalidValue("a string is not valid UTF-8")
+        }
         self = text
     }
 }

@@ -1,0 +1,7 @@
+import SwiftCompilerPlugin
+import SwiftSyntaxMacros
+
+@main
+struct RoostMacrosPlugin: CompilerPlugin {
+    let providingMacros: [any Macro.Type] = [BinaryCodableMacro.self, FieldMacro.self]
+}

@@ -1,0 +1,100 @@
+import SwiftSyntax
+import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+@testable import RoostMacrosPlugin
+
+@Suite struct MacroDiagnosticsTests {
+    private let specs: [String: MacroSpec] = [
+        "BinaryCodable": MacroSpec(type: BinaryCodableMacro.self, conformances: ["BinaryCodable"]),
+        "Field": MacroSpec(type: FieldMacro.self),
+    ]
+
+    /// Expects one message for a declaration, at a line and a column of it.
+    private func expect(
+        _ message: String, line: Int, column: Int = 5, in source: String,
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
+    ) {
+        let plain = source.replacing("@BinaryCodable ", with: "")
+            .replacing(#/@Field\([^)]*\) /#, with: "")
+        assertMacroExpansion(
+            source, expandedSource: plain,
+            diagnostics: [DiagnosticSpec(message: message, line: line, column: column)],
+            macroSpecs: specs,
+            failureHandler: {
+                Issue.record("\($0.message)", sourceLocation: sourceLocation)
+            })
+    }
+
+    @Test func reusedNumber() {
+        expect(
+            "field number 1 is used already, by 'a'", line: 3,
+            in: """
+                @BinaryCodable struct Model {
+                    @Field(1) var a: Int
+                    @Field(1) var b: Int
+                }
+                """)
+    }
+
+    @Test func missingNumber() {
+        expect(
+            "'b' needs a number: write @Field(n) before it", line: 3,
+            in: """
+                @BinaryCodable struct Model {
+                    @Field(1) var a: Int
+                    var b: Int
+                }
+                """)
+        expect(
+            "'b' needs a number: write @Field(n) before it", line: 2,
+            in: """
+                @BinaryCodable enum Model {
+                    case b
+                }
+                """)
+    }
+
+    @Test func numberOutOfRange() {
+        expect(
+            "a field number is an integer literal from 1 to 536870911", line: 2,
+            in: """
+                @BinaryCodable struct Model {
+                    @Field(0) var a: Int
+                }
+                """)
+    }
+
+    @Test func unsupportedTypes() {
+        for type in ["(Int, Int)", "[() -> Void]", "Any", "any Equatable", "Int.Type"] {
+            expect(
+                "'\(type)' cannot be stored: it is not BinaryCodable",
+                line: 2, column: 22,
+                in: """
+                    @BinaryCodable struct Model {
+                        @Field(1) var a: \(type)
+                    }
+                    """)
+        }
+    }
+
+    @Test func missingType() {
+        expect(
+            "'a' needs a written type", line: 2, column: 19,
+            in: """
+                @BinaryCodable struct Model {
+                    @Field(1) var a = 5
+                }
+                """)
+    }
+
+    @Test func otherDeclarations() {
+        expect(
+            "@BinaryCodable applies to structs and enums only", line: 1, column: 1,
+            in: """
+                @BinaryCodable class Model {
+                }
+                """)
+    }
+}

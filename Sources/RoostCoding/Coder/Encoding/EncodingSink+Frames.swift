@@ -1,0 +1,92 @@
+import RoostIO
+
+/// Opening and closing frames.
+extension EncodingSink {
+    func openFrame() {
+        let serial = state.pointee.nextSerial
+        state.pointee.nextSerial &+= 1
+        state.pointee.frames.append(Frame(serial: serial, start: state.pointee.writer.count))
+    }
+
+    /// Makes a frame that holds nothing yet an object, a map or an array; a second container of
+    /// the same kind goes on with the first.
+    func begin(_ content: Content, at level: Int) -> UInt32 {
+        let frame = state.pointee.frames[level]
+        switch frame.content {
+        case .nothing:
+            state.pointee.frames[level].content = content
+            state.pointee.writer.reserve(3)
+            state.pointee.writer.cursor += content == .object ? 3 : 2
+        case content: break
+        case .object where content == .map: break
+        default: _ = fail("a value asked for containers of two kinds, or for one too many")
+        }
+        return frame.serial
+    }
+
+    /// Closes the frames from the last one down to `level`.
+    func closeFrames(to level: Int) {
+        while topLevel >= level {
+            closeLast()
+            state.pointee.frames.removeLast()
+        }
+    }
+
+    private func closeLast() {
+        let level = topLevel
+        let frame = state.pointee.frames[level]
+        if frame.hasPending { insertPending(at: level) }
+        switch frame.content {
+        case .whole: break
+        case .nothing:
+            _ = begin(.object, at: level)
+            closeObject(frame)
+        case .object: closeObject(frame)
+        case .array: closeHeader(CoderTag.array, frame.start)
+        case .map:
+            let offsets = state.pointee.frames[level].entryOffsets
+            state.pointee.writer.sortElements(at: offsets)
+            closeHeader(CoderTag.map, frame.start)
+        }
+    }
+
+    private func closeHeader(_ tag: UInt8, _ start: Int) {
+        state.pointee.writer.store(tag, at: start)
+        state.pointee.writer.closeFrame(contentOffset: start + 2)
+    }
+
+    private func closeObject(_ frame: Frame) {
+        let number = cache.pointee.shapes.shapeNumber(of: frame.node)
+        state.pointee.writer.storeShape(number, at: frame.start + 2)
+        closeHeader(CoderTag.object, frame.start)
+    }
+
+    /// Puts the bytes of the sinks that belong to a frame where their values belong.
+    private func insertPending(at level: Int) {
+        let entries = state.pointee.pending.filter { $0.level == level }
+        state.pointee.pending.removeAll { $0.level == level }
+        guard let first = entries.first?.offset else { return }
+        let tail = state.pointee.writer.removeBytes(from: first)
+        var position = first
+        tail.withUnsafeBytes { tail in
+            for entry in entries {
+                write(tail, from: position - first, to: entry.offset - first)
+                position = entry.offset
+                entry.sink.finish(into: self)
+            }
+            write(tail, from: position - first, to: tail.count)
+        }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) {
+        state.pointee.writer.writeRaw(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+    }
+
+    private func finish(into parent: EncodingSink) {
+        closeFrames(to: 0)
+        if let failure = state.pointee.failure { parent.state.pointee.failure = failure }
+        let writer = UnsafeRawBufferPointer(
+            start: state.pointee.writer.base, count: state.pointee.writer.count)
+        parent.state.pointee.writer.writeRaw(writer)
+    }
+}

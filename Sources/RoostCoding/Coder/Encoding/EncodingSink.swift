@@ -1,0 +1,81 @@
+import RoostIO
+
+/// The bytes of one value and of the values inside it, while they are being written.
+///
+/// - Frames are the values being written at this moment, each inside the one before it. Only
+///   the last one is written to; a container remembers the serial number of its frame, and is
+///   refused when that frame is not the last one, or has been closed.
+/// - A container that is asked for by hand (`nestedContainer`, `superEncoder`) may be written to
+///   at any time, and so has a sink of its own, kept in `pending` until its frame is closed.
+/// - The bytes of a frame begin with a header of one or two bytes that is filled in when the
+///   frame is closed, since only then are its length and its shape known.
+final class EncodingSink {
+    enum Content: UInt8 {
+        /// Nothing has been written; the value's kind is not known.
+        case nothing
+        /// A whole value has been written, with no header to fill in.
+        case whole
+        case object, array, map
+    }
+
+    struct Frame {
+        var content = Content.nothing
+        var hasPending = false
+        var node: Int32 = 0
+        var serial: UInt32
+        var start: Int
+        var elementCount = 0
+        /// Where the keys of a map begin, so that they can be put in order.
+        var entryOffsets: [Int] = []
+        /// The key under which the value that is open inside this frame is written.
+        var openKey: (any CodingKey)?
+    }
+
+    struct State: ~Copyable {
+        var writer: BinaryWriter
+        var frames: ContiguousArray<Frame> = []
+        var pending: [(offset: Int, level: Int, sink: EncodingSink)] = []
+        var nextSerial: UInt32 = 0
+        var failure: RoostError?
+    }
+
+    /// Through pointers, so that no access is checked twice: sinks are used by one task alone.
+    let state: UnsafeMutablePointer<State>
+    let session: EncodingSession
+    let cache: UnsafeMutablePointer<EncodingCache>
+    /// The keys on the way to the sink's value, for messages to people.
+    let pathPrefix: [any CodingKey]
+    /// How many values the sink's value is inside of.
+    let depth: Int
+
+    init(
+        writer: consuming BinaryWriter, session: EncodingSession, pathPrefix: [any CodingKey],
+        depth: Int
+    ) {
+        state = .allocate(capacity: 1)
+        state.initialize(to: State(writer: writer))
+        self.session = session
+        self.cache = session.cache
+        self.pathPrefix = pathPrefix
+        self.depth = depth
+        state.pointee.frames.reserveCapacity(8)
+        openFrame()
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    var topLevel: Int { state.pointee.frames.count - 1 }
+
+    func fail(_ message: String) -> RoostError {
+        let error = RoostError(.encodingFailed, message)
+        if state.pointee.failure == nil { state.pointee.failure = error }
+        return error
+    }
+
+    func path(to level: Int) -> [any CodingKey] {
+        pathPrefix + state.pointee.frames[..<level].compactMap(\.openKey)
+    }
+}

@@ -1,0 +1,138 @@
+import RoostCoding
+import RoostIO
+import Testing
+
+/// The first version of a model.
+private struct OldNote: BinaryCodable, Equatable {
+    var title: String
+    var stars: Int32
+
+    func encode(into writer: inout BinaryWriter) {
+        writer.field(1, title)
+        writer.field(2, stars)
+    }
+
+    init(title: String, stars: Int32) { (self.title, self.stars) = (title, stars) }
+
+    init(from reader: inout BinaryReader) throws {
+        title = try reader.field(1)
+        stars = try reader.field(2)
+    }
+}
+
+/// A later version: `stars` is wider, and there are more fields, of every wire type.
+private struct NewNote: BinaryCodable, Equatable {
+    var author: String?
+    var title: String
+    var stars: Int
+    var tags: [String] = []
+    var weight: Float = 1
+    var limit: Double? = 5
+
+    func encode(into writer: inout BinaryWriter) {
+        writer.field(1, title)
+        writer.field(2, stars)
+        writer.field(3, tags)
+        writer.field(4, author)
+        writer.field(20, weight)
+        writer.field(3_000, limit)
+    }
+
+    init(title: String, stars: Int) { (self.title, self.stars) = (title, stars) }
+
+    init(from reader: inout BinaryReader) throws {
+        // In another order than that of writing.
+        author = try reader.field(4)
+        title = try reader.field(1)
+        limit = try reader.field(3_000, default: 5)
+        stars = try reader.field(2)
+        tags = try reader.field(3, default: [])
+        weight = try reader.field(20, default: 1)
+    }
+}
+
+/// What another writer may do: fields in descending order.
+private struct BackwardsNote: BinaryCodable {
+    var note: NewNote
+
+    func encode(into writer: inout BinaryWriter) {
+        writer.field(3_000, note.limit)
+        writer.field(20, note.weight)
+        writer.field(3, note.tags)
+        writer.field(1, note.title)
+        writer.field(4, note.author)
+        writer.field(2, note.stars)
+    }
+
+    init(_ note: NewNote) { self.note = note }
+
+    init(from reader: inout BinaryReader) throws { note = try NewNote(from: &reader) }
+}
+
+@Suite struct BinaryEvolutionTests {
+    @Test func newReadsOld() throws {
+        let bytes = try BinaryWriter.encode(OldNote(title: "a", stars: -3))
+        let note = try BinaryReader.decode(NewNote.self, from: bytes)
+        #expect(note == NewNote(title: "a", stars: -3))
+    }
+
+    @Test func oldReadsNew() throws {
+        var note = NewNote(title: "a", stars: 7)
+        note.author = "me"
+        note.tags = ["x", "y"]
+        let bytes = try BinaryWriter.encode([note, note])
+        let old = OldNote(title: "a", stars: 7)
+        #expect(try BinaryReader.decode([OldNote].self, from: bytes) == [old, old])
+    }
+
+    @Test func oldRefusesWhatDoesNotFit() throws {
+        let bytes = try BinaryWriter.encode(NewNote(title: "a", stars: 1 << 40))
+        expectFailure(OldNote.self, bytes)
+    }
+
+    @Test func anyOrderIsRead() throws {
+        var note = NewNote(title: "a", stars: 7)
+        note.tags = ["x"]
+        for author in [nil, "me"] {
+            note.author = author
+            let bytes = try BinaryWriter.encode(BackwardsNote(note))
+            #expect(try BinaryReader.decode(NewNote.self, from: bytes) == note)
+            let old = try BinaryReader.decode(OldNote.self, from: bytes)
+            #expect(old == OldNote(title: "a", stars: 7))
+            for count in 0..<bytes.count {
+                expectFailure(BackwardsNote.self, Array(bytes[..<count]))
+            }
+        }
+    }
+
+    @Test func anEmptyStructSkipsEverything() throws {
+        struct Empty: BinaryCodable {
+            func encode(into writer: inout BinaryWriter) {}
+            init(from reader: inout BinaryReader) {}
+        }
+        let bytes = try BinaryWriter.encode(NewNote(title: "a", stars: 7))
+        _ = try BinaryReader.decode(Empty.self, from: bytes)
+        expectFailure(Empty.self, hex("00"))
+        expectFailure(Empty.self, hex("0a 05"))
+    }
+
+    @Test func aMissingFieldNamesTypeAndNumber() throws {
+        let message = expectFailure(OldNote.self, hex("0a 01 61"))
+        #expect(message.contains("OldNote"))
+        #expect(message.contains("field 2"))
+        #expect(expectFailure([OldNote].self, hex("03 02 10 02")).contains("OldNote: field 1"))
+    }
+
+    @Test func aFieldOfAnotherWireTypeIsAnError() {
+        let message = expectFailure(OldNote.self, hex("08 01 10 02"))
+        #expect(message.contains("field 1 has wire type 0"))
+    }
+
+    @Test func anUnknownCaseIsAnError() {
+        #expect(expectFailure(Shape.self, hex("07")).contains("Shape: there is no case number 7"))
+    }
+
+    @Test func aCaseSkipsFieldsThatItDoesNotKnow() throws {
+        #expect(try BinaryReader.decode(Shape.self, from: hex("01 0a 01 61")) == .point)
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import RoostCoding
+import RoostIO
+import Testing
+
+private class Animal: Codable {
+    var name: String
+    init(name: String) { self.name = name }
+}
+
+/// A subclass that writes its superclass apart.
+private final class Dog: Animal {
+    var age: Int
+    enum CodingKeys: CodingKey { case age }
+
+    init(name: String, age: Int) {
+        self.age = age
+        super.init(name: name)
+    }
+
+    required init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        age = try container.decode(Int.self, forKey: .age)
+        try super.init(from: container.superDecoder())
+    }
+
+    override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try super.encode(to: container.superEncoder())
+        try container.encode(age, forKey: .age)
+    }
+}
+
+/// A subclass that writes its superclass into the same object.
+private final class Cat: Animal {
+    var lives: Int
+    enum CodingKeys: CodingKey { case lives }
+
+    init(name: String, lives: Int) {
+        self.lives = lives
+        super.init(name: name)
+    }
+
+    required init(from decoder: any Decoder) throws {
+        lives = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .lives)
+        try super.init(from: decoder)
+    }
+
+    override func encode(to encoder: any Encoder) throws {
+        try super.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(lives, forKey: .lives)
+    }
+}
+
+/// Containers inside one another, all open and written to by turns.
+private struct Interleaved: Codable, Equatable {
+    var numbers: [Int]
+    enum Keys: CodingKey { case first, second, list, last }
+
+    init(numbers: [Int]) { self.numbers = numbers }
+
+    func encode(to encoder: any Encoder) throws {
+        var outer = encoder.container(keyedBy: Keys.self)
+        var first = outer.nestedContainer(keyedBy: Keys.self, forKey: .first)
+        var list = outer.nestedUnkeyedContainer(forKey: .list)
+        var second = outer.nestedContainer(keyedBy: Keys.self, forKey: .second)
+        try first.encode(numbers[0], forKey: .first)
+        try list.encode(numbers[1])
+        try second.encode(numbers[2], forKey: .first)
+        var inner = list.nestedContainer(keyedBy: Keys.self)
+        try outer.encode(numbers[3], forKey: .last)
+        try list.encode(numbers[4])
+        try inner.encode(numbers[5], forKey: .list)
+        try first.encode(numbers[6], forKey: .second)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let outer = try decoder.container(keyedBy: Keys.self)
+        let first = try outer.nestedContainer(keyedBy: Keys.self, forKey: .first)
+        let second = try outer.nestedContainer(keyedBy: Keys.self, forKey: .second)
+        var list = try outer.nestedUnkeyedContainer(forKey: .list)
+        #expect(list.count == 3)
+        #expect(list.codingPath.last?.stringValue == "list")
+        numbers = [try first.decode(Int.self, forKey: .first), try list.decode(Int.self)]
+        let inner = try list.nestedContainer(keyedBy: Keys.self)
+        numbers.append(try second.decode(Int.self, forKey: .first))
+        numbers.append(try outer.decode(Int.self, forKey: .last))
+        numbers.append(try list.decode(Int.self))
+        numbers.append(try inner.decode(Int.self, forKey: .list))
+        numbers.append(try first.decode(Int.self, forKey: .second))
+        #expect(list.isAtEnd)
+        #expect(outer.allKeys.count == 4)
+    }
+}
+
+/// Hands its coder on, as property wrappers do.
+private struct Wrapped<Value: Codable & Equatable>: Codable, Equatable {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+    func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+    init(from decoder: any Decoder) throws { value = try Value(from: decoder) }
+}
+
+@Suite struct CoderContainerTests {
+    private let coder = RoostCoder()
+
+    @Test func superclasses() throws {
+        let dog = try coder.decode(Dog.self, from: coder.encode(Dog(name: "Rex", age: 3)))
+        #expect(dog.name == "Rex" && dog.age == 3)
+        let cat = try coder.decode(Cat.self, from: coder.encode(Cat(name: "Tom", lives: 9)))
+        #expect(cat.name == "Tom" && cat.lives == 9)
+    }
+
+    @Test func containersWrittenByTurns() throws {
+        let numbers = [1, -2, 300, 4, 5, -600_000, 7]
+        try coderRoundTrip(Interleaved(numbers: numbers))
+        try coderRoundTrip((0..<100).map { _ in Interleaved(numbers: numbers) })
+    }
+
+    @Test func codersHandedOn() throws {
+        try coderRoundTrip(Wrapped(5))
+        try coderRoundTrip(Wrapped("text"))
+        try coderRoundTrip([Wrapped(["a": 1, "b": 2])])
+        try coderRoundTrip([Wrapped([1: 1, 2: 2])])
+        try coderRoundTrip([Wrapped([UInt8](0..<200))])
+        try coderRoundTrip([Wrapped(Data([1, 255]))])
+        try coderRoundTrip([Wrapped(Date(timeIntervalSince1970: 1))])
+        try coderRoundTrip([Wrapped(Wrapped(UUID()))])
+        try coderRoundTrip([Wrapped(Decimal(1.25))])
+        try coderRoundTrip([Wrapped(try #require(URL(string: "a:b")))])
+        let plain = try coder.encode([Data([1, 255])])
+        #expect(try coder.decode([Wrapped<Data>].self, from: plain).first?.value == Data([1, 255]))
+        let uuid = UUID()
+        #expect(try coder.decode(Wrapped<UUID>.self, from: coder.encode(uuid)).value == uuid)
+        let wrapped = try coder.encode(Wrapped(Date(timeIntervalSince1970: 1)))
+        #expect(try coder.decode(Date.self, from: wrapped) == Date(timeIntervalSince1970: 1))
+    }
+
+    @Test func emptyValues() throws {
+        struct Empty: Codable, Equatable {}
+        struct Silent: Codable, Equatable {
+            func encode(to encoder: any Encoder) {}
+            init() {}
+            init(from decoder: any Decoder) {}
+        }
+        try coderRoundTrip(Empty())
+        try coderRoundTrip(Silent())
+        try coderRoundTrip([Empty(), Empty()])
+        try coderRoundTrip([String: Int]())
+        try coderRoundTrip([[Int]]())
+    }
+
+    @Test func userInfoArrives() throws {
+        struct Reader: Codable {
+            static let key = CodingUserInfoKey(rawValue: "key").unsafelyUnwrapped
+            init() {}
+            func encode(to encoder: any Encoder) throws {
+                #expect(encoder.userInfo[Self.key] as? Int == 7)
+                var container = encoder.singleValueContainer()
+                try container.encodeNil()
+            }
+            init(from decoder: any Decoder) throws {
+                #expect(decoder.userInfo[Self.key] as? Int == 7)
+            }
+        }
+        let coder = RoostCoder(userInfo: [Reader.key: 7])
+        _ = try coder.decode([Reader].self, from: coder.encode([Reader()]))
+    }
+
+    @Test func errorsOfTheValueAreTheCause() throws {
+        struct Refusal: Error {}
+        struct Refuser: Encodable {
+            func encode(to encoder: any Encoder) throws { throw Refusal() }
+        }
+        #expect { try RoostCoder().encode([Refuser()]) } throws: {
+            ($0 as? RoostError)?.code == .encodingFailed && ($0 as? RoostError)?.cause is Refusal
+        }
+        // The next message is not disturbed.
+        try coderRoundTrip([Tree.leaf])
+    }
+
+    @Test func tooDeepToBeReadIsNotWritten() throws {
+        func nested(_ depth: Int) -> Tree {
+            (0..<depth).reduce(.leaf) { inner, _ in .many([inner]) }
+        }
+        try coderRoundTrip(nested(80))
+        #expect { try RoostCoder().encode(nested(300)) } throws: {
+            ($0 as? RoostError)?.code == .encodingFailed
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import RoostCoding
+import RoostIO
+import Testing
+
+@Suite struct CoderHostileBytesTests {
+    private let coder = RoostCoder()
+
+    private func expectFailure<Value: Decodable>(
+        _ type: Value.Type, _ bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(sourceLocation: sourceLocation) {
+            _ = try coder.decode(type, from: bytes)
+        } throws: { ($0 as? RoostError)?.code == .decodingFailed }
+    }
+
+    @Test func everyTruncation() throws {
+        var generator = SeededGenerator(seed: 5)
+        for _ in 0..<3 {
+            let bytes = try coder.encode(Sample(random: &generator))
+            for count in 0..<bytes.count { expectFailure(Sample.self, Array(bytes[..<count])) }
+            expectFailure(Sample.self, bytes + [1])
+        }
+    }
+
+    @Test(arguments: seeds) func mutations(seed: UInt64) throws {
+        print("CoderHostileBytesTests.mutations: seed \(seed)")
+        var generator = SeededGenerator(seed: seed)
+        let original = try coder.encode(Sample(random: &generator))
+        let names = original.firstRange(of: Array("tree".utf8))?.upperBound ?? 0
+        for round in 0..<5_000 {
+            var bytes = original
+            for _ in 0...(generator.next() % 4) {
+                // Mostly behind the names, where the values are.
+                let first = round % 4 == 0 ? 0 : names
+                let index = first + Int(generator.next() % UInt64(bytes.count - first))
+                bytes[index] = UInt8(truncatingIfNeeded: generator.next())
+            }
+            do {
+                _ = try coder.decode(Sample.self, from: bytes)
+            } catch {
+                #expect((error as? RoostError)?.code == .decodingFailed, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test(arguments: seeds) func noise(seed: UInt64) throws {
+        print("CoderHostileBytesTests.noise: seed \(seed)")
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<5_000 {
+            let bytes = [1, 0, 0] + generator.bytes()
+            _ = try? coder.decode([String: Int].self, from: bytes)
+            _ = try? coder.decode([Tree].self, from: bytes)
+            _ = try? coder.decode(Decimal.self, from: bytes)
+        }
+        for tag in UInt8.min...UInt8.max {
+            _ = try? coder.decode(Decimal.self, from: [1, 0, 0, 0x0d, 0, tag, 0xfe, 1, 10])
+            _ = try? coder.decode(Decimal.self, from: [1, 0, 0, 0x0d, 0, 0xfe, 1, tag])
+        }
+    }
+
+    @Test func lengthBombs() {
+        for length in [
+            "ff ff ff ff 7f", "ff ff ff ff ff ff ff ff 7f", "ff ff ff ff ff ff ff ff ff 01",
+        ] {
+            expectFailure(String.self, hex("01" + length))
+            expectFailure(String.self, hex("01 00" + length))
+            expectFailure(String.self, hex("01 00 01" + length))
+            for tag in ["09", "0a", "0e", "0f", "10", "11"] {
+                expectFailure([String: [Int]].self, hex("01 00 00" + tag + length + "61"))
+                expectFailure(Data.self, hex("01 00 00" + tag + length + "61"))
+                expectFailure([Int].self, hex("01 00 00 0f 0a" + tag + length))
+            }
+        }
+    }
+
+    @Test func recursionBombs() {
+        indirect enum Nest: Decodable {
+            case nest([Nest])
+            init(from decoder: any Decoder) throws {
+                self = .nest(try decoder.singleValueContainer().decode([Nest].self))
+            }
+        }
+        func varint(_ value: Int) -> [UInt8] {
+            var rest = value
+            var result: [UInt8] = []
+            while rest >= 0x80 {
+                result.append(UInt8(rest & 0x7f | 0x80))
+                rest >>= 7
+            }
+            return result + [UInt8(rest)]
+        }
+        for tag: UInt8 in [0x0f, 0x10] {
+            var reversed: [UInt8] = []
+            for _ in 0..<100_000 {
+                if tag == 0x10 { reversed.append(0) }
+                reversed += ([tag] + varint(reversed.count)).reversed()
+            }
+            let tables = tag == 0x10 ? [1, 1, 4] + Array("next".utf8) + [1, 1, 0] : [1, 0, 0]
+            let bytes = tables + reversed.reversed()
+            if tag == 0x0f {
+                expectFailure(Nest.self, bytes)
+            } else {
+                expectFailure(Linked.self, bytes)
+            }
+        }
+    }
+
+    @Test func malformed() {
+        expectFailure(Int.self, [])
+        expectFailure(Int.self, hex("02 00 00 85"))
+        expectFailure(Int.self, hex("01 00 00"))
+        expectFailure(Int.self, hex("01 00 00 00"))
+        expectFailure(Int.self, hex("01 00 00 40"))
+        expectFailure(Int.self, hex("01 00 00 85 85"))
+        expectFailure(String.self, hex("01 00 00 22 c0 80"))
+        expectFailure(Tree.self, hex("01 00 00 10 01 00"))
+        expectFailure(Tree.self, hex("01 00 01 01 00 10 01 00"))
+        expectFailure(Tree.self, hex("01 00 00 10 00"))
+        expectFailure([String: Int].self, hex("01 00 00 11 01 21"))
+    }
+}
+
+private final class Linked: Decodable { var next: Linked? }
