@@ -115,10 +115,11 @@ package final class LogWriter: Sendable {
     }
 
     /// Ends the current segment and begins the next; returns the new segment's number and the
-    /// last sequence number before it.
+    /// last sequence number before it. A segment that holds no batch yet stays the current one,
+    /// so that rotating an idle log takes no space.
     package func rotate() throws -> (segmentNumber: UInt64, lastSequence: UInt64) {
         try state.withLock { state in
-            try makeRoom(0, &state)
+            if state.isClosed || state.offset > SegmentHeader.sizeBytes { try makeRoom(0, &state) }
             return (state.segment.number, state.lastSequence)
         }
     }
