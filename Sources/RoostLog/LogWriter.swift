@@ -199,20 +199,26 @@ package final class LogWriter: Sendable {
         state.offset += Self.sealSizeBytes
     }
 
-    /// Seals the log and gives back what was preallocated and not used. The log must have been
-    /// synced; blocks.
+    /// Seals the log and gives back what was preallocated and not used; a segment that holds no
+    /// batch goes whole, so that openings that write nothing leave nothing. The log must have
+    /// been synced; blocks.
     package func close() throws {
         let ending = try state.withLock { state -> (LogSegment, Int, LogSegment?)? in
             if state.isClosed { return nil }
-            try appendSeal(&state)
+            let isUsed = state.offset > SegmentHeader.sizeBytes
+            if isUsed { try appendSeal(&state) }
             state.isClosed = true
             defer { state.standby = nil }
-            return (state.segment, state.offset, state.standby)
+            return (state.segment, isUsed ? state.offset : 0, state.standby)
         }
         guard let (segment, usedBytes, standby) = ending else { return }
-        try segment.file.syncData()
-        try segment.file.truncate(to: UInt64(usedBytes))
-        try segment.file.syncData()
+        if usedBytes > 0 {
+            try segment.file.syncData()
+            try segment.file.truncate(to: UInt64(usedBytes))
+            try segment.file.syncData()
+        } else {
+            try directory.remove(FileName.segment(segment.number).text)
+        }
         if let standby { try directory.remove(FileName.segment(standby.number).text) }
     }
 
