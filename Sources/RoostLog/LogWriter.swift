@@ -118,10 +118,11 @@ package final class LogWriter: Sendable {
     }
 
     /// Ends the current segment and begins the next; returns the new segment's number and the
-    /// last sequence number before it.
+    /// last sequence number before it. A segment that holds no batch yet stays the current one,
+    /// so that rotating an idle log takes no space.
     package func rotate() throws -> (segmentNumber: UInt64, lastSequence: UInt64) {
         try state.withLock { state in
-            try makeRoom(0, &state)
+            if state.isClosed || state.offset > SegmentHeader.sizeBytes { try makeRoom(0, &state) }
             return (state.segment.number, state.lastSequence)
         }
     }
@@ -216,20 +217,26 @@ package final class LogWriter: Sendable {
         state.offset += Self.sealSizeBytes
     }
 
-    /// Seals the log and gives back what was preallocated and not used. The log must have been
-    /// synced; blocks.
+    /// Seals the log and gives back what was preallocated and not used; a segment that holds no
+    /// batch goes whole, so that openings that write nothing leave nothing. The log must have
+    /// been synced; blocks.
     package func close() throws {
         let ending = try state.withLock { state -> (LogSegment, Int, LogSegment?)? in
             if state.isClosed { return nil }
-            try appendSeal(&state)
+            let isUsed = state.offset > SegmentHeader.sizeBytes
+            if isUsed { try appendSeal(&state) }
             state.isClosed = true
             defer { state.standby = nil }
-            return (state.segment, state.offset, state.standby)
+            return (state.segment, isUsed ? state.offset : 0, state.standby)
         }
         guard let (segment, usedBytes, standby) = ending else { return }
-        try segment.file.syncData()
-        try segment.file.truncate(to: UInt64(usedBytes))
-        try segment.file.syncData()
+        if usedBytes > 0 {
+            try segment.file.syncData()
+            try segment.file.truncate(to: UInt64(usedBytes))
+            try segment.file.syncData()
+        } else {
+            try directory.remove(FileName.segment(segment.number).text)
+        }
         if let standby { try directory.remove(FileName.segment(standby.number).text) }
     }
 

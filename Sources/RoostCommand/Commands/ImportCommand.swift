@@ -34,6 +34,7 @@ struct ImportCommand: AsyncParsableCommand {
         while true {
             let batch: [RecordLine]
             do { batch = try nextBatch(reader) } catch let failure as Failure {
+                progress.clear()
                 // What came before the bad batch stays, so the message says how much that is.
                 try await workspace.synchronize()
                 let message = failure.message ?? "the input could not be read"

@@ -25,6 +25,10 @@ struct DemoRun {
         try await recover(acknowledged)
         try await readCold()
         try compareWithPropertyList()
+        notes.append(
+            "On disk: allocated blocks, what the log has preallocated included. Resident: of "
+                + "this process, and below \"new process\" of that one; anonymous and "
+                + "file-backed memory apart.")
         try Output.write(table.lines + [""] + notes)
     }
 

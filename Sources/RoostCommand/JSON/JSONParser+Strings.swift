@@ -6,7 +6,8 @@ extension JSONParser {
         while offset < bytes.count {
             switch bytes[offset] {
             case UInt8(ascii: "\""):
-                let text = try checked(bytes[begin..<offset], at: begin)
+                let text = try checked(
+                    UnsafeRawBufferPointer(rebasing: bytes[begin..<offset]), at: begin)
                 offset += 1
                 return text
             case UInt8(ascii: "\\"): return try escapedString(from: begin)

@@ -34,22 +34,32 @@ extension JSONValue {
 
     private static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): output += "\\\"".utf8
-            case UInt8(ascii: "\\"): output += "\\\\".utf8
-            case UInt8(ascii: "\n"): output += "\\n".utf8
-            case UInt8(ascii: "\r"): output += "\\r".utf8
-            case UInt8(ascii: "\t"): output += "\\t".utf8
-            case 0..<0x20:
-                output += "\\u00".utf8
-                output.append(hexadecimalDigits[Int(byte >> 4)])
-                output.append(hexadecimalDigits[Int(byte & 15)])
-            default: output.append(byte)
+        var text = text
+        text.withUTF8 { utf8 in
+            // What needs no escape is copied in runs.
+            var begin = 0
+            for index in utf8.indices {
+                guard let escape = escape(utf8[index]) else { continue }
+                output.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[begin..<index]))
+                output += escape.utf8
+                begin = index + 1
             }
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[begin...]))
         }
         output.append(UInt8(ascii: "\""))
     }
-}
 
-private let hexadecimalDigits = Array("0123456789abcdef".utf8)
+    /// How a byte stands in a JSON string; `nil` for as it is.
+    @inline(__always)
+    private static func escape(_ byte: UInt8) -> String? {
+        if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { return nil }
+        switch byte {
+        case UInt8(ascii: "\""): return "\\\""
+        case UInt8(ascii: "\\"): return "\\\\"
+        case UInt8(ascii: "\n"): return "\\n"
+        case UInt8(ascii: "\r"): return "\\r"
+        case UInt8(ascii: "\t"): return "\\t"
+        default: return (byte < 16 ? "\\u000" : "\\u00") + String(byte, radix: 16)
+        }
+    }
+}

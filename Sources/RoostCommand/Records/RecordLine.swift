@@ -24,22 +24,14 @@ struct RecordLine {
         guard case .object(let members) = json else {
             throw Failure(reason: "not a JSON object")
         }
-        var fields: [String: JSONValue] = [:]
-        for member in members {
-            guard ["dictionary", "key", "value"].contains(member.name) else {
-                throw Failure(reason: "\"\(member.name)\" is not dictionary, key or value")
-            }
-            guard fields.updateValue(member.value, forKey: member.name) == nil else {
-                throw Failure(reason: "\"\(member.name)\" is there twice")
-            }
-        }
-        guard case .string(let dictionary) = fields["dictionary"] else {
+        let fields = try Fields(members)
+        guard case .string(let dictionary) = fields.dictionary else {
             throw Failure(reason: "\"dictionary\" is missing or not a string")
         }
-        guard case .string(let key) = fields["key"] else {
+        guard case .string(let key) = fields.key else {
             throw Failure(reason: "\"key\" is missing or not a string")
         }
-        guard let value = fields["value"] else { throw Failure(reason: "\"value\" is missing") }
+        guard let value = fields.value else { throw Failure(reason: "\"value\" is missing") }
         self.dictionary = dictionary
         self.key = key
         do { self.value = try StoredForm.stored(value) } catch {
@@ -52,5 +44,31 @@ struct RecordLine {
             "dictionary": .string(dictionary), "key": .string(key),
             "value": StoredForm.json(value),
         ])
+    }
+
+    /// The members of a line, each at most once and no others.
+    private struct Fields {
+        var dictionary: JSONValue?
+        var key: JSONValue?
+        var value: JSONValue?
+
+        init(_ members: [JSONValue.Member]) throws(Failure) {
+            for member in members {
+                switch member.name {
+                case "dictionary": try Self.fill(&dictionary, member)
+                case "key": try Self.fill(&key, member)
+                case "value": try Self.fill(&value, member)
+                default:
+                    throw Failure(reason: "\"\(member.name)\" is not dictionary, key or value")
+                }
+            }
+        }
+
+        private static func fill(
+            _ field: inout JSONValue?, _ member: JSONValue.Member
+        ) throws(Failure) {
+            guard field == nil else { throw Failure(reason: "\"\(member.name)\" is there twice") }
+            field = member.value
+        }
     }
 }

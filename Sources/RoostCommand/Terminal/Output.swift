@@ -2,14 +2,17 @@ import Foundation
 
 /// Buffered writing to standard output or to a file.
 ///
-/// - What was written is there for others only after `close`.
+/// - What was written is there for others only after `flush`.
 final class Output {
     private let handle: FileHandle
+    /// For messages.
+    private let name: String
     private var buffer: [UInt8] = []
     private static let flushSizeBytes = 1 << 16
 
     /// Writes to the file at `path`, which is replaced; to standard output where it is `-`.
     init(path: String = "-") throws {
+        name = path == "-" ? "standard output" : path
         guard path != "-" else {
             handle = .standardOutput
             return
@@ -38,7 +41,9 @@ final class Output {
 
     func flush() throws {
         guard !buffer.isEmpty else { return }
-        try handle.write(contentsOf: Data(buffer))
+        do { try handle.write(contentsOf: Data(buffer)) } catch {
+            throw Failure(.failed, "cannot write \(name): \(error.localizedDescription)")
+        }
         buffer.removeAll(keepingCapacity: true)
     }
 

@@ -29,6 +29,12 @@ struct ProgressBar {
         FileHandle.standardError.write(Data("\n".utf8))
     }
 
+    /// Takes the line back, so that what follows begins at the left.
+    func clear() {
+        guard isShown else { return }
+        FileHandle.standardError.write(Data("\r\u{1b}[K".utf8))
+    }
+
     private func draw(count: Int, fraction: Double?, at now: ContinuousClock.Instant) {
         var line = "\r\u{1b}[K\(verb) "
         if let fraction {
