@@ -107,6 +107,8 @@ import Testing
                     for writer in 0..<6 {
                         group.addTask {
                             for number in 1... {
+                                // A call that need not wait does not give its thread up.
+                                await Task.yield()
                                 do {
                                     try await values.set(
                                         number, forKey: "\(writer)",
