@@ -48,7 +48,8 @@ let package = Package(
         .testTarget(name: "RoostSnapshotTests", dependencies: ["RoostSnapshot", "RoostTestSupport"]),
         .testTarget(name: "RoostEngineTests", dependencies: ["RoostEngine", "RoostTestSupport"]),
         .testTarget(
-            name: "RoostTests", dependencies: ["Roost", "RoostTestSupport", "roost-crash-writer"]),
+            name: "RoostTests",
+            dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer"]),
         .testTarget(name: "RoostCommandTests", dependencies: ["Roost", "RoostCommand"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,1 +1,59 @@
-print("placeholder")
+// Writes to a workspace until it is killed, and says on standard output what was acknowledged.
+//
+//     roost-crash-writer <path> <first number> <mode>
+//
+// Modes: `write`; `compact`, which compacts over and over beside it; `hold`, which opens the
+// workspace, says so, and waits; `open`, which says how opening ends.
+
+import Foundation
+import Roost
+
+@Sendable func say(_ line: String) {
+    var line = line + "\n"
+    line.withUTF8 { bytes in
+        // One call a line, so that lines of several tasks stay whole.
+        if write(1, bytes.baseAddress, bytes.count) < 0 { exit(3) }
+    }
+}
+
+let path = CommandLine.arguments[1]
+let first = Int(CommandLine.arguments[2])!
+let mode = CommandLine.arguments[3]
+
+do {
+    let workspace = try await Workspace.open(
+        at: path, configuration: .init(memoryBudgetBytes: 1 << 16))
+    say("ready")
+    if mode == "hold" { while true { try await Task.sleep(for: .seconds(3600)) } }
+    if mode == "open" { exit(0) }
+    let values = workspace.dictionary("values")
+    let pairs = workspace.dictionary("pairs")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        if mode == "compact" {
+            group.addTask { while true { try await workspace.compact() } }
+        }
+        for task in 0..<3 {
+            let durability: Durability = [.process, .interval(.milliseconds(5)), .synced][task]
+            group.addTask {
+                for number in first... {
+                    let text = "\(number) " + String(repeating: "x", count: number % 300)
+                    try await values.set(text, forKey: "\(task)-\(number % 40)", durability: durability)
+                    say("set \(task)-\(number % 40) \(number)")
+                }
+            }
+        }
+        group.addTask {
+            for number in first... {
+                try await workspace.write(durability: number % 7 == 0 ? .synced : nil) { batch in
+                    for key in 0..<8 { batch.set(number, forKey: "pair-\(key)", in: pairs) }
+                    if number % 5 == 0 { batch.removeAll(in: pairs) }
+                }
+                say("pairs \(number)")
+            }
+        }
+        try await group.waitForAll()
+    }
+} catch let error as RoostError {
+    say("error \(error.code)")
+    exit(2)
+}

@@ -17,7 +17,7 @@ package actor Compactor {
     private let shards: [Shard]
     let log: LogWriter?
     private let syncer: LogSyncer?
-    private let condition: EngineCondition
+    let condition: EngineCondition
     private let configuration: EngineConfiguration
     private let policy = MergePolicy()
     private let thread: WorkerThread
@@ -110,6 +110,8 @@ package actor Compactor {
     func compactAll() async throws {
         await beginWork()
         defer { endWork() }
+        // Closed while this waited: the directory may have another owner by now.
+        try condition.checkOpen()
         try await flush()
         condition.release()
         for shard in shards.indices {

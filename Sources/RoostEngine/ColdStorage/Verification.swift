@@ -32,6 +32,7 @@ extension Compactor {
     func verify() async throws -> VerificationReport {
         await beginWork()
         defer { endWork() }
+        try condition.checkOpen()
         var report = VerificationReport()
         let manifest = self.manifest
         for listed in manifest.snapshots.joined() {

@@ -184,11 +184,14 @@ package actor Shard {
     /// Moves what is committed into the table, forgets what is aborted, and wakes who waited.
     func foldResolved() {
         guard hasStaged else { return }
-        let remains = published.withLock { state in
+        let (before, after) = published.withLock { state in
+            let before = state.staged.count
             state.foldResolved()
-            return !state.staged.isEmpty
+            return (before, state.staged.count)
         }
-        hasStaged = remains
+        hasStaged = after > 0
+        // Two that wait would else wake each other without end, each by looking.
+        guard after < before else { return }
         let woken = waiters
         waiters.removeAll()
         for waiter in woken { waiter.resume() }
@@ -216,10 +219,19 @@ package actor Shard {
     func freeze(
         through sequence: UInt64
     ) async -> (table: LogTable?, clears: [ManifestRecord.Clear]) {
+        // A batch without a sequence number may be in the log already, and not have said so.
+        let unnumbered = published.withLock { state in
+            state.staged.map(\.token).filter { $0.sequence == 0 }
+        }
         while true {
             foldResolved()
             let isWaiting = published.withLock { state in
-                state.staged.contains { $0.token.sequence != 0 && $0.token.sequence <= sequence }
+                state.staged.contains { staged in
+                    if staged.token.sequence == 0 {
+                        return staged.isSingle || unnumbered.contains { $0 === staged.token }
+                    }
+                    return staged.token.sequence <= sequence || state.isOvertaken(staged)
+                }
             }
             if !isWaiting { break }
             await waitForResolution()
@@ -326,6 +338,18 @@ extension ShardState {
             active.insert(operation, hash: change.hash, sequence: sequence)
             residents.remove(change.hash)
         }
+    }
+
+    /// Whether the table has a newer record of the staged batch's key. The table must not be
+    /// frozen then: the batch, once resolved, would enter the next one and stand above it.
+    func isOvertaken(_ batch: StagedBatch) -> Bool {
+        batch.isSingle
+            && batch.changes.contains { change in
+                let operation = Operation(
+                    location: batch.token.frameLocation + UInt(change.frameOffset))
+                guard let found = active.find(operation.key, hash: change.hash) else { return false }
+                return found.sequence > batch.token.sequence
+            }
     }
 
     /// Moves committed batches into the table, in the order of their sequence numbers.

@@ -1,0 +1,110 @@
+import RoostFormat
+import RoostTestSupport
+import Testing
+
+@testable import RoostEngine
+
+private func randomKey(_ random: inout SeededGenerator) -> [UInt8] {
+    [1, 65] + (0..<random.below(4)).map { _ in [0, 1, 97, 255][random.below(4)] } + [UInt8(random.below(40))]
+}
+
+@Suite struct LogTableTests {
+    /// With few hashes for many keys, so that keys are told apart by their bytes.
+    @Test(arguments: [1, 7, 1 << 40])
+    func aTableBehavesAsADictionary(hashCount: UInt64) {
+        var random = SeededGenerator(seed: testSeed())
+        let log = SampleOperations()
+        var table = LogTable()
+        table.hold(log.region)
+        var model: [[UInt8]: (sequence: UInt64, value: [UInt8]?)] = [:]
+        for step in 1...3_000 {
+            let key = randomKey(&random)
+            let hash = (sampleHash(key) % hashCount) &* 0x9e37_79b9_7f4a_7c15
+            // Now and then an older operation comes late, and must not win.
+            let sequence = UInt64(random.once(in: 5) ? random.below(step) + 1 : step)
+            let value = random.once(in: 4) ? nil : random.bytes(random.below(12))
+            table.insert(log.add(key, sequence: sequence, value: value), hash: hash, sequence: sequence)
+            if model[key].map({ $0.sequence <= sequence }) ?? true { model[key] = (sequence, value) }
+            let probe = randomKey(&random)
+            let probeHash = (sampleHash(probe) % hashCount) &* 0x9e37_79b9_7f4a_7c15
+            let found = probe.withUnsafeBytes { table.find($0, hash: probeHash) }
+            #expect(found?.sequence == model[probe]?.sequence)
+            #expect(found.flatMap { $0.isPut ? Array($0.value) : nil } == model[probe]?.value)
+        }
+        #expect(table.count == model.count)
+        var visited = 0
+        table.forEach { _ in visited += 1 }
+        #expect(visited == model.count)
+    }
+
+    @Test func aCopyIsAViewOfItsMoment() {
+        let log = SampleOperations()
+        var table = LogTable()
+        table.insert(log.add([1], sequence: 1, value: [1]), hash: 9, sequence: 1)
+        let view = table
+        table.insert(log.add([1], sequence: 2, value: [2]), hash: 9, sequence: 2)
+        let key: [UInt8] = [1]
+        #expect(key.withUnsafeBytes { view.find($0, hash: 9)?.sequence } == 1)
+        #expect(key.withUnsafeBytes { table.find($0, hash: 9)?.sequence } == 2)
+    }
+
+    @Test func aSortedTableIsInTheOrderOfItsKeysBytes() {
+        var random = SeededGenerator(seed: testSeed())
+        for round in 0..<60 {
+            let log = SampleOperations()
+            var table = LogTable()
+            table.hold(log.region)
+            var keys: Set<[UInt8]> = []
+            let shared = random.bytes(random.below(12))
+            for step in 0..<(round * 5) {
+                var key = shared + randomKey(&random)
+                if random.once(in: 4) { key += [UInt8](repeating: 0, count: random.below(12)) }
+                keys.insert(key)
+                table.insert(
+                    log.add(key, sequence: UInt64(step + 1), value: []), hash: sampleHash(key),
+                    sequence: UInt64(step + 1))
+            }
+            let sorted = SortedTable(table)
+            let expected = keys.sorted { $0.lexicographicallyPrecedes($1) }
+            #expect(sorted.operations.map { Array($0.key) } == expected)
+            for _ in 0..<20 {
+                let target = shared + randomKey(&random)
+                let index = target.withUnsafeBytes { sorted.firstIndex(notBefore: $0) }
+                #expect(index == expected.firstIndex { !$0.lexicographicallyPrecedes(target) } ?? expected.count)
+            }
+        }
+    }
+
+    @Test func mergedRunsGiveEachKeyOnceAsTheNewestHasIt() throws {
+        var random = SeededGenerator(seed: testSeed())
+        for _ in 0..<40 {
+            let log = SampleOperations()
+            var model: [[UInt8]: (UInt64, Bool)] = [:]
+            var runs: [RecordRun] = []
+            // The oldest run first, so that the newest ends up first in the list.
+            for run in 0..<4 {
+                var table = LogTable()
+                table.hold(log.region)
+                for step in 0..<random.below(60) {
+                    let key = randomKey(&random)
+                    let sequence = UInt64(run * 100 + step + 1)
+                    let value: [UInt8]? = random.once(in: 3) ? nil : [1]
+                    table.insert(
+                        log.add(key, sequence: sequence, value: value), hash: sampleHash(key),
+                        sequence: sequence)
+                    model[key] = (sequence, value != nil)
+                }
+                runs.insert(RecordRun(SortedTable(table)), at: 0)
+            }
+            let cursor = MergeCursor(runs)
+            var found: [[UInt8]] = []
+            while let run = cursor.current {
+                found.append(Array(run.key))
+                let expected = try #require(model[Array(run.key)])
+                #expect((run.sequence, run.isPut) == expected)
+                try cursor.moveToNext()
+            }
+            #expect(found == model.keys.sorted { $0.lexicographicallyPrecedes($1) })
+        }
+    }
+}

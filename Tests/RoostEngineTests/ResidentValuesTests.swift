@@ -1,0 +1,91 @@
+import RoostTestSupport
+import Testing
+
+@testable import RoostEngine
+
+private final class Box: Sendable {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+}
+
+@Suite struct ResidentValuesTests {
+    private func find(_ residents: inout ResidentValues, _ key: UInt64) -> Int? {
+        (residents.find(key &* 0x9e37_79b9_7f4a_7c15, fingerprint: { key }) as? Box)?.number
+    }
+
+    private func insert(_ residents: inout ResidentValues, _ key: UInt64, _ number: Int, cost: Int = 4) {
+        residents.insert(Box(number), hash: key &* 0x9e37_79b9_7f4a_7c15, fingerprint: key, costBytes: cost)
+    }
+
+    @Test(arguments: [1_000, 10_000, 200_000])
+    func whatIsFoundIsWhatWasInsertedLastAndTheBudgetIsKept(budgetBytes: Int) {
+        var random = SeededGenerator(seed: testSeed())
+        var residents = ResidentValues(budgetBytes: budgetBytes)
+        var model: [UInt64: Int] = [:]
+        var hits = 0
+        for step in 0..<60_000 {
+            let key = UInt64(random.below(random.once(in: 2) ? 30 : 3_000))
+            switch random.below(10) {
+            case 0..<4:
+                insert(&residents, key, step, cost: random.below(400))
+                model[key] = step
+            case 4:
+                residents.remove(key &* 0x9e37_79b9_7f4a_7c15)
+                model[key] = nil
+            case 5 where random.once(in: 500):
+                residents.removeAll()
+                model = [:]
+            default:
+                if let found = find(&residents, key) {
+                    hits += 1
+                    // A value too large to be kept must not leave an older one behind, unless
+                    // nobody inserted over it.
+                    #expect(model[key].map { found <= $0 } ?? false)
+                }
+            }
+            #expect(residents.sizeBytes <= budgetBytes && residents.sizeBytes >= 0)
+            #expect(residents.count * ResidentValues.overheadBytes <= residents.sizeBytes)
+        }
+        #expect(hits > 0)
+    }
+
+    @Test func aScanEvictsNothingThatIsInUse() {
+        var residents = ResidentValues(budgetBytes: 100_000)
+        for key in 0..<200 { insert(&residents, UInt64(key), key) }
+        for _ in 0..<3 { for key in 0..<200 { _ = find(&residents, UInt64(key)) } }
+        for key in 1_000..<21_000 { insert(&residents, UInt64(key), key) }
+        let kept = (0..<200).count { find(&residents, UInt64($0)) == $0 }
+        #expect(kept > 190, "\(kept) of 200")
+    }
+
+    @Test func aValueLargerThanAQuarterOfTheBudgetIsNotKept() {
+        var residents = ResidentValues(budgetBytes: 1_000)
+        insert(&residents, 1, 1, cost: 200)
+        #expect(find(&residents, 1) == nil)
+        insert(&residents, 2, 2, cost: 100)
+        #expect(find(&residents, 2) == 2)
+        var none = ResidentValues(budgetBytes: 0)
+        insert(&none, 1, 1, cost: 0)
+        #expect(none.count == 0)
+    }
+
+    @Test func keysOfOneHashAreToldApart() {
+        var residents = ResidentValues(budgetBytes: 10_000)
+        residents.insert(Box(1), hash: 7, fingerprint: 1, costBytes: 4)
+        #expect(residents.find(7, fingerprint: { 2 }) == nil)
+        residents.insert(Box(2), hash: 7, fingerprint: 2, costBytes: 4)
+        #expect(residents.find(7, fingerprint: { 1 }) == nil)
+        #expect((residents.find(7, fingerprint: { 2 }) as? Box)?.number == 2)
+        #expect(residents.count == 1)
+    }
+
+    @Test func manyRemovalsLeaveNoMemoryBehind() {
+        var residents = ResidentValues(budgetBytes: 1 << 20)
+        for round in 0..<50_000 {
+            insert(&residents, UInt64(round % 3), round)
+            residents.remove(UInt64(round % 3) &* 0x9e37_79b9_7f4a_7c15)
+        }
+        #expect(residents.count == 0)
+        #expect(residents.sizeBytes == 0)
+    }
+}
