@@ -21,7 +21,7 @@ private final class MemoryStorage: Storage {
             state.sequence += 1
             Frame.finish(
                 at: start, payloadCount: payloadCount, sequence: state.sequence,
-                durableSequence: 0, flags: [], seed: ChecksumSeed(1))
+                durableSequence: 0, flags: .none, seed: ChecksumSeed(1))
             state.offset += Frame.sizeBytes(payloadCount: payloadCount)
             return .init(
                 sequence: state.sequence, location: UInt(bitPattern: start), region: region,
@@ -36,7 +36,10 @@ private struct Fixture {
     let name = DictionaryName("d")!
     let shard: Shard
 
-    init() { shard = Shard(storage: storage, hashSeed: seed, residentBudgetBytes: 1 << 20) }
+    init() async {
+        shard = Shard(hashSeed: seed, residentBudgetBytes: 1 << 20)
+        await shard.begin(on: storage)
+    }
 
     func hash(_ key: String) -> UInt64 { name.withRecordKey(key) { seed.hash($0) } }
 
@@ -49,7 +52,7 @@ private struct Fixture {
     }
 
     func read(_ key: String) throws -> UInt8? {
-        try name.withRecordKey(key) { (bytes) throws(any Error) in
+        try name.withRecordKey(key) { bytes in
             try shard.find(bytes, hash: hash(key), seed: seed, isResidentAllowed: true)?.bytes.last
         }
     }
@@ -67,7 +70,7 @@ private struct Fixture {
     /// it; a flush that began before both freezes the newer one. When the sync returns, the older
     /// record must not come to stand above the newer one.
     @Test func aWriteThatOvertookAStagedOneStaysTheNewest() async throws {
-        let fixture = Fixture()
+        let fixture = await Fixture()
         try await fixture.write(0, "other")
         let token = BatchToken()
         _ = try await fixture.shard.stageWrite(
@@ -89,7 +92,7 @@ private struct Fixture {
     /// The story: a batch is in the log, and its thread is held up before it could say so; a
     /// flush must not call everything up to it flushed, for its segment is then removed.
     @Test func aBatchThatIsBeingAppendedIsWaitedFor() async throws {
-        let fixture = Fixture()
+        let fixture = await Fixture()
         let batch = fixture.batch(7, "k")
         let token = BatchToken()
         await fixture.shard.prepare(
@@ -109,7 +112,7 @@ private struct Fixture {
     }
 
     @Test func aBatchPreparedAfterTheFreezeBeganDoesNotHoldItUp() async throws {
-        let fixture = Fixture()
+        let fixture = await Fixture()
         try await fixture.write(1, "k")
         let table = await fixture.shard.freeze(through: 1).table
         #expect(table?.count == 1)
@@ -122,7 +125,7 @@ private struct Fixture {
     }
 
     @Test func aThawedTableStandsUnderNewerWrites() async throws {
-        let fixture = Fixture()
+        let fixture = await Fixture()
         try await fixture.write(1, "a")
         try await fixture.write(1, "b")
         _ = await fixture.shard.freeze(through: 2)

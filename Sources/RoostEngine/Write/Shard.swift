@@ -16,7 +16,7 @@ import Synchronization
 package actor Shard {
     nonisolated let published: Mutex<ShardState>
     /// `nil` in a workspace opened for reading only, and until the log has begun.
-    private var storage: LogStorage?
+    private var storage: (any Storage)?
     private let hashSeed: HashSeed
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -146,7 +146,7 @@ package actor Shard {
     }
 
     @inline(__always)
-    private func writableStorage() throws -> LogStorage {
+    private func writableStorage() throws -> any Storage {
         guard let storage else {
             throw RoostError(.readOnly, "the workspace was opened for reading only")
         }
@@ -292,7 +292,7 @@ package actor Shard {
     // MARK: Recovery
 
     /// From here on the shard takes writes.
-    func begin(on storage: LogStorage) { self.storage = storage }
+    func begin(on storage: any Storage) { self.storage = storage }
 
     /// What an earlier opening left; called before the shard is shared.
     func restore(snapshots: SnapshotList, clears: [ManifestRecord.Clear]) {
