@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import Roost
+
+/// One kind of operation, a given number of times: for counting instructions from outside, as
+/// the difference between two counts.
+struct Single: AsyncParsableCommand {
+    enum Operation: String, ExpressibleByArgument, CaseIterable {
+        case put, get, coldGet, absent, batch
+    }
+
+    static let configuration = CommandConfiguration(
+        abstract: "Run one kind of operation; for callgrind and perf.")
+
+    @Argument var operation: Operation
+    @Option var count = 20_000
+    @Option(help: "Keys in the workspace before reads.")
+    var keys = 20_000
+    @Option var directory = NSTemporaryDirectory()
+
+    func run() async throws {
+        let path = "\(directory)/roost-bench-\(UUID().uuidString)"
+        let workload = Workload(keyCount: keys)
+        let configuration = Workspace.Configuration(durability: .process)
+        var workspace = try await Workspace.open(at: path, configuration: configuration)
+        var bytes = workspace.dictionary("bytes")
+        if operation != .put {
+            for index in 0..<keys {
+                try await bytes.set(workload.value(index), forKey: workload.key(index))
+            }
+        }
+        if operation == .coldGet || operation == .absent {
+            try await workspace.compact()
+            try await workspace.close()
+            workspace = try await Workspace.open(at: path, configuration: configuration)
+            bytes = workspace.dictionary("bytes")
+        }
+        let cost = try await nanoseconds(per: count) { try await work(workload, bytes) }
+        print("\(operation.rawValue) \(Int(cost)) ns")
+        try await workspace.close()
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    private func work(_ workload: Workload, _ bytes: WorkspaceDictionary) async throws {
+        switch operation {
+        case .put:
+            for index in 0..<count {
+                try await bytes.set(workload.value(index), forKey: workload.key(index))
+            }
+        case .get, .coldGet:
+            for index in 0..<count {
+                _ = try bytes.value(forKey: workload.key(index % keys), as: [UInt8].self)
+            }
+        case .absent:
+            for index in 0..<count { _ = try bytes.contains(workload.key(index + keys)) }
+        case .batch:
+            for begin in stride(from: 0, to: count, by: 1000) {
+                try await bytes.setAll((begin..<(begin + 1000)).map { (workload.key($0), workload.value($0)) })
+            }
+        }
+    }
+}
