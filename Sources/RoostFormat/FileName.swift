@@ -30,7 +30,8 @@ package enum FileName: Hashable, Sendable {
         let isNew = rest.hasSuffix(".new")
         if isNew { rest = rest.dropLast(4) }
         let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
-        let numbers = parts.dropFirst().map { UInt64($0) }
+        // A number that counting up from could overflow is nobody's.
+        let numbers = parts.dropFirst().map { UInt64($0).flatMap { $0 < Limits.number ? $0 : nil } }
         switch (parts.first, numbers.count, isNew) {
         case ("MANIFEST", 0, false): self = .manifest
         case ("MANIFEST", 0, true): self = .newManifest

@@ -4,6 +4,10 @@ package enum Limits {
     /// The format that this version writes; a higher one on disk is `unsupportedVersion`.
     package static let formatVersion: UInt32 = 1
 
+    /// Sequence numbers and the numbers of files are below this, so that adding to one that was
+    /// read from disk never overflows.
+    package static let number: UInt64 = 1 << 62
+
     package static let keySizeBytes = 64 << 10
     package static let valueSizeBytes = 256 << 20
     /// The name of a dictionary, in UTF-8.

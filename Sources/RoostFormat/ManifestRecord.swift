@@ -118,6 +118,17 @@ package struct ManifestRecord: Equatable, Sendable {
         return .valid(record)
     }
 
+    /// Whether every number can be counted up from, and nothing is listed twice.
+    private var isPlausible: Bool {
+        let listed = snapshots.joined().map(\.number)
+        return firstSegment > 0
+            && [generation, firstSegment, flushedSequence, durableSequence, nextSnapshotNumber]
+                .allSatisfy { $0 < Limits.number }
+            && listed.allSatisfy { $0 < nextSnapshotNumber }
+            && Set(listed).count == listed.count
+            && Set(clears.map(\.prefix)).count == clears.count
+    }
+
     private static func decode(_ reader: inout FieldReader) -> ManifestRecord? {
         let shardCount = Int(reader.nextHalf())
         guard shardCount > 0, shardCount <= Limits.shardCount, shardCount & (shardCount - 1) == 0
@@ -139,7 +150,7 @@ package struct ManifestRecord: Equatable, Sendable {
                 record.snapshots[shard].append(Snapshot(&reader))
             }
         }
-        guard !reader.failed, reader.isAtEnd else { return nil }
+        guard !reader.failed, reader.isAtEnd, record.isPlausible else { return nil }
         return record
     }
 }

@@ -3,7 +3,8 @@
 //     roost-crash-writer <path> <first number> <mode>
 //
 // Modes: `write`; `compact`, which compacts over and over beside it; `hold`, which opens the
-// workspace, says so, and waits; `open`, which says how opening ends.
+// workspace, says so, and waits; `open`, which says how opening ends; `fill`, which writes until
+// the disk is full, and then looks whether all that was written is there.
 
 import Foundation
 import Roost
@@ -16,6 +17,33 @@ import Roost
     }
 }
 
+/// Writes until there is no space left, and ends the process with 0 where nothing was lost.
+@Sendable func fill(_ workspace: Workspace) async throws {
+    func check(_ workspace: Workspace, _ count: Int) throws {
+        for number in 0..<count {
+            let found = try workspace.dictionary("values")["\(number)", as: [UInt8].self]
+            if found != [UInt8](repeating: UInt8(number % 251), count: 20_000) {
+                say("lost \(number)")
+                exit(4)
+            }
+        }
+    }
+    var count = 0
+    do {
+        while true {
+            try await workspace.dictionary("values").set(
+                [UInt8](repeating: UInt8(count % 251), count: 20_000), forKey: "\(count)")
+            count += 1
+        }
+    } catch let error as RoostError { say("full \(error.code) after \(count)") }
+    try check(workspace, count)
+    do { try await workspace.close() } catch let error as RoostError { say("close \(error.code)") }
+    let again = try await Workspace.open(at: workspace.path, configuration: .init(access: .readOnly))
+    try check(again, count)
+    say("kept all")
+    exit(0)
+}
+
 let path = CommandLine.arguments[1]
 let first = Int(CommandLine.arguments[2])!
 let mode = CommandLine.arguments[3]
@@ -26,6 +54,7 @@ do {
     say("ready")
     if mode == "hold" { while true { try await Task.sleep(for: .seconds(3600)) } }
     if mode == "open" { exit(0) }
+    if mode == "fill" { try await fill(workspace) }
     let values = workspace.dictionary("values")
     let pairs = workspace.dictionary("pairs")
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -7,9 +7,12 @@ final class CrashWriter {
     private var rest = Data()
     private(set) var lines: [String] = []
 
+    /// Built beside the tests.
+    static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("roost-crash-writer")
+
     init(_ path: String, first: Int = 1, mode: String) throws {
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            .deletingLastPathComponent().appendingPathComponent("roost-crash-writer")
+        process.executableURL = Self.executable
         process.arguments = [path, "\(first)", mode]
         process.standardOutput = output
         try process.run()

@@ -6,7 +6,7 @@ import Testing
 /// Random steps against a workspace and against a plain dictionary, which must stay alike through
 /// reopenings, crashes and compactions.
 @Suite struct ModelTests {
-    @Test(arguments: 0..<12)
+    @Test(arguments: 0..<10)
     func aWorkspaceBehavesAsADictionary(round: Int) async throws {
         let seed = testSeed() &+ UInt64(round)
         try await withTemporaryDirectory { path in

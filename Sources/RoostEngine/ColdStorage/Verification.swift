@@ -75,7 +75,11 @@ extension Compactor {
         }
         report.check { report in
             let entries = try directory.entries()
-            guard try ManifestFile.read(in: directory, entries: entries) == manifest else {
+            var stored = try ManifestFile.read(in: directory, entries: entries)
+            // A step that failed used numbers up, which the next manifest will say.
+            stored?.nextSnapshotNumber = manifest.nextSnapshotNumber
+            // After a failed replacement either manifest may stand.
+            guard stored == manifest || (stored != nil && condition.poison != nil) else {
                 throw RoostError(
                     .corrupt, "the manifest is not the one that was written",
                     file: "\(directory.path)/\(FileName.manifest.text)")
