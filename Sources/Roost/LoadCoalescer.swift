@@ -1,3 +1,4 @@
+import RoostEngine
 import RoostFormat
 import Synchronization
 
@@ -10,17 +11,21 @@ final class LoadCoalescer: Sendable {
         var dictionary: DictionaryName
         var key: [UInt8]
         var type: ObjectIdentifier
+        /// So that nobody gets an answer from before a change that it knows of.
+        var state: FoundValue.Origin
     }
 
     private typealias Outcome = Result<(any Sendable)?, any Error>
     private let waiting = Mutex<[LoadKey: [CheckedContinuation<Outcome, Never>]]>([:])
 
     func load<Value: Sendable>(
-        _ key: String, in dictionary: DictionaryName, as type: Value.Type,
+        _ key: String, in dictionary: DictionaryName, state: FoundValue.Origin,
+        as type: Value.Type,
         _ body: () throws -> Value?
     ) async throws -> Value? {
         let loadKey = LoadKey(
-            dictionary: dictionary, key: Array(key.utf8), type: ObjectIdentifier(type))
+            dictionary: dictionary, key: Array(key.utf8), type: ObjectIdentifier(type),
+            state: state)
         let isLeader = waiting.withLock { waiting in
             if waiting[loadKey] != nil { return false }
             waiting[loadKey] = []

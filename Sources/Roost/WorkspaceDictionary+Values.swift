@@ -143,8 +143,10 @@ extension WorkspaceDictionary {
     ) async throws -> Value? {
         try checkCancellation()
         let name = try checkedName()
-        guard workspace.engine.isCold(key, name: name) else { return try read(key, codec()) }
-        return try await workspace.loads.load(key, in: name, as: Value.self) {
+        guard let state = workspace.engine.coldState(key, name: name) else {
+            return try read(key, codec())
+        }
+        return try await workspace.loads.load(key, in: name, state: state, as: Value.self) {
             try read(key, codec())
         }
     }

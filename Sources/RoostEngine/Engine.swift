@@ -23,6 +23,7 @@ package final class Engine: Sendable {
     let condition: EngineCondition
     let publication = Mutex<Void>(())
     let intervals: IntervalSync
+    private let closing = Mutex<Task<Void, any Error>?>(nil)
 
     init(parts: Recovery.Parts, configuration: EngineConfiguration) {
         self.configuration = configuration
@@ -73,6 +74,17 @@ package final class Engine: Sendable {
     /// Brings everything to disk, seals the log and gives the directory back. Later calls throw
     /// `.closed`; a second close does nothing.
     package func close() async throws {
+        // Whoever closes second waits for the first, and gets its outcome.
+        let closing = closing.withLock { closing in
+            if let closing { return closing }
+            let begun = Task.detached { try await self.closeOnce() }
+            closing = begun
+            return begun
+        }
+        try await closing.value
+    }
+
+    private func closeOnce() async throws {
         guard condition.beginClosing() else { return }
         await compactor.stop()
         var failure: (any Error)?

@@ -22,6 +22,9 @@ public struct WorkspaceStatistics: Sendable {
     public var snapshotSizeBytes: UInt64 = 0
     /// Keys whose newest record is in the log.
     public var logKeyCount = 0
+    /// As many of them as one shard has at the most: much more than its share would say that keys
+    /// do not spread.
+    public var fullestShardLogKeyCount = 0
     /// Memory of the tables that find them.
     public var logTableSizeBytes = 0
     public var residentCount = 0
@@ -62,10 +65,11 @@ extension Engine {
                     figures.snapshotRecordCount += snapshot.footer.recordCount
                     figures.snapshotSizeBytes += snapshot.footer.fileSizeBytes
                 }
-                for table in [state.active, state.frozen].compactMap({ $0 }) {
-                    figures.logKeyCount += table.count
-                    figures.logTableSizeBytes += table.sizeBytes
-                }
+                let tables = [state.active, state.frozen].compactMap { $0 }
+                let keyCount = tables.reduce(0) { $0 + $1.count }
+                figures.logKeyCount += keyCount
+                figures.fullestShardLogKeyCount = max(figures.fullestShardLogKeyCount, keyCount)
+                figures.logTableSizeBytes += tables.reduce(0) { $0 + $1.sizeBytes }
                 figures.residentCount += state.residents.count
                 figures.residentSizeBytes += state.residents.sizeBytes
                 figures.residentReadCount += state.counters.residentCount

@@ -10,10 +10,14 @@ import Synchronization
 ///   jobs that are queued.
 package final class WorkerThread: SerialExecutor {
     private let queue: JobQueue
+    /// Runs whole tasks on the thread, those parts too that no actor claims: so that work in the
+    /// background goes on while busy tasks hold every thread of the cooperative pool.
+    package let forTasks: WorkerTaskExecutor
 
     package init(name: String) {
         let queue = JobQueue()
         self.queue = queue
+        forTasks = WorkerTaskExecutor(queue: queue)
         let thread = Thread { queue.run() }
         thread.name = name
         thread.start()
@@ -22,24 +26,48 @@ package final class WorkerThread: SerialExecutor {
     deinit { queue.stop() }
 
     package func enqueue(_ job: consuming ExecutorJob) {
-        queue.add(UnownedJob(job), executor: asUnownedSerialExecutor())
+        queue.add(.isolated(UnownedJob(job), asUnownedSerialExecutor()))
+    }
+}
+
+/// The same thread as an executor of tasks. Keeps the queue, not the thread, alive: a job that
+/// is added after the thread's end is run by nobody, so a task holds the actor that it works for.
+package final class WorkerTaskExecutor: TaskExecutor {
+    private let queue: JobQueue
+
+    fileprivate init(queue: JobQueue) { self.queue = queue }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        queue.add(.task(UnownedJob(job), asUnownedTaskExecutor()))
     }
 }
 
 /// What the thread and its owner share; apart from `WorkerThread`, so that the thread does not
 /// keep its own executor alive.
 private final class JobQueue: Sendable {
+    enum Entry {
+        case isolated(UnownedJob, UnownedSerialExecutor)
+        case task(UnownedJob, UnownedTaskExecutor)
+
+        func run() {
+            switch self {
+            case .isolated(let job, let executor): job.runSynchronously(on: executor)
+            case .task(let job, let executor): job.runSynchronously(on: executor)
+            }
+        }
+    }
+
     private struct State {
-        var jobs: [(UnownedJob, UnownedSerialExecutor)] = []
+        var jobs: [Entry] = []
         var isStopped = false
     }
 
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
 
-    func add(_ job: UnownedJob, executor: UnownedSerialExecutor) {
+    func add(_ entry: sending Entry) {
         let wakes = state.withLock { state in
-            state.jobs.append((job, executor))
+            state.jobs.append(entry)
             return state.jobs.count == 1
         }
         if wakes { signal.signal() }
@@ -57,7 +85,7 @@ private final class JobQueue: Sendable {
                 state.jobs.removeAll(keepingCapacity: true)
                 return (jobs, state.isStopped)
             }
-            for (job, executor) in jobs { job.runSynchronously(on: executor) }
+            for job in jobs { job.run() }
             if jobs.isEmpty {
                 if isStopped { return }
                 signal.wait()

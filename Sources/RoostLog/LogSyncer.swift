@@ -22,6 +22,9 @@ package actor LogSyncer {
         thread.asUnownedSerialExecutor()
     }
 
+    /// The same thread, for tasks that have to run whatever the cooperative pool does.
+    package nonisolated var taskExecutor: WorkerTaskExecutor { thread.forTasks }
+
     package nonisolated var syncCount: UInt64 { syncs.load(ordering: .relaxed) }
 
     /// `onFailure` is called once, at the first failed sync, before anybody hears of it.

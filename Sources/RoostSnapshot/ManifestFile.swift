@@ -30,6 +30,13 @@ package enum ManifestFile {
     /// Makes `record` the manifest: after a crash at any step the old one or the new one
     /// stands. Blocks for two syncs.
     package static func replace(with record: ManifestRecord, in directory: any Directory) throws {
+        try prepare(record, in: directory)
+        try publish(in: directory)
+    }
+
+    /// Writes what the next `publish` will make the manifest. Where it throws, nothing has
+    /// changed.
+    package static func prepare(_ record: ManifestRecord, in directory: any Directory) throws {
         let unfinished = FileName.newManifest.text
         if try directory.entries().contains(where: { $0.name == unfinished }) {
             try directory.remove(unfinished)
@@ -38,7 +45,12 @@ package enum ManifestFile {
         let encoded = record.encoded()
         try withExtendedLifetime(encoded) { try file.write(encoded.bytes, at: 0) }
         try file.syncData()
-        try directory.rename(unfinished, to: FileName.manifest.text)
+    }
+
+    /// Puts the prepared manifest in the old one's place. Where it throws, either may stand after
+    /// a crash.
+    package static func publish(in directory: any Directory) throws {
+        try directory.rename(FileName.newManifest.text, to: FileName.manifest.text)
         try directory.sync()
     }
 }

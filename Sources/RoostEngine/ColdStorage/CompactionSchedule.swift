@@ -12,6 +12,7 @@ final class CompactionSchedule: Sendable {
     let isStopping = Atomic<Bool>(false)
     /// Why the last step failed; it is tried again later.
     let failure = Mutex<RoostError?>(nil)
+    let hasFailed = Atomic<Bool>(false)
     let snapshotBytesWritten = Atomic<UInt64>(0)
     let flushCount = Atomic<UInt64>(0)
     let mergeCount = Atomic<UInt64>(0)

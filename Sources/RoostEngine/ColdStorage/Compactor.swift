@@ -64,7 +64,9 @@ package actor Compactor {
 
     private nonisolated func start() {
         guard !schedule.isRunning.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        Task.detached { await self.runInBackground() }
+        // On the compactor's own thread from the first step: writers that never pause may hold
+        // every thread of the pool.
+        Task.detached(executorPreference: thread.forTasks) { await self.runInBackground() }
     }
 
     private func runInBackground() async {
@@ -79,6 +81,7 @@ package actor Compactor {
             }
             try await mergeWhatIsDue(isIdle: true)
             schedule.failure.withLock { $0 = nil }
+            schedule.hasFailed.store(false, ordering: .relaxed)
         } catch {
             noteFailure(error)
         }
@@ -90,6 +93,7 @@ package actor Compactor {
     private func noteFailure(_ error: any Error) {
         let failure = error as? RoostError ?? RoostError(.io, "the compaction failed", cause: error)
         schedule.failure.withLock { $0 = failure }
+        schedule.hasFailed.store(true, ordering: .relaxed)
         // Not again before the log has grown by a quarter of a flush.
         if let log { schedule.postpone(to: log.totalBytes + configuration.flushThresholdBytes / 4) }
     }
@@ -239,8 +243,9 @@ package actor Compactor {
     }
 
     private func replaceManifest(_ next: ManifestRecord) throws {
+        try ManifestFile.prepare(next, in: directory)
         do {
-            try ManifestFile.replace(with: next, in: directory)
+            try ManifestFile.publish(in: directory)
         } catch {
             // Which manifest a crash would leave is unknown, so nothing may build on either.
             condition.setPoison(

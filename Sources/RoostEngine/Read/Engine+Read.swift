@@ -12,7 +12,7 @@ package struct FoundValue {
     /// What must still hold when the decoded value is made resident.
     package let origin: Origin
 
-    package enum Origin: Equatable {
+    package enum Origin: Hashable, Sendable {
         case resident
         /// At this address in the log.
         case log(UInt)
@@ -43,12 +43,13 @@ extension Engine {
         }
     }
 
-    /// Whether the newest record of a key, if it has one, is only in a snapshot: then reading
-    /// it costs enough to be shared.
-    package func isCold(_ key: String, name: DictionaryName) -> Bool {
+    /// Which state of cold storage would answer a read of a key whose newest record, if it has
+    /// one, is only in a snapshot; `nil` for any other key. Reads with the same answer may be
+    /// shared.
+    package func coldState(_ key: String, name: DictionaryName) -> FoundValue.Origin? {
         name.withRecordKey(key) { recordKey in
             let hash = hashSeed.hash(recordKey)
-            return shard(of: hash).isCold(recordKey, hash: hash, seed: hashSeed)
+            return shard(of: hash).coldState(recordKey, hash: hash, seed: hashSeed)
         }
     }
 
@@ -144,10 +145,14 @@ extension Shard {
             resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
     }
 
-    nonisolated func isCold(_ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed) -> Bool {
+    nonisolated func coldState(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed
+    ) -> FoundValue.Origin? {
         published.withLock { state in
-            guard case .cold = state.place(of: key, hash: hash) else { return false }
-            return state.residents.find(hash, fingerprint: { seed.fingerprint(key) }) == nil
+            guard case .cold(let clearedSequence) = state.place(of: key, hash: hash),
+                state.residents.find(hash, fingerprint: { seed.fingerprint(key) }) == nil
+            else { return nil }
+            return .cold(epoch: state.epoch, clearedSequence: clearedSequence)
         }
     }
 

@@ -71,6 +71,7 @@ private actor BlockingOpening {
         let entries = try directory.entries()
         try refuseIrregular(entries, path)
         let manifest = try manifest(in: directory, entries, configuration, &report)
+        try refuseMissing(manifest, entries, directory)
         let snapshots = try openSnapshots(manifest, directory)
         let shards = (0..<Int(manifest.shardCount)).map { _ in
             Shard(
@@ -138,6 +139,20 @@ private actor BlockingOpening {
         try ManifestFile.replace(with: record, in: directory)
         report.isNew = true
         return record
+    }
+
+    private func refuseMissing(
+        _ manifest: ManifestRecord, _ entries: [DirectoryEntry], _ directory: any Directory
+    ) throws {
+        let names = Set(entries.map(\.name))
+        for snapshot in manifest.snapshots.joined() {
+            let name = FileName.snapshot(snapshot.number).text
+            guard !names.contains(name) else { continue }
+            throw RoostError(
+                .corrupt,
+                "a snapshot that the manifest lists is missing. Restore a backup, or salvage what can be read",
+                file: "\(directory.path)/\(name)", offset: 0)
+        }
     }
 
     private func openSnapshots(

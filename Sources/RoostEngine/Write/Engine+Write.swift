@@ -127,6 +127,13 @@ extension Engine {
     private func waitForRoom() async throws {
         await condition.waitWhileStalled()
         try condition.checkWritable()
+        // The compaction fails again and again: better an error now than a log without bound.
+        if compactor.schedule.hasFailed.load(ordering: .relaxed), let log,
+            log.totalBytes >= compactor.schedule.flushedBytes + 2 * configuration.backlogLimitBytes,
+            let failure = compactor.schedule.failure.withLock({ $0 })
+        {
+            throw failure
+        }
     }
 
     private var storage: LogStorage {

@@ -38,7 +38,9 @@ final class IntervalSync: Sendable {
 
     private func start(_ duration: Duration, disarm: @escaping @Sendable (IntervalSync) -> Void) {
         guard let syncer else { return }
-        Task.detached(priority: .high) { [self] in
+        // On the syncer's own thread: writers that never pause may hold every thread of the pool,
+        // and this has to be in time.
+        Task.detached(executorPreference: syncer.taskExecutor, priority: .high) { [self] in
             // Nothing cancels this task; were it to be, syncing early is right.
             do { try await Task.sleep(for: duration) } catch {}
             disarm(self)
