@@ -21,6 +21,10 @@ public func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _
     Int(roost_compare(left, right, count))
 }
 
+/// Asks for the memory at `address` ahead of its use.
+@inlinable @inline(__always)
+public func prefetch(_ address: UnsafeRawPointer) { roost_prefetch(address) }
+
 @inlinable @inline(__always)
 public func equalBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.count == right.count

@@ -12,17 +12,25 @@ package final class MappedRegion: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let sizeBytes: Int
     private let release: @Sendable (UnsafeMutableRawPointer, Int) -> Void
+    private let forgetPages: (@Sendable (UnsafeMutableRawPointer, Int) -> Void)?
 
     package init(
         base: UnsafeMutableRawPointer, sizeBytes: Int,
+        forgetPages: (@Sendable (UnsafeMutableRawPointer, Int) -> Void)? = nil,
         release: @escaping @Sendable (UnsafeMutableRawPointer, Int) -> Void
     ) {
         self.base = base
         self.sizeBytes = sizeBytes
         self.release = release
+        self.forgetPages = forgetPages
     }
 
     deinit { release(base, sizeBytes) }
+
+    /// Takes the file's pages out of this process's page table; the next look at one brings it
+    /// back. For memory that is no longer written to: a sync then need not stop every processor
+    /// for each page to learn whether it was changed.
+    package func dropPages() { forgetPages?(base, sizeBytes) }
 
     package var bytes: UnsafeRawBufferPointer { .init(start: base, count: sizeBytes) }
 

@@ -99,7 +99,11 @@ final class PosixFile: File {
             }
             throw systemError(number, "map", path)
         }
-        return MappedRegion(base: base, sizeBytes: sizeBytes) { base, size in munmap(base, size) }
+        return MappedRegion(
+            base: base, sizeBytes: sizeBytes,
+            // A hint: where the kernel does not take it, syncing is slower and nothing else.
+            forgetPages: { base, size in _ = madvise(base, size, MADV_DONTNEED) },
+            release: { base, size in munmap(base, size) })
     }
 
     private func status() throws -> stat {

@@ -61,7 +61,10 @@ package actor LogSyncer {
         syncs.wrappingAdd(1, ordering: .relaxed)
         do {
             for file in work.earlierFiles { try file.syncData() }
-            for segment in work.segments { try segment.file.syncData() }
+            for segment in work.segments {
+                if segment.number != work.current, segment.isMapped { segment.region.dropPages() }
+                try segment.file.syncData()
+            }
             if work.hasNewEntries { try log.directory.sync() }
         } catch {
             let poison = RoostError(

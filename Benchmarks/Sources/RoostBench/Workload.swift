@@ -2,6 +2,8 @@
 /// do, 100-byte values of which half is random and half repeats.
 struct Workload: Sendable {
     let keyCount: Int
+    /// Makes the keys others than those that were put.
+    private var suffix: UInt8?
     private let valuePool: [[UInt8]]
 
     init(keyCount: Int) {
@@ -13,6 +15,13 @@ struct Workload: Sendable {
         }
     }
 
+    /// The same workload with keys that are not in the store.
+    var absent: Workload {
+        var other = self
+        other.suffix = 0x61
+        return other
+    }
+
     /// 16 bytes: a letter and fifteen digits.
     func key(_ index: Int) -> String {
         String(unsafeUninitializedCapacity: 16) { buffer in
@@ -22,6 +31,9 @@ struct Workload: Sendable {
                 rest /= 10
             }
             buffer[0] = 0x6b
+            // In the place of a digit that is zero for all indices: within the keys' range, and
+            // none of them.
+            if let suffix { buffer[1] = suffix }
             return 16
         }
     }

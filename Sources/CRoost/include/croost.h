@@ -14,6 +14,9 @@ uint32_t roost_crc32c(uint32_t crc, const void *bytes, size_t length);
 /// The portable form, for comparing with the hardware's.
 uint32_t roost_crc32c_table(uint32_t crc, const void *bytes, size_t length);
 
+/// Asks for the cache line at `address` ahead of its use.
+static inline void roost_prefetch(const void *address) { __builtin_prefetch(address); }
+
 static inline int roost_compare(const void *left, const void *right, size_t length) {
     return memcmp(left, right, length);
 }

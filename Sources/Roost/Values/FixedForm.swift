@@ -5,12 +5,15 @@ import RoostFormat
 /// The types that are stored in a form of their own: the integers little-endian, text as UTF-8,
 /// bytes as they are.
 enum FixedForm {
+    private static let bytesType = ObjectIdentifier([UInt8].self)
+
     /// The kind that values of `type` are stored as, or `nil` where they are coded.
     @inline(__always)
     static func kind<Value>(of type: Value.Type) -> ValueKind? {
         if type == Int.self { return .int }
         if type == String.self { return .string }
-        if type == [UInt8].self { return .bytes }
+        // The type of an array is looked up by the runtime each time that it is named.
+        if ObjectIdentifier(type) == bytesType { return .bytes }
         if type == Data.self { return .data }
         if type == Double.self { return .double }
         if type == Bool.self { return .bool }
@@ -116,8 +119,8 @@ enum FixedForm {
     /// `value` as the type that it is known to have: what a cast would give, without its cost.
     @inline(__always)
     private static func same<From, To>(_ value: From, _ type: To.Type) -> To {
-        precondition(From.self == To.self)
-        // The two types are one, as checked, so the memory is bound to it.
+        assert(From.self == To.self)
+        // The two types are one: both callers come here by the kind of the one, so the memory is bound to it.
         return withUnsafePointer(to: value) { UnsafeRawPointer($0).load(as: To.self) }
     }
 }

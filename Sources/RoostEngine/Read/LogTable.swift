@@ -16,7 +16,7 @@ struct LogTable: Sendable {
         var location: UInt = 0
     }
 
-    private(set) var slots: [Slot]
+    private var slots: SlotMemory
     private(set) var count = 0
     private var shift: UInt64
     private(set) var regions = RegionList()
@@ -27,40 +27,50 @@ struct LogTable: Sendable {
 
     init(capacity: Int = smallestCapacity) {
         precondition(capacity & (capacity - 1) == 0)
-        slots = Array(repeating: Slot(), count: capacity)
+        slots = SlotMemory(capacity: capacity)
         shift = UInt64(64 - capacity.trailingZeroBitCount)
     }
 
     var isEmpty: Bool { count == 0 }
-    var sizeBytes: Int { slots.count * MemoryLayout<Slot>.stride }
+    var capacity: Int { slots.capacity }
+    var sizeBytes: Int { slots.capacity * MemoryLayout<Slot>.stride }
+
+    /// Brings the slot where `hash` will be looked for into the cache.
+    @inline(__always)
+    func prefetchSlot(_ hash: UInt64) {
+        prefetch(UnsafeRawPointer(slots.base + Int(hash >> shift)))
+    }
 
     /// The newest operation on `key`, or `nil`.
     @inline(__always)
     func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Operation? {
-        slots.withUnsafeBufferPointer { slots in
-            let mask = slots.count - 1
-            var index = Int(hash >> shift)
-            while true {
-                let slot = slots[index]
-                if slot.location == 0 { return nil }
-                if slot.hash == hash {
-                    let operation = Operation(location: slot.location)
-                    if equalBytes(operation.key, key) { return operation }
-                }
-                index = (index + 1) & mask
+        let slots = slots
+        let mask = slots.capacity - 1
+        var index = Int(hash >> shift)
+        while true {
+            let slot = slots.base[index]
+            if slot.location == 0 { return nil }
+            if slot.hash == hash {
+                let operation = Operation(location: slot.location)
+                if equalBytes(operation.key, key) { return operation }
             }
+            index = (index + 1) & mask
         }
     }
 
     /// Points `operation`'s key to it, unless the table has a newer operation on the key.
     mutating func insert(_ operation: Operation, hash: UInt64, sequence: UInt64) {
-        if count >= slots.count / 8 * 5 { grow() }
-        let mask = slots.count - 1
+        if count >= slots.capacity / 8 * 5 {
+            grow()
+        } else if !isKnownUniquelyReferenced(&slots) {
+            slots = slots.copy(capacity: slots.capacity, shift: shift)
+        }
+        let mask = slots.capacity - 1
         var index = Int(hash >> shift)
         while true {
-            let slot = slots[index]
+            let slot = slots.base[index]
             if slot.location == 0 {
-                slots[index] = Slot(hash: hash, location: operation.location)
+                slots.base[index] = Slot(hash: hash, location: operation.location)
                 count += 1
                 if sequence < minimumSequence { minimumSequence = sequence }
                 return
@@ -68,7 +78,7 @@ struct LogTable: Sendable {
             if slot.hash == hash {
                 let older = Operation(location: slot.location)
                 if equalBytes(older.key, operation.key) {
-                    if older.sequence <= sequence { slots[index].location = operation.location }
+                    if older.sequence <= sequence { slots.base[index].location = operation.location }
                     return
                 }
             }
@@ -80,20 +90,53 @@ struct LogTable: Sendable {
     mutating func hold(_ region: MappedRegion) { regions = regions.adding(region) }
 
     private mutating func grow() {
-        var larger = Array(repeating: Slot(), count: slots.count * 2)
-        let mask = larger.count - 1
         shift -= 1
-        for slot in slots where slot.location != 0 {
-            var index = Int(slot.hash >> shift)
-            while larger[index].location != 0 { index = (index + 1) & mask }
-            larger[index] = slot
-        }
-        slots = larger
+        slots = slots.copy(capacity: slots.capacity * 2, shift: shift)
     }
 
     /// Every operation, in no order.
     func forEach(_ body: (Operation) throws -> Void) rethrows {
-        for slot in slots where slot.location != 0 { try body(Operation(location: slot.location)) }
+        for slot in slots.all where slot.location != 0 {
+            try body(Operation(location: slot.location))
+        }
+    }
+}
+
+/// The slots of a table, in memory that large tables get in large pages: a random look-up in
+/// small ones mostly waits for the page table.
+///
+/// `@unchecked Sendable`: written only by the one `LogTable` that holds the only reference, as
+/// `insert` checks before it writes; a table that is shared is copied first. So as long as two
+/// threads can see the memory nobody writes to it.
+final class SlotMemory: @unchecked Sendable {
+    let capacity: Int
+    let base: UnsafeMutablePointer<LogTable.Slot>
+    private let memory: LargeMemory
+
+    /// All slots empty.
+    init(capacity: Int) {
+        self.capacity = capacity
+        memory = LargeMemory(zeroedSizeBytes: capacity * MemoryLayout<LogTable.Slot>.stride)
+        // Zeros are an empty slot.
+        base = memory.base.bindMemory(to: LogTable.Slot.self, capacity: capacity)
+    }
+
+    var all: UnsafeBufferPointer<LogTable.Slot> { .init(start: base, count: capacity) }
+
+    /// The same slots in a table of `capacity`, in which `shift` gives a hash's home.
+    func copy(capacity: Int, shift: UInt64) -> SlotMemory {
+        let other = SlotMemory(capacity: capacity)
+        if capacity == self.capacity {
+            other.base.update(from: base, count: capacity)
+            return other
+        }
+        let mask = capacity - 1
+        for slot in all where slot.location != 0 {
+            var index = Int(slot.hash >> shift)
+            while other.base[index].location != 0 { index = (index + 1) & mask }
+            other.base[index] = slot
+        }
+        return other
     }
 }
 

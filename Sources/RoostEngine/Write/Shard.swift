@@ -42,6 +42,8 @@ package actor Shard {
             foldResolved()
             if isBlocked(hash: hash, prefix: name.prefix) { return nil }
         }
+        // The slot is on its way from memory while the frame is written.
+        published.withLock { $0.active.prefetchSlot(hash) }
         return try name.withRecordKey(key) { recordKey in
             let appended = try append(value, recordKey, isAwaited: false)
             let operation = Operation(location: appended.location + UInt(Frame.headerSizeBytes))
@@ -247,7 +249,7 @@ package actor Shard {
             }
             let frozen = state.active
             state.frozen = frozen
-            state.active = LogTable(capacity: min(frozen.slots.count, 1 << 12))
+            state.active = LogTable(capacity: min(frozen.capacity, 1 << 12))
             // What is staged will enter the new table, and may point into segments that only
             // the old one holds.
             if !state.staged.isEmpty { state.active.hold(all: frozen) }
