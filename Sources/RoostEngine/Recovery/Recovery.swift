@@ -135,7 +135,9 @@ private actor BlockingOpening {
             throw RoostError(.io, "there is no workspace here to read", file: directory.path)
         }
         let record = ManifestRecord(
-            workspace: .random(), hashSeed: .random(), shardCount: configuration.shardCount)
+            workspace: .init(first: directory.randomNumber(), second: directory.randomNumber()),
+            hashSeed: .init(first: directory.randomNumber(), second: directory.randomNumber()),
+            shardCount: configuration.shardCount)
         try ManifestFile.replace(with: record, in: directory)
         report.isNew = true
         return record
