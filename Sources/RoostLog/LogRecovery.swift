@@ -146,6 +146,7 @@ package struct LogRecovery {
     /// Safe to be stopped anywhere: a tail is first copied under a name that follows from its
     /// place, and cut only when the copy is on disk; a second run does the same again.
     package mutating func cut(in directory: any Directory) throws {
+        try rewriteUncertain()
         for tail in tornTails { try setAside(tail, in: directory) }
         if !tornTails.isEmpty {
             // The seal will say that all before it is on disk.
@@ -163,6 +164,23 @@ package struct LogRecovery {
         }
         for number in blankSegments { try directory.remove(FileName.segment(number).text) }
         if !tornTails.isEmpty || !blankSegments.isEmpty { try directory.sync() }
+    }
+
+    /// Writes what may not be on disk once more, where it stands.
+    ///
+    /// Before this opening a sync of it may have failed. The kernel then still shows the pages
+    /// and takes them for clean: a sync would succeed without writing them.
+    private func rewriteUncertain() throws {
+        guard durableSequence < lastSequence else { return }
+        for reader in readers {
+            guard case .valid(let header) = reader.header else { continue }
+            let tail = tornTails.first { $0.segment == reader.number }
+            let kept = tail?.offset ?? reader.contentEnd
+            let start = reader.offset(behind: durableSequence, header, limit: kept)
+            guard start < kept else { continue }
+            let base = UnsafeRawPointer(reader.region.base) + start
+            try reader.file.write(.init(start: base, count: kept - start), at: UInt64(start))
+        }
     }
 
     private func setAside(_ tail: TornTail, in directory: any Directory) throws {

@@ -7,7 +7,7 @@ import Foundation
 /// - A page in `dropped` is clean though it never reached the disk: a sync of it failed. Reads
 ///   still see it, the next sync passes it over, a power cut takes it.
 /// - Memory that is mapped for writing is looked at when something asks (`absorb`), as stores
-///   into it make no call.
+///   into it make no call. It is filled from its begin: 256 KiB of zeros end the look.
 struct Inode: Sendable {
     struct Mapping: Sendable {
         var base: UInt
@@ -80,15 +80,18 @@ struct Inode: Sendable {
         let pageSize = SparseBytes.pageSizeBytes
         let pageCount = (size + pageSize - 1) / pageSize
         var page = 0
-        while page < pageCount {
+        var zeroChunkCount = 0
+        while page < pageCount, zeroChunkCount < 4 {
             let end = min(page + Self.chunkPageCount, pageCount)
             // Most of a segment was never written, and is passed over without a look at its pages.
             if page > volatile.highestPage, size >= end * pageSize,
                 memcmp(base + page * pageSize, Self.zeroChunk, (end - page) * pageSize) == 0
             {
                 page = end
+                zeroChunkCount += 1
                 continue
             }
+            zeroChunkCount = 0
             for index in page..<end { absorbPage(index, base, size) }
             page = end
         }

@@ -32,6 +32,9 @@ package struct History: Sendable {
     package var acknowledgedCount = 0
     package var durableCount = 0
 
+    /// A batch whose frame was being written when the write failed: it may be whole.
+    package var uncertain: Batch?
+
     package init() {}
 
     package mutating func append(_ batch: Batch) { batches.append(batch) }
@@ -41,6 +44,8 @@ package struct History: Sendable {
 
     /// An opening kept the first `count` batches.
     package mutating func keep(_ count: Int) {
+        if let uncertain, count == batches.count + 1 { batches.append(uncertain) }
+        uncertain = nil
         batches.removeSubrange(count...)
         for index in batches.indices { batches[index].isVisible = true }
         acknowledgedCount = count

@@ -138,6 +138,8 @@ package struct SimulationRun {
                 history.append(batch)
             } else if last != expected - 1 {
                 throw SimulationFailure("after a failed batch \(expected) the last one is \(last)")
+            } else if error.code == .poisoned {
+                history.uncertain = history.uncertain ?? batch
             }
             throw error
         }
@@ -249,7 +251,7 @@ package struct SimulationRun {
         guard kept >= requiredCount else {
             throw SimulationFailure("lost: \(requiredCount) batches were safe, \(kept) are there")
         }
-        guard kept <= history.batches.count else {
+        guard kept <= history.batches.count + (history.uncertain == nil ? 0 : 1) else {
             throw SimulationFailure("invented: \(kept) of \(history.batches.count) batches are there")
         }
         history.keep(kept)

@@ -67,6 +67,9 @@ private actor BlockingOpening {
         let writable = !configuration.isReadOnly
         let directory = try fileSystem.openDirectory(at: path, create: writable)
         try directory.lock(exclusive: writable)
+        // An opening that was killed may have left a manifest whose new name is not on disk yet:
+        // nothing may be removed because of it before it is.
+        if writable { try directory.sync() }
         var report = RecoveryReport()
         let entries = try directory.entries()
         try refuseIrregular(entries, path)
