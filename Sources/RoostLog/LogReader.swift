@@ -110,6 +110,13 @@ package struct LogReader {
     /// power cut kept from the disk.
     package var isBlank: Bool { header == .blank && contentEnd == 0 }
 
+    /// Whether the sector that the header is in holds more than it. Where it does not, and the
+    /// header is damaged, a power cut kept no more of the sector than a part of the header.
+    package var hasContentBehindHeader: Bool {
+        let sector = region.bytes.prefix(SegmentHeader.sectorSizeBytes)
+        return sector.dropFirst(SegmentHeader.sizeBytes).contains { $0 != 0 }
+    }
+
     /// The offset behind the last byte that is not zero.
     package var contentEnd: Int {
         let bytes = region.bytes

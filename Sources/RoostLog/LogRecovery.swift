@@ -67,10 +67,11 @@ package struct LogRecovery {
         }
     }
 
-    /// A segment gets its header before its first frame, so one with content behind a header that
-    /// does not check was not left so by a crash: no frame in it can be believed, nor be given up.
+    /// A segment gets its header before its first frame, and both are in one sector. So one with
+    /// content in that sector behind a header that does not check was not left so by a crash: no
+    /// frame in it can be believed, nor be given up.
     private static func refuseDamagedHeader(_ reader: LogReader) throws {
-        guard reader.header == .damaged, reader.contentEnd > SegmentHeader.sizeBytes else { return }
+        guard reader.header == .damaged, reader.hasContentBehindHeader else { return }
         throw RoostError(
             .corrupt,
             "the log segment's header is damaged. Restore a backup, or salvage what can be read",

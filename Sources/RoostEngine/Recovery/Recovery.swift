@@ -220,7 +220,9 @@ private actor BlockingOpening {
             directory: parts.directory, workspace: parts.manifest.workspace,
             number: recovered.highestNumber + 1, sizeBytes: size,
             lastSequence: recovered.lastSequence, durableSequence: durable,
-            earlierFiles: durable < recovered.lastSequence ? kept : [])
+            // Also where all batches are on disk: a seal, or the header of a segment without a
+            // frame, may not be, and half of one before synced batches would look like damage.
+            earlierFiles: kept)
         for shard in parts.shards { await shard.begin(on: LogStorage(log: log)) }
         parts.log = log
         let condition = parts.condition
