@@ -46,6 +46,9 @@ package struct LogRecovery {
         try settle(breakPlace, manifestPath: directory.path)
     }
 
+    /// Where the frames that are kept end, by segment.
+    private var keptEnds: [UInt64: Int] = [:]
+
     private struct Break {
         var index: Int
         var offset: Int
@@ -95,6 +98,7 @@ package struct LogRecovery {
                 frameCount += 1
                 try visit(frame, reader)
             }
+            keptEnds[reader.number] = end.offset
             lastSequence = end.expected - 1
             durableSequence = max(durableSequence, end.durableSequence)
             lastSyncedSequence = max(lastSyncedSequence, end.lastSyncedSequence)
@@ -175,8 +179,7 @@ package struct LogRecovery {
         guard durableSequence < lastSequence else { return }
         for reader in readers {
             guard case .valid(let header) = reader.header else { continue }
-            let tail = tornTails.first { $0.segment == reader.number }
-            let kept = tail?.offset ?? reader.contentEnd
+            let kept = min(keptEnds[reader.number] ?? 0, reader.region.sizeBytes)
             let start = reader.offset(behind: durableSequence, header, limit: kept)
             guard start < kept else { continue }
             let base = UnsafeRawPointer(reader.region.base) + start
