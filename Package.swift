@@ -40,6 +40,17 @@ let package = Package(
             name: "RoostTestSupport", dependencies: ["RoostIO"], path: "Tests/RoostTestSupport"),
         .executableTarget(
             name: "roost-crash-writer", dependencies: ["Roost"], path: "Tests/CrashWriter"),
+        .target(name: "RoostSimulation", dependencies: ["RoostIO"]),
+        .target(
+            name: "RoostSimulator",
+            dependencies: ["RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
+        .executableTarget(
+            name: "roost-simulate",
+            dependencies: [
+                "RoostSimulator",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Sources/RoostSimulate"),
+        .testTarget(name: "RoostSimulationTests", dependencies: ["RoostSimulator"]),
         .testTarget(name: "RoostIOTests", dependencies: ["CRoost", "RoostIO", "RoostTestSupport"]),
         .testTarget(
             name: "RoostFormatTests", dependencies: ["CRoost", "RoostFormat", "RoostTestSupport"]),

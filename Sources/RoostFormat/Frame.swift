@@ -83,6 +83,15 @@ public enum Frame {
         }
     }
 
+    /// The frame at `offset`, which was checked before; `nil` from `limit` on.
+    package static func unchecked(
+        in bytes: UnsafeRawBufferPointer, at offset: Int, limit: Int
+    ) -> View? {
+        guard min(limit, bytes.count) - offset >= headerSizeBytes else { return nil }
+        let start = bytes.baseAddress! + offset
+        return View(start: start, payloadCount: Int(start.load(UInt32.self, at: 4)))
+    }
+
     /// The frame at `offset` of a segment's `bytes`, or `nil` where none stands that checks.
     public static func view(
         in bytes: UnsafeRawBufferPointer, at offset: Int, seed: ChecksumSeed

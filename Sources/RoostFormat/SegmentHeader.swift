@@ -6,6 +6,8 @@ import RoostIO
 /// number: bytes left over from another segment never pass as a frame of this one.
 package struct SegmentHeader: Equatable, Sendable {
     package static let sizeBytes = 64
+    /// What a disk writes at once, at least; the header is at the begin of one.
+    package static let sectorSizeBytes = 512
     private static let magic: UInt64 = 0x474f_4c54_534f_4f52  // "ROOSTLOG"
 
     package var number: UInt64

@@ -28,6 +28,16 @@ package protocol Directory: Sendable {
     func remove(_ name: String) throws
     /// Returns once creations, renames and removals in this directory are on disk.
     func sync() throws
+    /// For salts and identifiers: the system's random numbers, unless a simulation, which has
+    /// to run again as it ran, gives its own.
+    func randomNumber() -> UInt64
+}
+
+extension Directory {
+    package func randomNumber() -> UInt64 { .random(in: .min ... .max) }
+
+    /// A random number that is not zero.
+    package func randomSalt() -> UInt32 { UInt32(truncatingIfNeeded: randomNumber()) | (1 << 31) }
 }
 
 package struct DirectoryEntry: Sendable {

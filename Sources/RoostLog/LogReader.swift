@@ -93,9 +93,29 @@ package struct LogReader {
         return best
     }
 
+    /// Where what may not be on disk begins, when every batch up to `sequence` is: the frame
+    /// behind that batch, or the segment's begin. For frames up to `limit` that were scanned.
+    package func offset(behind sequence: UInt64, _ header: SegmentHeader, limit: Int) -> Int {
+        guard header.firstSequence <= sequence else { return 0 }
+        var offset = SegmentHeader.sizeBytes
+        while let frame = Frame.unchecked(in: region.bytes, at: offset, limit: limit),
+            frame.sequence <= sequence
+        {
+            offset += frame.sizeBytes
+        }
+        return offset
+    }
+
     /// Nothing was ever written to it. A header of zeros before content is a first page that a
     /// power cut kept from the disk.
     package var isBlank: Bool { header == .blank && contentEnd == 0 }
+
+    /// Whether the sector that the header is in holds more than it. Where it does not, and the
+    /// header is damaged, a power cut kept no more of the sector than a part of the header.
+    package var hasContentBehindHeader: Bool {
+        let sector = region.bytes.prefix(SegmentHeader.sectorSizeBytes)
+        return sector.dropFirst(SegmentHeader.sizeBytes).contains { $0 != 0 }
+    }
 
     /// The offset behind the last byte that is not zero.
     package var contentEnd: Int {

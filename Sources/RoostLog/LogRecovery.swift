@@ -46,6 +46,9 @@ package struct LogRecovery {
         try settle(breakPlace, manifestPath: directory.path)
     }
 
+    /// Where the frames that are kept end, by segment.
+    private var keptEnds: [UInt64: Int] = [:]
+
     private struct Break {
         var index: Int
         var offset: Int
@@ -67,10 +70,11 @@ package struct LogRecovery {
         }
     }
 
-    /// A segment gets its header before its first frame, so one with content behind a header that
-    /// does not check was not left so by a crash: no frame in it can be believed, nor be given up.
+    /// A segment gets its header before its first frame, and both are in one sector. So one with
+    /// content in that sector behind a header that does not check was not left so by a crash: no
+    /// frame in it can be believed, nor be given up.
     private static func refuseDamagedHeader(_ reader: LogReader) throws {
-        guard reader.header == .damaged, reader.contentEnd > SegmentHeader.sizeBytes else { return }
+        guard reader.header == .damaged, reader.hasContentBehindHeader else { return }
         throw RoostError(
             .corrupt,
             "the log segment's header is damaged. Restore a backup, or salvage what can be read",
@@ -94,6 +98,7 @@ package struct LogRecovery {
                 frameCount += 1
                 try visit(frame, reader)
             }
+            keptEnds[reader.number] = end.offset
             lastSequence = end.expected - 1
             durableSequence = max(durableSequence, end.durableSequence)
             lastSyncedSequence = max(lastSyncedSequence, end.lastSyncedSequence)
@@ -146,6 +151,7 @@ package struct LogRecovery {
     /// Safe to be stopped anywhere: a tail is first copied under a name that follows from its
     /// place, and cut only when the copy is on disk; a second run does the same again.
     package mutating func cut(in directory: any Directory) throws {
+        try rewriteUncertain()
         for tail in tornTails { try setAside(tail, in: directory) }
         if !tornTails.isEmpty {
             // The seal will say that all before it is on disk.
@@ -163,6 +169,22 @@ package struct LogRecovery {
         }
         for number in blankSegments { try directory.remove(FileName.segment(number).text) }
         if !tornTails.isEmpty || !blankSegments.isEmpty { try directory.sync() }
+    }
+
+    /// Writes what may not be on disk once more, where it stands.
+    ///
+    /// Before this opening a sync of it may have failed. The kernel then still shows the pages
+    /// and takes them for clean: a sync would succeed without writing them.
+    private func rewriteUncertain() throws {
+        guard durableSequence < lastSequence else { return }
+        for reader in readers {
+            guard case .valid(let header) = reader.header else { continue }
+            let kept = min(keptEnds[reader.number] ?? 0, reader.region.sizeBytes)
+            let start = reader.offset(behind: durableSequence, header, limit: kept)
+            guard start < kept else { continue }
+            let base = UnsafeRawPointer(reader.region.base) + start
+            try reader.file.write(.init(start: base, count: kept - start), at: UInt64(start))
+        }
     }
 
     private func setAside(_ tail: TornTail, in directory: any Directory) throws {

@@ -64,7 +64,7 @@ package final class LogWriter: Sendable {
         durable = Atomic(durableSequence)
         let header = SegmentHeader(
             number: number, firstSequence: lastSequence + 1, durableSequence: durableSequence,
-            workspace: workspace, salt: .random(in: 1 ... .max),
+            workspace: workspace, salt: directory.randomSalt(),
             capacityPages: UInt32(sizeBytes / SegmentHeader.pageSizeBytes))
         try Self.begin(segment, header: header)
         state = Mutex(
@@ -177,7 +177,7 @@ package final class LogWriter: Sendable {
         }
         let header = SegmentHeader(
             number: segment.number, firstSequence: state.lastSequence + 1,
-            durableSequence: durableSequence, workspace: workspace, salt: .random(in: 1 ... .max),
+            durableSequence: durableSequence, workspace: workspace, salt: directory.randomSalt(),
             capacityPages: UInt32(segment.sizeBytes / SegmentHeader.pageSizeBytes))
         try writing(&state) { state in
             try Self.begin(segment, header: header)

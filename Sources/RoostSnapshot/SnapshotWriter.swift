@@ -37,7 +37,7 @@ package final class SnapshotWriter {
         compressor = dictionary.map(ValueCompressor.init)
         file = try directory.createFile(FileName.unfinishedSnapshot(number).text)
         entries.reserveCapacity(expectedRecordCount)
-        footer.salt = .random(in: 1 ... .max)
+        footer.salt = directory.randomSalt()
         footer.number = number
         footer.workspace = workspace
         footer.shard = UInt32(shard)

@@ -67,6 +67,9 @@ private actor BlockingOpening {
         let writable = !configuration.isReadOnly
         let directory = try fileSystem.openDirectory(at: path, create: writable)
         try directory.lock(exclusive: writable)
+        // An opening that was killed may have left a manifest whose new name is not on disk yet:
+        // nothing may be removed because of it before it is.
+        if writable { try directory.sync() }
         var report = RecoveryReport()
         let entries = try directory.entries()
         try refuseIrregular(entries, path)
@@ -135,7 +138,9 @@ private actor BlockingOpening {
             throw RoostError(.io, "there is no workspace here to read", file: directory.path)
         }
         let record = ManifestRecord(
-            workspace: .random(), hashSeed: .random(), shardCount: configuration.shardCount)
+            workspace: .init(first: directory.randomNumber(), second: directory.randomNumber()),
+            hashSeed: .init(first: directory.randomNumber(), second: directory.randomNumber()),
+            shardCount: configuration.shardCount)
         try ManifestFile.replace(with: record, in: directory)
         report.isNew = true
         return record
@@ -215,7 +220,9 @@ private actor BlockingOpening {
             directory: parts.directory, workspace: parts.manifest.workspace,
             number: recovered.highestNumber + 1, sizeBytes: size,
             lastSequence: recovered.lastSequence, durableSequence: durable,
-            earlierFiles: durable < recovered.lastSequence ? kept : [])
+            // Also where all batches are on disk: a seal, or the header of a segment without a
+            // frame, may not be, and half of one before synced batches would look like damage.
+            earlierFiles: kept)
         for shard in parts.shards { await shard.begin(on: LogStorage(log: log)) }
         parts.log = log
         let condition = parts.condition

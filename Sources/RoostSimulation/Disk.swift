@@ -1,0 +1,49 @@
+import RoostIO
+
+/// The whole state of a simulated machine's disk and page cache, as a value: a crash is a
+/// function from one to another.
+package struct Disk: Sendable {
+    var inodes: [Int: Inode] = [:]
+    var entries = EntryTable()
+    var nextInode = 1
+    /// For what a failing sync wrote and for the engine's salts.
+    var random: SimulationRandom
+    /// `map` gives memory; else files are read and written only.
+    package var allowsMapping = true
+
+    package init(seed: UInt64) { random = SimulationRandom(seed: seed) }
+
+    /// Takes over what was stored through mappings, which from here on no longer count.
+    mutating func detachMappings() {
+        for id in inodes.keys {
+            inodes[id]?.absorb()
+            inodes[id]?.dropMappings()
+        }
+    }
+
+    /// What the death of the process leaves: all of it, dirty as it was.
+    package func afterKill() -> Disk {
+        var disk = self
+        disk.detachMappings()
+        return disk
+    }
+
+    /// What a power cut leaves.
+    package func afterPowerCut(_ choices: inout some CrashChoices) -> Disk {
+        var disk = self
+        disk.detachMappings()
+        disk.entries = entries.afterPowerCut(&choices)
+        let live = Set(disk.entries.volatile.values)
+        for id in disk.inodes.keys.sorted() {
+            disk.inodes[id] = live.contains(id) ? disk.inodes[id]?.afterPowerCut(&choices) : nil
+        }
+        return disk
+    }
+
+    /// The files' names and sizes, for reports.
+    package var listing: [String] {
+        entries.volatile.sorted { $0.key < $1.key }.map { name, id in
+            "\(name) (\(inodes[id]?.volatile.sizeBytes ?? -1))"
+        }
+    }
+}

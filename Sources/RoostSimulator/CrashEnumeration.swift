@@ -1,0 +1,171 @@
+import RoostEngine
+import RoostIO
+import RoostSimulation
+
+/// Every state that a crash may leave of a short workload, each opened and compared.
+///
+/// - A crash is tried before each call that changes the disk, and at the end.
+/// - Of each, the death of the process is one state, and a power cut as many as there are
+///   combinations of what it keeps. Past `combinationLimit` of them some are drawn at random.
+/// - Every `depthStride`th state is also opened on a machine that stops after each of the
+///   opening's calls, and what that leaves is opened again.
+package struct CrashEnumeration {
+    package struct Step: Sendable {
+        let changes: [History.Change]
+        let durability: Durability
+        let body: (@Sendable (Engine) async throws -> Void)?
+
+        /// A batch.
+        package static func write(_ changes: [History.Change], _ durability: Durability = .process) -> Step {
+            Step(changes: changes, durability: durability, body: nil)
+        }
+
+        /// A call after which all batches before it are on disk.
+        package static func call(_ body: @escaping @Sendable (Engine) async throws -> Void) -> Step {
+            Step(changes: [], durability: .synced, body: body)
+        }
+    }
+
+    package var configuration = EngineConfiguration()
+    package var allowsMapping = true
+    package var combinationLimit = 24
+    package var randomCount = 8
+    package var depthStride = 40
+    package private(set) var stateCount = 0
+    package private(set) var nestedStateCount = 0
+
+    /// The oracle after a step, and how many calls had been made by then.
+    private struct Mark {
+        var callCount: Int
+        var history: History
+    }
+
+    package init() {
+        configuration.shardCount = 2
+        configuration.durability = .process
+    }
+
+    /// Opens a new workspace, takes `openings` one after another, each ending with a close or, if
+    /// it has none, with the death of the process, and tries all crashes.
+    package mutating func explore(_ openings: [[Step]]) async throws {
+        var disk = Disk(seed: 1)
+        disk.allowsMapping = allowsMapping
+        var history = History()
+        for steps in openings {
+            let fileSystem = SimulatedFileSystem(disk: disk)
+            fileSystem.record()
+            let marks = try await take(steps, on: fileSystem, &history)
+            let images = fileSystem.recorded()
+            for (index, image) in images.enumerated() {
+                try await explore(image, index, marks)
+            }
+            disk = fileSystem.turnOff().afterKill()
+        }
+    }
+
+    private func take(
+        _ steps: [Step], on fileSystem: SimulatedFileSystem, _ history: inout History
+    ) async throws -> [Mark] {
+        var marks = [Mark(callCount: 0, history: history)]
+        let engine = try await Engine.open(
+            at: "/simulated", fileSystem: fileSystem, configuration: configuration)
+        history.keep(Int(engine.recovery.lastSequence))
+        marks.append(Mark(callCount: fileSystem.callCount, history: history))
+        for step in steps {
+            if let body = step.body {
+                try await body(engine)
+                history.durableCount = history.batches.count
+            } else {
+                let isAwaited = step.durability == .synced
+                _ = try await engine.make(step.changes, step.durability)
+                history.append(.init(changes: step.changes, isAwaited: isAwaited, isVisible: true))
+                history.acknowledgedCount = history.batches.count
+                if isAwaited { history.durableCount = history.batches.count }
+            }
+            await engine.waitForCompaction()
+            marks.append(Mark(callCount: fileSystem.callCount, history: history))
+        }
+        return marks
+    }
+
+    // MARK: States
+
+    private mutating func explore(_ image: Disk, _ callCount: Int, _ marks: [Mark]) async throws {
+        // What was promised before the call, and what may be there as far as it had come.
+        guard let promised = marks.last(where: { $0.callCount <= callCount }),
+            let reached = marks.first(where: { $0.callCount > callCount }) ?? marks.last
+        else { return }
+        var oracle = reached.history
+        oracle.acknowledgedCount = promised.history.acknowledgedCount
+        oracle.durableCount = promised.history.durableCount
+        try await check(image.afterKill(), oracle, oracle.acknowledgedCount, "call \(callCount), kill")
+        var choices = EnumeratedChoices()
+        var count = 0
+        repeat {
+            try await check(
+                image.afterPowerCut(&choices), oracle, oracle.durableCount,
+                "call \(callCount), power cut \(count)")
+            count += 1
+        } while choices.advance() && count < combinationLimit
+        guard count == combinationLimit else { return }
+        for seed in 0..<UInt64(randomCount) {
+            var choices = RandomChoices(seed: seed)
+            try await check(
+                image.afterPowerCut(&choices), oracle, oracle.durableCount,
+                "call \(callCount), random power cut \(seed)")
+        }
+    }
+
+    private mutating func check(
+        _ disk: Disk, _ oracle: History, _ required: Int, _ place: String
+    ) async throws {
+        stateCount += 1
+        try await open(disk, oracle, required, place)
+        guard stateCount % depthStride == 0 else { return }
+        for callCount in 0... {
+            let fileSystem = SimulatedFileSystem(disk: disk)
+            fileSystem.stop(afterCalls: callCount)
+            do {
+                _ = try await Engine.open(
+                    at: "/simulated", fileSystem: fileSystem, configuration: configuration)
+                return
+            } catch let error as RoostError where !fileSystem.isOff {
+                throw SimulationFailure("\(place), stopped after \(callCount): \(error)")
+            } catch {}
+            let nested = "\(place), then stopped after \(callCount) calls of the opening"
+            let image = fileSystem.turnOff()
+            try await open(image.afterKill(), oracle, required, nested + " by a kill")
+            for seed in 0..<4 as Range<UInt64> {
+                var choices = RandomChoices(seed: seed)
+                try await open(
+                    image.afterPowerCut(&choices), oracle, min(required, oracle.durableCount),
+                    nested + " by power cut \(seed)")
+            }
+            nestedStateCount += 5
+        }
+    }
+
+    private func open(
+        _ disk: Disk, _ oracle: History, _ required: Int, _ place: String
+    ) async throws {
+        let engine: Engine
+        do {
+            engine = try await Engine.open(
+                at: "/simulated", fileSystem: SimulatedFileSystem(disk: disk),
+                configuration: configuration)
+        } catch {
+            throw SimulationFailure("\(place): opening failed: \(error) \(disk.listing)")
+        }
+        let kept = Int(engine.recovery.lastSequence)
+        guard required <= kept, kept <= oracle.batches.count else {
+            throw SimulationFailure(
+                "\(place): \(kept) batches kept of \(oracle.batches.count), \(required) were safe")
+        }
+        var history = oracle
+        history.keep(kept)
+        let found = try engine.content()
+        if let difference = History.difference(found: found, expected: history.visibleContent) {
+            throw SimulationFailure("\(place), \(kept) batches: \(difference)")
+        }
+    }
+}

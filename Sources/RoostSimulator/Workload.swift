@@ -1,0 +1,105 @@
+import RoostEngine
+import RoostFormat
+import RoostSimulation
+
+/// What a run does next, drawn from its random numbers.
+struct Workload {
+    enum Action {
+        case write([History.Change], Durability)
+        case read(dictionary: String, key: String)
+        case check
+        case synchronize
+        case compact
+        case close
+    }
+
+    private static let dictionaries = ["a", "b", "settings"]
+    private let keyCount: Int
+    private let usesIntervals: Bool
+    private var writeCount: UInt64 = 0
+
+    init(_ random: inout SimulationRandom) {
+        keyCount = [3, 12, 60][random.below(3)]
+        usesIntervals = random.once(in: 8)
+    }
+
+    mutating func next(_ random: inout SimulationRandom) -> Action {
+        switch random.below(100) {
+        case ..<55: return .write([change(&random)], durability(&random))
+        case ..<68:
+            let count = 2 + random.below(8)
+            return .write((0..<count).map { _ in change(&random) }, durability(&random))
+        case ..<72:
+            let clear = History.Change.clear(dictionary: dictionary(&random))
+            // A clear alone, or with puts that must outlive it.
+            let rest = random.once(in: 2) ? [] : (0..<3).map { _ in change(&random) }
+            return .write([clear] + rest, durability(&random))
+        case ..<84: return .read(dictionary: dictionary(&random), key: key(&random))
+        case ..<90: return .check
+        case ..<94: return .synchronize
+        case ..<97: return .compact
+        default: return .close
+        }
+    }
+
+    private func dictionary(_ random: inout SimulationRandom) -> String {
+        Self.dictionaries[random.below(Self.dictionaries.count)]
+    }
+
+    private func key(_ random: inout SimulationRandom) -> String { "key-\(random.below(keyCount))" }
+
+    private func durability(_ random: inout SimulationRandom) -> Durability {
+        switch random.below(10) {
+        case ..<3: .synced
+        case 3 where usesIntervals: .interval(.milliseconds(100))
+        default: .process
+        }
+    }
+
+    private mutating func change(_ random: inout SimulationRandom) -> History.Change {
+        if random.once(in: 6) { return .remove(dictionary: dictionary(&random), key: key(&random)) }
+        writeCount += 1
+        let count = [9, 9, 40, 200, 700, 3000, 9000][random.below(7)]
+        // Data, which begins with a number that no other write has.
+        var value: [UInt8] = [ValueKind.data.rawValue]
+        withUnsafeBytes(of: writeCount.littleEndian) { value.append(contentsOf: $0) }
+        let isPacked = random.once(in: 2)
+        while value.count < count {
+            value.append(isPacked ? UInt8(truncatingIfNeeded: random.next()) : UInt8(value.count & 7))
+        }
+        return .put(dictionary: dictionary(&random), key: key(&random), value: value)
+    }
+}
+
+extension Engine {
+    /// Carries out `changes` as one batch, or as a call on one key where there is one.
+    func make(_ changes: [History.Change], _ durability: Durability) async throws -> UInt64 {
+        if changes.count == 1 {
+            switch changes[0] {
+            case .put(let dictionary, let key, let value):
+                return try await write(
+                    encoded(value), key: key, name: name(dictionary), durability: durability)
+            case .remove(let dictionary, let key):
+                return try await write(nil, key: key, name: name(dictionary), durability: durability)
+            case .clear: break
+            }
+        }
+        var batch = EncodedBatch(hashSeed: hashSeed)
+        for change in changes {
+            switch change {
+            case .put(let dictionary, let key, let value):
+                batch.put(encoded(value), forKey: key, in: name(dictionary))
+            case .remove(let dictionary, let key): batch.remove(key, in: name(dictionary))
+            case .clear(let dictionary): batch.clear(name(dictionary))
+            }
+        }
+        return try await commit(batch, durability: durability)
+    }
+
+    private func encoded(_ value: [UInt8]) -> EncodedValue {
+        EncodedValue(kind: value[0], payload: .bytes(Array(value.dropFirst())))
+    }
+
+    /// The names of a run are all short.
+    private func name(_ dictionary: String) -> DictionaryName { DictionaryName(dictionary)! }
+}
