@@ -8,3 +8,9 @@
 @_exported import struct RoostEngine.VerificationReport
 @_exported import struct RoostEngine.WorkspaceStatistics
 @_exported import struct RoostIO.RoostError
+
+#if canImport(System)
+    @_exported import struct System.FilePath
+#else
+    @_exported import struct SystemPackage.FilePath
+#endif

@@ -68,6 +68,13 @@ public final class Workspace: Sendable {
         try await open(at: path.string, configuration: configuration)
     }
 
+    /// A workspace without files that behaves as one with them, for tests and previews. It ends
+    /// with its last reference; durability is then only a word, but every call waits as it would.
+    public static func inMemory(configuration: Configuration = .init()) async throws -> Workspace {
+        try await open(
+            at: "(in memory)", configuration: configuration, fileSystem: MemoryFileSystem())
+    }
+
     package static func open(
         at path: String, configuration: Configuration, fileSystem: any FileSystem
     ) async throws -> Workspace {

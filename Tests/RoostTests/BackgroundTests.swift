@@ -5,7 +5,7 @@ import Testing
 @Suite struct BackgroundTests {
     /// Writers in tight loops take every thread of the cooperative pool, as an uncontended actor
     /// call does not suspend. Timers and flushes that began on the pool then came late or never.
-    @Test func syncsAndFlushesHappenInTimeWhileWritersNeverPause() async throws {
+    @Test func syncsAndFlushesHappenWhileWritersNeverPause() async throws {
         try await withTemporaryDirectory { path in
             let workspace = try await Workspace.open(
                 at: path,
