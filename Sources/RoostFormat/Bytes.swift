@@ -30,3 +30,13 @@ public func equalBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferP
     left.count == right.count
         && (left.count == 0 || roost_compare(left.baseAddress!, right.baseAddress!, left.count) == 0)
 }
+
+/// How many bytes are zero before the first that is not.
+package func leadingZeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+    bytes.baseAddress.map { roost_leading_zeros($0, bytes.count) } ?? 0
+}
+
+/// How many bytes are zero behind the last that is not.
+package func trailingZeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+    bytes.baseAddress.map { roost_trailing_zeros($0, bytes.count) } ?? 0
+}

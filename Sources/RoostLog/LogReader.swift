@@ -58,7 +58,7 @@ package struct LogReader {
         }
         let rest = UnsafeRawBufferPointer(rebasing: bytes[min(end.offset, bytes.count)...])
         end.isClean =
-            isZero(rest) && (end.isSealed || bytes.count == header.capacityBytes)
+            leadingZeroCount(rest) == rest.count && (end.isSealed || bytes.count == header.capacityBytes)
         return end
     }
 
@@ -88,7 +88,9 @@ package struct LogReader {
                     continue
                 }
             }
-            at += Frame.alignment
+            // No frame's sequence number is zero, so where zeros stand none needs to be tried.
+            let zeros = leadingZeroCount(UnsafeRawBufferPointer(rebasing: bytes[at...]))
+            at += zeros < 16 ? Frame.alignment : (zeros - 16) / 8 * 8 + Frame.alignment
         }
         return best
     }
@@ -119,19 +121,6 @@ package struct LogReader {
 
     /// The offset behind the last byte that is not zero.
     package var contentEnd: Int {
-        let bytes = region.bytes
-        var end = bytes.count
-        while end >= 8, bytes.loadUnaligned(fromByteOffset: end - 8, as: UInt64.self) == 0 { end -= 8 }
-        while end > 0, bytes[end - 1] == 0 { end -= 1 }
-        return end
+        region.sizeBytes - trailingZeroCount(region.bytes)
     }
-}
-
-private func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    var offset = 0
-    while bytes.count - offset >= 8 {
-        if bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) != 0 { return false }
-        offset += 8
-    }
-    return bytes[offset...].allSatisfy { $0 == 0 }
 }

@@ -24,7 +24,7 @@ struct SimulatedFile: File {
             throw RoostError(
                 .corrupt, "the file ends early", file: path, offset: UInt64(bytes.sizeBytes))
         }
-        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        if let base = buffer.baseAddress { memset(base, 0, buffer.count) }
         bytes.copy(to: buffer, at: Int(offset))
     }
 

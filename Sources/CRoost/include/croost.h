@@ -21,6 +21,12 @@ static inline int roost_compare(const void *left, const void *right, size_t leng
     return memcmp(left, right, length);
 }
 
+/// How many of `length` bytes are zero before the first that is not.
+size_t roost_leading_zeros(const void *bytes, size_t length);
+
+/// How many of `length` bytes are zero behind the last that is not.
+size_t roost_trailing_zeros(const void *bytes, size_t length);
+
 #define ROOST_ROTATE(x, b) (((x) << (b)) | ((x) >> (64 - (b))))
 #define ROOST_SIP_ROUND                                                                           \
     do {                                                                                          \
