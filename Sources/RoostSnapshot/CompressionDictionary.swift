@@ -44,8 +44,23 @@ package struct CompressionDictionary: Sendable, Equatable {
             size += segment.count
         }
         // The most valuable last: the end of a dictionary is the nearest to the value.
-        let bytes = chosen.reversed().flatMap { $0 }
-        return .init(bytes: bytes, recordCount: UInt32(clamping: recordCount))
+        let trained = CompressionDictionary(
+            bytes: chosen.reversed().flatMap { $0 }, recordCount: UInt32(clamping: recordCount))
+        return trained.isWorthKeeping(for: samples)
+            ? trained : .init(bytes: [], recordCount: UInt32(clamping: recordCount))
+    }
+
+    /// Whether the samples take at least a twentieth less with the dictionary than each on its
+    /// own: compressing against one takes twice as long.
+    private func isWorthKeeping(for samples: [[UInt8]]) -> Bool {
+        guard !bytes.isEmpty else { return false }
+        func total(_ compressor: ValueCompressor) -> Int {
+            samples.reduce(0) { sum, sample in
+                sum + sample.withUnsafeBytes { compressor.compress($0)?.count ?? $0.count }
+            }
+        }
+        let alone = total(ValueCompressor(dictionary: .init()))
+        return total(ValueCompressor(dictionary: self)) * 20 <= alone * 19
     }
 
     static let segmentSizeBytes = 48

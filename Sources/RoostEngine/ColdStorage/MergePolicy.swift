@@ -8,13 +8,16 @@ struct MergePolicy: Sendable {
     /// A merge takes at least this many, while the shard has no more than it may.
     var minimumMergeCount = 4
     /// Everything is merged once the newer snapshots together reach this part of the oldest, in
-    /// percent: overwritten records then take at most about as much.
-    var garbagePercent: UInt64 = 45
+    /// percent: overwritten records then take at most about as much. While writers press, each
+    /// merge has to move more for its cost.
+    var busyGarbagePercent: UInt64 = 100
+    var idleGarbagePercent: UInt64 = 45
 
     /// How many of the newest snapshots to merge into one; `nil` where nothing is due.
     func mergeCount(_ sizes: [UInt64], isIdle: Bool = false) -> Int? {
         guard sizes.count > 1, let oldest = sizes.last else { return nil }
         let newer = sizes.dropLast().reduce(0, +)
+        let garbagePercent = isIdle ? idleGarbagePercent : busyGarbagePercent
         let isWorthAll = newer * 100 >= oldest * garbagePercent
         if isWorthAll && (sizes.count >= minimumMergeCount || isIdle) { return sizes.count }
         guard sizes.count >= minimumMergeCount else { return nil }
