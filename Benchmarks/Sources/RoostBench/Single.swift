@@ -18,6 +18,9 @@ struct Single: AsyncParsableCommand {
     var keys = 20_000
     @Option var directory = NSTemporaryDirectory()
 
+    @Flag(help: "Leave the workspace and print its path.")
+    var keep = false
+
     func run() async throws {
         let path = "\(directory)/roost-bench-\(UUID().uuidString)"
         let workload = Workload(keyCount: keys)
@@ -38,6 +41,7 @@ struct Single: AsyncParsableCommand {
         let cost = try await nanoseconds(per: count) { try await work(workload, bytes) }
         print("\(operation.rawValue) \(Int(cost)) ns")
         try await workspace.close()
+        if keep { return print(path) }
         try FileManager.default.removeItem(atPath: path)
     }
 
@@ -55,7 +59,8 @@ struct Single: AsyncParsableCommand {
             for index in 0..<count { _ = try bytes.contains(workload.key(index + keys)) }
         case .batch:
             for begin in stride(from: 0, to: count, by: 1000) {
-                try await bytes.setAll((begin..<(begin + 1000)).map { (workload.key($0), workload.value($0)) })
+                try await bytes.setAll(
+                    (begin..<(begin + 1000)).map { (workload.key($0), workload.value($0)) })
             }
         }
     }
