@@ -12,17 +12,22 @@ package final class MappedRegion: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let sizeBytes: Int
     private let release: @Sendable (UnsafeMutableRawPointer, Int) -> Void
-    private let forgetPages: (@Sendable (UnsafeMutableRawPointer, Int) -> Void)?
+    private let advise: (@Sendable (Advice, UnsafeMutableRawPointer, Int) -> Void)?
+
+    /// What the kernel is told about the use of the memory; hints, all of them.
+    package enum Advice: Sendable {
+        case dropPages, readsAreRandom, willBeReadWhole
+    }
 
     package init(
         base: UnsafeMutableRawPointer, sizeBytes: Int,
-        forgetPages: (@Sendable (UnsafeMutableRawPointer, Int) -> Void)? = nil,
+        advise: (@Sendable (Advice, UnsafeMutableRawPointer, Int) -> Void)? = nil,
         release: @escaping @Sendable (UnsafeMutableRawPointer, Int) -> Void
     ) {
         self.base = base
         self.sizeBytes = sizeBytes
         self.release = release
-        self.forgetPages = forgetPages
+        self.advise = advise
     }
 
     deinit { release(base, sizeBytes) }
@@ -30,7 +35,13 @@ package final class MappedRegion: @unchecked Sendable {
     /// Takes the file's pages out of this process's page table; the next look at one brings it
     /// back. For memory that is no longer written to: a sync then need not stop every processor
     /// for each page to learn whether it was changed.
-    package func dropPages() { forgetPages?(base, sizeBytes) }
+    package func dropPages() { advise?(.dropPages, base, sizeBytes) }
+
+    /// From here on a look at one page reads that page, and not megabytes around it.
+    package func expectRandomReads() { advise?(.readsAreRandom, base, sizeBytes) }
+
+    /// Begins to read all of it, ahead of its use.
+    package func readAhead() { advise?(.willBeReadWhole, base, sizeBytes) }
 
     package var bytes: UnsafeRawBufferPointer { .init(start: base, count: sizeBytes) }
 

@@ -101,8 +101,14 @@ final class PosixFile: File {
         }
         return MappedRegion(
             base: base, sizeBytes: sizeBytes,
-            // A hint: where the kernel does not take it, syncing is slower and nothing else.
-            forgetPages: { base, size in _ = madvise(base, size, MADV_DONTNEED) },
+            // Hints: where the kernel does not take one, it is slower and nothing else.
+            advise: { advice, base, size in
+                switch advice {
+                case .dropPages: _ = madvise(base, size, MADV_DONTNEED)
+                case .readsAreRandom: _ = madvise(base, size, MADV_RANDOM)
+                case .willBeReadWhole: _ = madvise(base, size, MADV_WILLNEED)
+                }
+            },
             release: { base, size in munmap(base, size) })
     }
 

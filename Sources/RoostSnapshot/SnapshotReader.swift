@@ -16,6 +16,8 @@ package final class SnapshotReader: Sendable {
         let file = try directory.openFile(FileName.snapshot(number).text, writable: false)
         path = file.path
         region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
+        // Look-ups jump about, and opening looks at the two ends only.
+        region.expectRandomReads()
         switch SnapshotFooter.read(region.bytes) {
         case .valid(let footer): self.footer = footer
         case .unsupported(let version):

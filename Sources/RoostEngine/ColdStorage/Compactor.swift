@@ -275,6 +275,7 @@ package actor Compactor {
     private func merge(_ shard: Int, count: Int) async throws {
         let list = shards[shard].published.withLock { $0.snapshots.snapshots }
         let merged = Array(list.prefix(count))
+        for snapshot in merged { snapshot.region.readAhead() }
         let isAll = count == list.count
         let recordCount = merged.reduce(0) { $0 + Int($1.footer.recordCount) }
         var dictionary = list.last?.dictionary ?? .init()

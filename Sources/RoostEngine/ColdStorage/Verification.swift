@@ -38,6 +38,7 @@ extension Compactor {
         for listed in manifest.snapshots.joined() {
             report.check { report in
                 let reader = try SnapshotReader(number: listed.number, in: directory)
+                reader.region.readAhead()
                 report.fileCount += 1
                 report.sizeBytes += reader.footer.fileSizeBytes
                 try Self.check(reader, hashSeed: manifest.hashSeed)
