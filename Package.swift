@@ -61,7 +61,8 @@ let package = Package(
         .testTarget(
             name: "RoostTests",
             dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer"]),
-        .testTarget(name: "RoostCommandTests", dependencies: ["Roost", "RoostCommand"]),
+        .testTarget(
+            name: "RoostCommandTests", dependencies: ["Roost", "RoostCommand", "RoostTestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

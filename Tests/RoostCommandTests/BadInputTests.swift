@@ -1,3 +1,4 @@
+import RoostTestSupport
 import Testing
 
 @Suite struct BadInputTests {

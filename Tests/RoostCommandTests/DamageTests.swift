@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostTestSupport
 import Testing
 
 @Suite struct DamageTests {

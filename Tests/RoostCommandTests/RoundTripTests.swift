@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostTestSupport
 import Testing
 
 private struct Point: BinaryCodable, Equatable {

@@ -1,4 +1,5 @@
 import Foundation
+import RoostTestSupport
 import Testing
 
 /// The built executable, run as a child process.
@@ -64,23 +65,6 @@ enum Tool {
                 continuation.resume(throwing: error)
             }
         }
-    }
-}
-
-/// Runs `body` with the path of a directory of its own, which is removed afterwards.
-func withTemporaryDirectory<Result>(
-    isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Result
-) async throws -> Result {
-    let url = FileManager.default.temporaryDirectory
-        .appendingPathComponent("roost-command-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    do {
-        let result = try await body(url.path)
-        try FileManager.default.removeItem(at: url)
-        return result
-    } catch {
-        try FileManager.default.removeItem(at: url)
-        throw error
     }
 }
 
