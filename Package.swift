@@ -49,7 +49,7 @@ let package = Package(
         .target(name: "RoostSimulation", dependencies: ["RoostIO"]),
         .target(
             name: "RoostSimulator",
-            dependencies: ["RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
+            dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
         .executableTarget(
             name: "roost-simulate",
             dependencies: [

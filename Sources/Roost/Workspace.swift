@@ -22,7 +22,7 @@ import RoostIO
 /// try await workspace.close()
 /// ```
 public final class Workspace: Sendable {
-    let engine: Engine
+    package let engine: Engine
     let coder: ValueCoder
     let loads = LoadCoalescer()
 

@@ -31,10 +31,13 @@ package actor Compactor {
         thread.asUnownedSerialExecutor()
     }
 
+    /// The same thread, for tasks that have to run whatever the cooperative pool does.
+    nonisolated var taskExecutor: WorkerTaskExecutor { thread.forTasks }
+
     init(
         directory: any Directory, manifest: ManifestRecord, shards: [Shard], log: LogWriter?,
         syncer: LogSyncer?, condition: EngineCondition, configuration: EngineConfiguration,
-        tailSizeBytes: UInt64
+        tailSizeBytes: UInt64, thread: WorkerThread
     ) {
         self.directory = directory
         self.manifest = manifest
@@ -43,7 +46,7 @@ package actor Compactor {
         self.syncer = syncer
         self.condition = condition
         self.configuration = configuration
-        thread = WorkerThread(name: "roost-compact")
+        self.thread = thread
         let threshold = configuration.flushThresholdBytes
         schedule = CompactionSchedule(firstFlushBytes: threshold - min(threshold, tailSizeBytes))
     }
@@ -99,7 +102,13 @@ package actor Compactor {
     }
 
     func beginWork() async {
-        while isWorking { await withCheckedContinuation { idleWaiters.append($0) } }
+        while isWorking {
+            await withCheckedContinuation { continuation in
+                // Looked at again: a task with a preferred executor may be suspended by the call,
+                // and who worked may be done by now.
+                if isWorking { idleWaiters.append(continuation) } else { continuation.resume() }
+            }
+        }
         isWorking = true
     }
 
