@@ -40,10 +40,16 @@ let package = Package(
             name: "RoostTestSupport", dependencies: ["RoostIO"], path: "Tests/RoostTestSupport"),
         .executableTarget(
             name: "roost-crash-writer", dependencies: ["Roost"], path: "Tests/CrashWriter"),
+        .executableTarget(
+            name: "roost-crash",
+            dependencies: [
+                "Roost", "RoostEngine", "RoostIO",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Sources/RoostCrash"),
         .target(name: "RoostSimulation", dependencies: ["RoostIO"]),
         .target(
             name: "RoostSimulator",
-            dependencies: ["RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
+            dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
         .executableTarget(
             name: "roost-simulate",
             dependencies: [
@@ -60,7 +66,7 @@ let package = Package(
         .testTarget(name: "RoostEngineTests", dependencies: ["RoostEngine", "RoostTestSupport"]),
         .testTarget(
             name: "RoostTests",
-            dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer"]),
+            dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer", "roost-crash"]),
         .testTarget(
             name: "RoostCommandTests", dependencies: ["Roost", "RoostCommand", "RoostTestSupport"]),
     ],

@@ -20,6 +20,8 @@ package actor Shard {
     private let hashSeed: HashSeed
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// How often staged batches were resolved.
+    private var resolutionCount = 0
     /// Whether anything is staged, so that a put can tell without the mutex.
     private var hasStaged = false
     /// The last segment that `published.active` was told to hold.
@@ -63,7 +65,7 @@ package actor Shard {
     ) async throws -> LogWriter.Appended {
         while true {
             if let appended = try write(value, key: key, name: name, hash: hash) { return appended }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
     }
 
@@ -74,7 +76,7 @@ package actor Shard {
         while true {
             foldResolved()
             if !isBlocked(hash: hash, prefix: name.prefix) { break }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
         return try stageNow(value, key: key, name: name, hash: hash, token: token)
     }
@@ -139,7 +141,7 @@ package actor Shard {
     func writeWaiting(_ batch: EncodedBatch) async throws -> LogWriter.Appended {
         while true {
             if let appended = try write(batch) { return appended }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
     }
 
@@ -161,7 +163,7 @@ package actor Shard {
         while true {
             foldResolved()
             if !isBlocked(staged) { break }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
         stage(staged, nil)
     }
@@ -194,13 +196,22 @@ package actor Shard {
         hasStaged = after > 0
         // Two that wait would else wake each other without end, each by looking.
         guard after < before else { return }
+        resolutionCount += 1
         let woken = waiters
         waiters.removeAll()
         for waiter in woken { waiter.resume() }
     }
 
-    private func waitForResolution() async {
-        await withCheckedContinuation { waiters.append($0) }
+    /// Returns once a batch was resolved since `resolutionCount` was `count`: between a caller's
+    /// look and this call others may have run.
+    private func waitForResolution(since count: Int) async {
+        await withCheckedContinuation { continuation in
+            if resolutionCount == count {
+                waiters.append(continuation)
+            } else {
+                continuation.resume()
+            }
+        }
     }
 
     private func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
@@ -236,7 +247,7 @@ package actor Shard {
                 }
             }
             if !isWaiting { break }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
         heldRegion = nil
         return published.withLock { state in
