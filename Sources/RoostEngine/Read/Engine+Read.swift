@@ -21,6 +21,22 @@ package struct FoundValue {
     }
 }
 
+extension FoundValue {
+    /// A put that was found in `snapshot`, decompressed where it has to be.
+    init(_ record: RecordGroup.Record, in snapshot: SnapshotReader, origin: Origin) throws {
+        guard record.flags.contains(.compressed) else {
+            self.init(resident: nil, bytes: record.stored, owner: snapshot, origin: origin)
+            return
+        }
+        let count = try snapshot.checkedValueCount(of: record)
+        let owner = ValueBuffer(count: count)
+        let value = UnsafeMutableRawBufferPointer(rebasing: owner.buffer[..<count])
+        try snapshot.decompressValue(of: record, into: value)
+        self.init(
+            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: origin)
+    }
+}
+
 /// Memory for a value that was decompressed.
 private final class ValueBuffer {
     let buffer: UnsafeMutableRawBufferPointer
@@ -132,17 +148,8 @@ extension Shard {
         guard let (snapshot, record) = try list.find(key, hash: hash), record.isPut,
             record.sequence >= clearedSequence
         else { return nil }
-        guard record.flags.contains(.compressed) else {
-            return FoundValue(
-                resident: nil, bytes: record.stored, owner: snapshot,
-                origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
-        }
-        let count = try snapshot.checkedValueCount(of: record)
-        let owner = ValueBuffer(count: count)
-        let value = UnsafeMutableRawBufferPointer(rebasing: owner.buffer[..<count])
-        try snapshot.decompressValue(of: record, into: value)
-        return FoundValue(
-            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
+        return try FoundValue(
+            record, in: snapshot, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
     }
 
     nonisolated func coldState(

@@ -101,7 +101,7 @@ extension Engine {
 
     /// Makes a staged batch visible on all its shards at one moment, after its sync where it
     /// waits for one; a failed sync leaves it invisible.
-    private func settle(
+    func settle(
         _ token: BatchToken, on shards: [Shard], appended: LogWriter.Appended, isSynced: Bool
     ) async throws {
         do {
@@ -117,14 +117,14 @@ extension Engine {
 
     /// Sets off what an append makes due: the interval's sync, the next flush, the writers' wait.
     @inline(__always)
-    private func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability) {
+    func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability) {
         if case .interval(let duration) = durability {
             intervals.noteWrite(within: duration, isUsual: durability == configuration.durability)
         }
         if appended.totalBytes >= compactor.schedule.nextFlushBytes { compactor.noteGrowth(appended) }
     }
 
-    private func waitForRoom() async throws {
+    func waitForRoom() async throws {
         await condition.waitWhileStalled()
         try condition.checkWritable()
         // The compaction fails again and again: better an error now than a log without bound.

@@ -17,11 +17,11 @@ package actor Shard {
     nonisolated let published: Mutex<ShardState>
     /// `nil` in a workspace opened for reading only, and until the log has begun.
     private var storage: (any Storage)?
-    private let hashSeed: HashSeed
+    let hashSeed: HashSeed
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// Whether anything is staged, so that a put can tell without the mutex.
-    private var hasStaged = false
+    private(set) var hasStaged = false
     /// The last segment that `published.active` was told to hold.
     private var heldRegion: MappedRegion?
 
@@ -80,7 +80,7 @@ package actor Shard {
     }
 
     @inline(never)
-    private func stageNow(
+    func stageNow(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) throws -> LogWriter.Appended {
         try name.withRecordKey(key) { recordKey in
@@ -199,11 +199,11 @@ package actor Shard {
         for waiter in woken { waiter.resume() }
     }
 
-    private func waitForResolution() async {
+    func waitForResolution() async {
         await withCheckedContinuation { waiters.append($0) }
     }
 
-    private func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
+    func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
         hasStaged
             && published.withLock { state in
                 state.staged.contains { $0.blocks(hash: hash, prefix: prefix) }

@@ -60,6 +60,13 @@ struct StagedBatch: Sendable {
         return clears.contains(prefix) || changes.contains { $0.hash == hash }
     }
 
+    /// Whether the batch, once it is committed, changes a key of this hash in the dictionary with
+    /// `prefix`: what whoever rests on the key's state must wait for, even where a plain write
+    /// need not.
+    func touches(hash: UInt64, prefix: [UInt8]) -> Bool {
+        clears.contains(prefix) || changes.contains { $0.hash == hash }
+    }
+
     /// Whether `other`, coming later, must wait for this batch.
     func blocks(_ other: StagedBatch) -> Bool {
         if isSingle { return false }
