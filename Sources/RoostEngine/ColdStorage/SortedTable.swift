@@ -16,12 +16,17 @@ struct SortedTable {
         var unsorted: [Operation] = []
         unsorted.reserveCapacity(table.count)
         table.forEach { if isIncluded($0) { unsorted.append($0) } }
-        let shared = Self.commonPrefixCount(unsorted)
-        var pairs = unsorted.map { (Self.leadingWord($0.key, from: shared), $0) }
+        operations = Self.sorted(unsorted)
+    }
+
+    /// `unsorted` in key order.
+    static func sorted(_ unsorted: [Operation]) -> [Operation] {
+        let shared = commonPrefixCount(unsorted)
+        var pairs = unsorted.map { (leadingWord($0.key, from: shared), $0) }
         pairs.sort { left, right in
             left.0 != right.0 ? left.0 < right.0 : compareBytes(left.1.key, right.1.key) < 0
         }
-        operations = pairs.map(\.1)
+        return pairs.map(\.1)
     }
 
     private static func commonPrefixCount(_ operations: [Operation]) -> Int {
@@ -55,7 +60,11 @@ struct SortedTable {
         var high = operations.count
         while low < high {
             let middle = (low + high) / 2
-            if compareBytes(operations[middle].key, target) < 0 { low = middle + 1 } else { high = middle }
+            if compareBytes(operations[middle].key, target) < 0 {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         return low
     }

@@ -18,6 +18,8 @@ package struct FoundValue {
         case log(UInt)
         /// In the snapshots of this epoch, the dictionary last emptied then.
         case cold(epoch: UInt64, clearedSequence: UInt64)
+        /// In a snapshot that a read view holds.
+        case view
     }
 }
 
@@ -130,10 +132,12 @@ extension Shard {
         switch lookUp {
         case .resident(let resident):
             return FoundValue(
-                resident: resident, bytes: .init(start: nil, count: 0), owner: nil, origin: .resident)
+                resident: resident, bytes: .init(start: nil, count: 0), owner: nil,
+                origin: .resident)
         case .log(let operation, let owner):
             return FoundValue(
-                resident: nil, bytes: operation.value, owner: owner, origin: .log(operation.location))
+                resident: nil, bytes: operation.value, owner: owner,
+                origin: .log(operation.location))
         case .absent: return nil
         case .cold(let list, let epoch, let clearedSequence):
             return try findCold(
