@@ -22,6 +22,8 @@ package final class Engine: Sendable {
     let compactor: Compactor
     let condition: EngineCondition
     let publication = Mutex<Void>(())
+    let feed: ChangeFeed
+    package let failures = WriteFailures()
     let intervals: IntervalSync
     private let closing = Mutex<Task<Void, any Error>?>(nil)
 
@@ -31,6 +33,7 @@ package final class Engine: Sendable {
         recovery = parts.report
         hashSeed = parts.manifest.hashSeed
         shards = parts.shards
+        feed = parts.feed
         log = parts.log
         condition = parts.condition
         syncer = parts.syncer
@@ -39,6 +42,11 @@ package final class Engine: Sendable {
             directory: parts.directory, manifest: parts.manifest, shards: parts.shards,
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
             configuration: configuration, tailSizeBytes: parts.tailSizeBytes)
+    }
+
+    deinit {
+        feed.end()
+        failures.end()
     }
 
     /// Opens the workspace in the directory at `path`, which is created where it is missing,
@@ -96,6 +104,8 @@ package final class Engine: Sendable {
                 log?.abandon()
             }
         } catch { failure = error }
+        feed.end()
+        failures.end()
         try directory.unlock()
         if let failure { throw failure }
     }

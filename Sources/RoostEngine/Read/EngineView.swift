@@ -158,11 +158,6 @@ package final class ViewScan {
     }
 }
 
-private func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: [UInt8]) -> Bool {
-    guard key.count >= prefix.count else { return false }
-    return prefix.withUnsafeBytes { equalBytes($0, .init(rebasing: key[..<prefix.count])) }
-}
-
 extension Engine {
     /// All shards at this moment. Holds every shard's mutex while it copies references.
     package func view() throws -> EngineView {

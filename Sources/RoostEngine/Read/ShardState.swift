@@ -19,6 +19,11 @@ struct ShardState {
     var staged: [StagedBatch] = []
     var residents: ResidentValues
     var counters = ReadCounters()
+    var watches = ShardWatches()
+    /// Whether a change is being appended that `watches` was asked about already, and the last
+    /// watcher that began since.
+    var isAppending = false
+    var appendObserver: UInt64 = 0
 
     init(residentBudgetBytes: Int) {
         residents = ResidentValues(budgetBytes: residentBudgetBytes)

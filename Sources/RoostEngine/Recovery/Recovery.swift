@@ -42,6 +42,7 @@ enum Recovery {
         var directory: any Directory
         var manifest: ManifestRecord
         var shards: [Shard]
+        var feed: ChangeFeed
         var log: LogWriter?
         var syncer: LogSyncer?
         var condition: EngineCondition
@@ -76,10 +77,12 @@ private actor BlockingOpening {
         let manifest = try manifest(in: directory, entries, configuration, &report)
         try refuseMissing(manifest, entries, directory)
         let snapshots = try openSnapshots(manifest, directory)
+        let feed = ChangeFeed()
         let shards = (0..<Int(manifest.shardCount)).map { _ in
             Shard(
                 hashSeed: manifest.hashSeed,
-                residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount))
+                residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount),
+                feed: feed)
         }
         for (shard, list) in zip(shards, snapshots) {
             await shard.restore(snapshots: list, clears: manifest.clears)
@@ -96,7 +99,7 @@ private actor BlockingOpening {
         report.note(recovered, operationCount: replay.operationCount, isCut: writable)
         let condition = EngineCondition(isReadOnly: !writable)
         var parts = Recovery.Parts(
-            directory: directory, manifest: manifest, shards: shards, condition: condition,
+            directory: directory, manifest: manifest, shards: shards, feed: feed, condition: condition,
             report: report, tailSizeBytes: replay.sizeBytes)
         if writable {
             try recovered.cut(in: directory)
@@ -222,7 +225,7 @@ private actor BlockingOpening {
             lastSequence: recovered.lastSequence, durableSequence: durable,
             // Also where all batches are on disk: a seal, or the header of a segment without a
             // frame, may not be, and half of one before synced batches would look like damage.
-            earlierFiles: kept)
+            earlierFiles: kept, history: LogHistory(recovered))
         for shard in parts.shards { await shard.begin(on: LogStorage(log: log)) }
         parts.log = log
         let condition = parts.condition

@@ -18,6 +18,7 @@ package actor Shard {
     /// `nil` in a workspace opened for reading only, and until the log has begun.
     private var storage: (any Storage)?
     private let hashSeed: HashSeed
+    nonisolated let feed: ChangeFeed
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// Whether anything is staged, so that a put can tell without the mutex.
@@ -25,8 +26,9 @@ package actor Shard {
     /// The last segment that `published.active` was told to hold.
     private var heldRegion: MappedRegion?
 
-    init(hashSeed: HashSeed, residentBudgetBytes: Int) {
+    init(hashSeed: HashSeed, residentBudgetBytes: Int, feed: ChangeFeed = .init()) {
         self.hashSeed = hashSeed
+        self.feed = feed
         published = Mutex(ShardState(residentBudgetBytes: residentBudgetBytes))
     }
 
@@ -42,18 +44,38 @@ package actor Shard {
             foldResolved()
             if isBlocked(hash: hash, prefix: name.prefix) { return nil }
         }
-        // The slot is on its way from memory while the frame is written.
-        published.withLock { $0.active.prefetchSlot(hash) }
         return try name.withRecordKey(key) { recordKey in
-            let appended = try append(value, recordKey, isAwaited: false)
-            let operation = Operation(location: appended.location + UInt(Frame.headerSizeBytes))
-            let region = regionIfNew(appended)
-            published.withLock { state in
-                if let region { state.active.hold(region) }
-                state.active.insert(operation, hash: hash, sequence: appended.sequence)
-                state.residents.remove(hash)
+            // The slot is on its way from memory while the frame is written.
+            let isWatched = published.withLock { state in
+                state.active.prefetchSlot(hash)
+                return state.beginAppend(recordKey, hash: hash)
+            }
+            if isWatched {
+                return try publishWatched {
+                    let appended = try append(value, recordKey, isAwaited: false)
+                    _ = enter(appended, hash: hash)
+                    return (appended, Commit(appended, hash: hash))
+                }
+            }
+            let appended = try appending { try append(value, recordKey, isAwaited: false) }
+            let observer = enter(appended, hash: hash)
+            if observer > 0 {
+                feed.publishObserved(Commit(appended, hash: hash, lastWatcher: observer))
             }
             return appended
+        }
+    }
+
+    /// Enters a frame of one operation; returns the last watcher that began during the append.
+    @inline(__always)
+    private func enter(_ appended: LogWriter.Appended, hash: UInt64) -> UInt64 {
+        let operation = Operation(location: appended.location + UInt(Frame.headerSizeBytes))
+        let region = regionIfNew(appended)
+        return published.withLock { state in
+            if let region { state.active.hold(region) }
+            state.active.insert(operation, hash: hash, sequence: appended.sequence)
+            state.residents.remove(hash)
+            return state.endAppend()
         }
     }
 
@@ -84,7 +106,7 @@ package actor Shard {
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) throws -> LogWriter.Appended {
         try name.withRecordKey(key) { recordKey in
-            let appended = try append(value, recordKey, isAwaited: true)
+            let appended = try feed.stage { try append(value, recordKey, isAwaited: true) }
             token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
             stage(
                 StagedBatch(
@@ -127,13 +149,29 @@ package actor Shard {
                 clears: batch.clears, isSingle: false)
             if isBlocked(staged) { return nil }
         }
-        let appended = try append(batch, isAwaited: false)
-        let region = regionIfNew(appended)
-        published.withLock { state in
-            if let region { state.active.hold(region) }
-            state.apply(batch.changes, frameLocation: appended.location, sequence: appended.sequence)
+        if published.withLock({ $0.beginAppend(batch) }) {
+            return try publishWatched {
+                let appended = try append(batch, isAwaited: false)
+                _ = enter(appended, batch)
+                return (appended, Commit(appended, changes: batch.changes))
+            }
+        }
+        let appended = try appending { try append(batch, isAwaited: false) }
+        let observer = enter(appended, batch)
+        if observer > 0 {
+            feed.publishObserved(
+                Commit(appended, changes: batch.changes, lastWatcher: observer))
         }
         return appended
+    }
+
+    private func enter(_ appended: LogWriter.Appended, _ batch: EncodedBatch) -> UInt64 {
+        let region = regionIfNew(appended)
+        return published.withLock { state in
+            if let region { state.active.hold(region) }
+            state.apply(batch.changes, frameLocation: appended.location, sequence: appended.sequence)
+            return state.endAppend()
+        }
     }
 
     func writeWaiting(_ batch: EncodedBatch) async throws -> LogWriter.Appended {

@@ -1,0 +1,3 @@
+enum EnqueuedWrites {
+    static let firstVersion: UInt64 = 1 << 62
+}
