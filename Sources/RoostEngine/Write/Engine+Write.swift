@@ -33,10 +33,9 @@ extension Engine {
         let appended = try await shard.stageWrite(
             value, key: key, name: name, hash: hash, token: token)
         noteAppended(appended, .process)
+        let change = EncodedBatch.Change(hash: hash, frameOffset: Frame.headerSizeBytes)
         try await settle(
-            token, on: [shard], appended: appended,
-            changes: [.init(hash: hash, frameOffset: Frame.headerSizeBytes)], clears: [],
-            isSynced: true)
+            token, on: [shard], appended: appended, changes: [change], isSynced: true)
         return appended.sequence
     }
 
@@ -58,10 +57,16 @@ extension Engine {
             noteAppended(appended, durability)
             return appended.sequence
         }
-        return try await commit(batch, involved, durability)
+        // Without reads there is nothing to conflict with.
+        return try await commit(batch, involved, durability)!
     }
 
-    private typealias Part = (index: Int, changes: [EncodedBatch.Change])
+    /// What a batch changes in one shard, and what its outcome rests on there.
+    struct Part {
+        var index: Int
+        var changes: [EncodedBatch.Change]
+        var reads: ShardReads?
+    }
 
     /// The shards that the batch touches, in ascending order: all batches make them ready in
     /// that order, so no two wait for each other.
@@ -71,20 +76,30 @@ extension Engine {
             parts[shardIndex(of: change.hash, shardCount: shards.count)].append(change)
         }
         return parts.indices.compactMap { index in
-            parts[index].isEmpty && batch.clears.isEmpty ? nil : (index, parts[index])
+            parts[index].isEmpty && batch.clears.isEmpty
+                ? nil : Part(index: index, changes: parts[index])
         }
     }
 
-    private func commit(
+    /// `nil`, with nothing changed, where something that was read has changed.
+    func commit(
         _ batch: EncodedBatch, _ involved: [Part], _ durability: Durability
-    ) async throws -> UInt64 {
+    ) async throws -> UInt64? {
         let token = BatchToken()
         let isSynced = durability == .synced
-        for part in involved {
-            await shards[part.index].prepare(
+        let isSingle =
+            batch.operationCount == 1 && batch.clears.isEmpty
+            && involved.allSatisfy { $0.reads == nil }
+        for (position, part) in involved.enumerated() {
+            let isReady = await shards[part.index].prepare(
                 StagedBatch(
                     token: token, changes: part.changes, dictionaries: batch.dictionaries,
-                    clears: batch.clears, isSingle: batch.operationCount == 1 && batch.clears.isEmpty))
+                    clears: batch.clears, isSingle: isSingle, reads: part.reads))
+            guard isReady else {
+                token.abort()
+                for part in involved[..<position] { await shards[part.index].foldResolved() }
+                return nil
+            }
         }
         let parts = involved.map { shards[$0.index] }
         let appended: LogWriter.Appended
@@ -108,9 +123,9 @@ extension Engine {
 
     /// Makes a staged batch visible on all its shards at one moment, after its sync where it
     /// waits for one; a failed sync leaves it invisible.
-    private func settle(
+    func settle(
         _ token: BatchToken, on shards: [Shard], appended: LogWriter.Appended,
-        changes: [EncodedBatch.Change], clears: [[UInt8]], isSynced: Bool
+        changes: [EncodedBatch.Change], clears: [[UInt8]] = [], isSynced: Bool
     ) async throws {
         do {
             if isSynced { try await syncer?.sync(through: appended.sequence) }
@@ -142,14 +157,16 @@ extension Engine {
 
     /// Sets off what an append makes due: the interval's sync, the next flush, the writers' wait.
     @inline(__always)
-    private func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability) {
+    func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability) {
         if case .interval(let duration) = durability {
             intervals.noteWrite(within: duration, isUsual: durability == configuration.durability)
         }
-        if appended.totalBytes >= compactor.schedule.nextFlushBytes { compactor.noteGrowth(appended) }
+        if appended.totalBytes >= compactor.schedule.nextFlushBytes {
+            compactor.noteGrowth(appended)
+        }
     }
 
-    private func waitForRoom() async throws {
+    func waitForRoom() async throws {
         await condition.waitWhileStalled()
         try condition.checkWritable()
         // The compaction fails again and again: better an error now than a log without bound.

@@ -17,14 +17,19 @@ package actor Shard {
     nonisolated let published: Mutex<ShardState>
     /// `nil` in a workspace opened for reading only, and until the log has begun.
     private var storage: (any Storage)?
-    private let hashSeed: HashSeed
+    let hashSeed: HashSeed
     nonisolated let feed: ChangeFeed
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// How often staged batches were resolved.
+    private(set) var resolutionCount = 0
     /// Whether anything is staged, so that a put can tell without the mutex.
-    private var hasStaged = false
+    private(set) var hasStaged = false
+    /// The count of resolved batches at which waiters were last woken: a read view that begins
+    /// folds too, and wakes nobody.
+    private var seenResolvedCount: UInt64 = 0
     /// The last segment that `published.active` was told to hold.
-    private var heldRegion: MappedRegion?
+    var heldRegion: MappedRegion?
 
     init(hashSeed: HashSeed, residentBudgetBytes: Int, feed: ChangeFeed = .init()) {
         self.hashSeed = hashSeed
@@ -45,37 +50,7 @@ package actor Shard {
             if isBlocked(hash: hash, prefix: name.prefix) { return nil }
         }
         return try name.withRecordKey(key) { recordKey in
-            // The slot is on its way from memory while the frame is written.
-            let isWatched = published.withLock { state in
-                state.active.prefetchSlot(hash)
-                return state.beginAppend(recordKey, hash: hash)
-            }
-            if isWatched {
-                return try publishWatched {
-                    let appended = try append(value, recordKey, isAwaited: false)
-                    _ = enter(appended, hash: hash)
-                    return (appended, Commit(appended, hash: hash))
-                }
-            }
-            let appended = try appending { try append(value, recordKey, isAwaited: false) }
-            let observer = enter(appended, hash: hash)
-            if observer > 0 {
-                feed.publishObserved(Commit(appended, hash: hash, lastWatcher: observer))
-            }
-            return appended
-        }
-    }
-
-    /// Enters a frame of one operation; returns the last watcher that began during the append.
-    @inline(__always)
-    private func enter(_ appended: LogWriter.Appended, hash: UInt64) -> UInt64 {
-        let operation = Operation(location: appended.location + UInt(Frame.headerSizeBytes))
-        let region = regionIfNew(appended)
-        return published.withLock { state in
-            if let region { state.active.hold(region) }
-            state.active.insert(operation, hash: hash, sequence: appended.sequence)
-            state.residents.remove(hash)
-            return state.endAppend()
+            try commit(recordKey, hash: hash) { try append(value, recordKey, isAwaited: false) }
         }
     }
 
@@ -85,7 +60,7 @@ package actor Shard {
     ) async throws -> LogWriter.Appended {
         while true {
             if let appended = try write(value, key: key, name: name, hash: hash) { return appended }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
     }
 
@@ -96,13 +71,13 @@ package actor Shard {
         while true {
             foldResolved()
             if !isBlocked(hash: hash, prefix: name.prefix) { break }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
         return try stageNow(value, key: key, name: name, hash: hash, token: token)
     }
 
     @inline(never)
-    private func stageNow(
+    func stageNow(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) throws -> LogWriter.Appended {
         try name.withRecordKey(key) { recordKey in
@@ -132,7 +107,7 @@ package actor Shard {
         }
     }
 
-    private func regionIfNew(_ appended: LogWriter.Appended) -> MappedRegion? {
+    func regionIfNew(_ appended: LogWriter.Appended) -> MappedRegion? {
         if appended.region === heldRegion { return nil }
         heldRegion = appended.region
         return appended.region
@@ -149,35 +124,13 @@ package actor Shard {
                 clears: batch.clears, isSingle: false)
             if isBlocked(staged) { return nil }
         }
-        if published.withLock({ $0.beginAppend(batch) }) {
-            return try publishWatched {
-                let appended = try append(batch, isAwaited: false)
-                _ = enter(appended, batch)
-                return (appended, Commit(appended, changes: batch.changes))
-            }
-        }
-        let appended = try appending { try append(batch, isAwaited: false) }
-        let observer = enter(appended, batch)
-        if observer > 0 {
-            feed.publishObserved(
-                Commit(appended, changes: batch.changes, lastWatcher: observer))
-        }
-        return appended
-    }
-
-    private func enter(_ appended: LogWriter.Appended, _ batch: EncodedBatch) -> UInt64 {
-        let region = regionIfNew(appended)
-        return published.withLock { state in
-            if let region { state.active.hold(region) }
-            state.apply(batch.changes, frameLocation: appended.location, sequence: appended.sequence)
-            return state.endAppend()
-        }
+        return try commit(batch) { try append(batch, isAwaited: false) }
     }
 
     func writeWaiting(_ batch: EncodedBatch) async throws -> LogWriter.Appended {
         while true {
             if let appended = try write(batch) { return appended }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
     }
 
@@ -194,14 +147,18 @@ package actor Shard {
     }
 
     /// Makes this shard's part of a batch ready: from here on no other write of its keys comes
-    /// between. The batch gets its sequence number once every shard is ready.
-    func prepare(_ staged: StagedBatch) async {
+    /// between. The batch gets its sequence number once every shard is ready. `false`, and nothing
+    /// is staged, where something that the batch rests on has changed.
+    @discardableResult
+    func prepare(_ staged: StagedBatch) async -> Bool {
         while true {
             foldResolved()
             if !isBlocked(staged) { break }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
+        guard areCurrent(staged.reads) else { return false }
         stage(staged, nil)
+        return true
     }
 
     /// Keeps the memory of a prepared batch that was appended.
@@ -224,109 +181,41 @@ package actor Shard {
     /// Moves what is committed into the table, forgets what is aborted, and wakes who waited.
     func foldResolved() {
         guard hasStaged else { return }
-        let (before, after) = published.withLock { state in
-            let before = state.staged.count
+        let (resolved, remaining) = published.withLock { state in
             state.foldResolved()
-            return (before, state.staged.count)
+            return (state.resolvedCount, state.staged.count)
         }
-        hasStaged = after > 0
+        hasStaged = remaining > 0
         // Two that wait would else wake each other without end, each by looking.
-        guard after < before else { return }
+        guard resolved != seenResolvedCount else { return }
+        seenResolvedCount = resolved
+        resolutionCount += 1
         let woken = waiters
         waiters.removeAll()
         for waiter in woken { waiter.resume() }
     }
 
-    private func waitForResolution() async {
-        await withCheckedContinuation { waiters.append($0) }
+    /// Returns once a batch was resolved since `resolutionCount` was `count`: between a caller's
+    /// look and this call others may have run.
+    func waitForResolution(since count: Int) async {
+        await withCheckedContinuation { continuation in
+            if resolutionCount == count {
+                waiters.append(continuation)
+            } else {
+                continuation.resume()
+            }
+        }
     }
 
-    private func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
+    func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
         hasStaged
             && published.withLock { state in
                 state.staged.contains { $0.blocks(hash: hash, prefix: prefix) }
             }
     }
 
-    private func isBlocked(_ staged: StagedBatch) -> Bool {
+    func isBlocked(_ staged: StagedBatch) -> Bool {
         hasStaged && published.withLock { state in state.staged.contains { $0.blocks(staged) } }
-    }
-
-    // MARK: Compaction
-
-    /// Takes the table of all that was appended up to `sequence` out of the writers' way, for a
-    /// snapshot to be written from it; what waits for a sync is waited for.
-    func freeze(
-        through sequence: UInt64
-    ) async -> (table: LogTable?, clears: [ManifestRecord.Clear]) {
-        // A batch without a sequence number may be in the log already, and not have said so.
-        let unnumbered = published.withLock { state in
-            state.staged.map(\.token).filter { $0.sequence == 0 }
-        }
-        while true {
-            foldResolved()
-            let isWaiting = published.withLock { state in
-                state.staged.contains { staged in
-                    if staged.token.sequence == 0 {
-                        return staged.isSingle || unnumbered.contains { $0 === staged.token }
-                    }
-                    return staged.token.sequence <= sequence || state.isOvertaken(staged)
-                }
-            }
-            if !isWaiting { break }
-            await waitForResolution()
-        }
-        heldRegion = nil
-        return published.withLock { state in
-            precondition(state.frozen == nil, "one table is frozen at a time")
-            let clears = state.clears.map { ManifestRecord.Clear(prefix: $0, sequence: $1) }
-            guard !state.active.isEmpty else {
-                // Its old segments are not needed any more.
-                if state.staged.isEmpty { state.active = LogTable() }
-                return (nil, clears)
-            }
-            let frozen = state.active
-            state.frozen = frozen
-            state.active = LogTable(capacity: min(frozen.capacity, 1 << 12))
-            // What is staged will enter the new table, and may point into segments that only
-            // the old one holds.
-            if !state.staged.isEmpty { state.active.hold(all: frozen) }
-            return (frozen, clears)
-        }
-    }
-
-    /// Puts a frozen table that could not be written back under the writers' changes.
-    func thaw() {
-        published.withLock { state in
-            guard let frozen = state.frozen else { return }
-            let newer = state.active
-            state.active = frozen
-            state.active.hold(all: newer)
-            newer.forEach { operation in
-                state.active.insert(
-                    operation, hash: hashSeed.hash(operation.key), sequence: operation.sequence)
-            }
-            state.frozen = nil
-        }
-        heldRegion = nil
-    }
-
-    /// Makes `snapshots` the shard's cold storage. With `dropsFrozen` they hold all that the
-    /// frozen table held. `clears` that nothing older needs any more are forgotten.
-    func install(_ snapshots: SnapshotList, dropsFrozen: Bool) {
-        published.withLock { state in
-            state.snapshots = snapshots
-            state.epoch += 1
-            if dropsFrozen { state.frozen = nil }
-        }
-    }
-
-    func forget(_ clears: [ManifestRecord.Clear]) {
-        published.withLock { state in
-            for clear in clears where state.clears[clear.prefix] == clear.sequence {
-                state.clears[clear.prefix] = nil
-            }
-        }
     }
 
     // MARK: Recovery
@@ -355,66 +244,5 @@ package actor Shard {
 
     func replayClear(_ prefix: [UInt8], sequence: UInt64) {
         published.withLock { $0.clears[prefix] = sequence }
-    }
-}
-
-extension Storage {
-    /// Appends a batch that is laid out already.
-    func append(payload: [UInt8], isAwaited: Bool) throws -> LogWriter.Appended {
-        try payload.withUnsafeBytes { bytes in
-            try append(payloadCount: bytes.count, isAwaited: isAwaited) { target in
-                guard let base = bytes.baseAddress else { return }
-                target.copyMemory(from: base, byteCount: bytes.count)
-            }
-        }
-    }
-}
-
-extension ShardState {
-    /// Enters a batch's changes, in their order.
-    mutating func apply(_ changes: [EncodedBatch.Change], frameLocation: UInt, sequence: UInt64) {
-        for change in changes {
-            let operation = Operation(location: frameLocation + UInt(change.frameOffset))
-            active.insert(operation, hash: change.hash, sequence: sequence)
-            residents.remove(change.hash)
-        }
-    }
-
-    /// Whether the table has a newer record of the staged batch's key. The table must not be
-    /// frozen then: the batch, once resolved, would enter the next one and stand above it.
-    func isOvertaken(_ batch: StagedBatch) -> Bool {
-        batch.isSingle
-            && batch.changes.contains { change in
-                let operation = Operation(
-                    location: batch.token.frameLocation + UInt(change.frameOffset))
-                guard let found = active.find(operation.key, hash: change.hash) else { return false }
-                return found.sequence > batch.token.sequence
-            }
-    }
-
-    /// Moves committed batches into the table, in the order of their sequence numbers.
-    mutating func foldResolved() {
-        let committed = staged.filter { $0.token.isCommitted }
-        for batch in committed.sorted(by: { $0.token.sequence < $1.token.sequence }) {
-            for prefix in batch.clears {
-                clears[prefix] = max(clears[prefix] ?? 0, batch.token.sequence)
-                // Residents do not say their dictionary.
-                residents.removeAll()
-            }
-            apply(
-                batch.changes, frameLocation: batch.token.frameLocation,
-                sequence: batch.token.sequence)
-        }
-        // By identity: a batch may be committed between the two looks.
-        staged.removeAll { batch in
-            committed.contains { $0.token === batch.token }
-                || (!batch.token.isPending && !batch.token.isCommitted)
-        }
-    }
-}
-
-extension LogTable {
-    mutating func hold(all other: LogTable) {
-        for region in other.regions.all { hold(region) }
     }
 }
