@@ -25,13 +25,14 @@ protocol Cancellable: Sendable {
 
 /// Takes one subscription's events and calls its closure.
 ///
-/// - The closure is called, and `hasValue` changed, only while `gate` is held; so the calls come
+/// - The closure is called, and `hasValue` and `hasBegun` changed, only while `gate` is held; so the calls come
 ///   one after another, in the events' order, whoever takes them.
 /// - `gate` is recursive, so that the closure may cancel.
 final class SubscriptionDelivery<Value: Sendable>: Cancellable {
     private let gate = NSRecursiveLock()
     private let isCancelled = Atomic<Bool>(false)
     private let hasValue = Atomic<Bool>(false)
+    private let hasBegun = Atomic<Bool>(false)
     private let watch = Mutex<DictionaryWatch<Value>?>(nil)
     private let key: String
     private let body: @Sendable (SubscriptionEvent<Value>) -> Void
@@ -77,23 +78,22 @@ final class SubscriptionDelivery<Value: Sendable>: Cancellable {
     private func told(
         _ event: WatchEvent, _ watch: DictionaryWatch<Value>
     ) throws -> SubscriptionEvent<Value>? {
-        switch event.content {
-        case .initial(let record):
-            note(hasValue: true)
-            let value = try watch.value(of: record, key: key)
-            note(hasValue: value != nil)
-            return .initial(value)
-        case .changed(let operation) where operation.isPut:
-            note(hasValue: true)
-            return .updated(try watch.value(of: operation, event, key: key))
-        case .changed, .cleared: return note(hasValue: false) ? .deleted : nil
-        case .missed: preconditionFailure("a watcher of values keeps the newest")
-        }
+        let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
+        // What does not read is a value too.
+        let hadValue = hasValue.exchange(true, ordering: .relaxed)
+        let value = try value(of: event, watch)
+        hasValue.store(value != nil, ordering: .relaxed)
+        if isFirst { return .initial(value) }
+        return value.map { .updated($0) } ?? (hadValue ? .deleted : nil)
     }
 
-    /// Returns what held before.
-    @discardableResult
-    private func note(hasValue: Bool) -> Bool {
-        self.hasValue.exchange(hasValue, ordering: .relaxed)
+    private func value(of event: WatchEvent, _ watch: DictionaryWatch<Value>) throws -> Value? {
+        switch event.content {
+        case .initial(let record): try watch.value(of: record, key: key)
+        case .changed(let operation):
+            operation.isPut ? try watch.value(of: operation, event, key: key) : nil
+        case .cleared: nil
+        case .missed: preconditionFailure("a watcher of values keeps the newest")
+        }
     }
 }

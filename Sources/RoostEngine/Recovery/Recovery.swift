@@ -43,6 +43,7 @@ enum Recovery {
         var manifest: ManifestRecord
         var shards: [Shard]
         var feed: ChangeFeed
+        var behind: WriteBehind
         var log: LogWriter?
         var syncer: LogSyncer?
         var condition: EngineCondition
@@ -83,11 +84,13 @@ private actor BlockingOpening {
         try refuseMissing(manifest, entries, directory)
         let snapshots = try openSnapshots(manifest, directory)
         let feed = ChangeFeed()
+        let condition = EngineCondition(isReadOnly: !writable)
+        let behind = WriteBehind(condition: condition)
         let shards = (0..<Int(manifest.shardCount)).map { _ in
             Shard(
                 hashSeed: manifest.hashSeed,
                 residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount),
-                feed: feed)
+                feed: feed, behind: behind)
         }
         for (shard, list) in zip(shards, snapshots) {
             await shard.restore(snapshots: list, clears: manifest.clears)
@@ -102,9 +105,9 @@ private actor BlockingOpening {
         ) { frame, reader in try replay.add(frame, reader) }
         await replay.apply(to: shards)
         report.note(recovered, operationCount: replay.operationCount, isCut: writable)
-        let condition = EngineCondition(isReadOnly: !writable)
         var parts = Recovery.Parts(
-            directory: directory, manifest: manifest, shards: shards, feed: feed, condition: condition,
+            directory: directory, manifest: manifest, shards: shards, feed: feed, behind: behind,
+            condition: condition,
             report: report, tailSizeBytes: replay.sizeBytes, scheduling: fileSystem.scheduling)
         if writable {
             try recovered.cut(in: directory)

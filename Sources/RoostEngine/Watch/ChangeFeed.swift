@@ -109,6 +109,19 @@ final class ChangeFeed: Sendable {
         for wake in wakes { wake() }
     }
 
+    /// A key's newest value is given up: those who may have begun with it are told `current`.
+    func tellAgain(_ key: [UInt8], hash: UInt64, current: () -> InitialRecord) {
+        var wakes: [Wake] = []
+        state.withLock { state in
+            guard let watchers = state.watchers.keys[hash] else { return }
+            for watcher in watchers where !watcher.isOrdered {
+                guard key.withUnsafeBytes({ watcher.target.contains($0) }) else { continue }
+                watcher.begin(with: current(), &wakes)
+            }
+        }
+        for wake in wakes { wake() }
+    }
+
     // MARK: Watchers
 
     /// Lets a watcher begin. `register` enters its target in its shards; where one of them has

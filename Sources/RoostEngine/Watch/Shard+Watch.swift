@@ -5,7 +5,8 @@ extension Shard {
     /// Appends a frame of one operation, by `append`, and makes it visible.
     @inline(__always)
     func commit(
-        _ key: UnsafeRawBufferPointer, hash: UInt64, _ append: () throws -> LogWriter.Appended
+        _ key: UnsafeRawBufferPointer, hash: UInt64, enqueuedVersion: UInt64 = 0,
+        _ append: () throws -> LogWriter.Appended
     ) throws -> LogWriter.Appended {
         // The slot is on its way from memory while the frame is written.
         let isWatched = published.withLock { state in
@@ -15,21 +16,25 @@ extension Shard {
         if isWatched {
             return try publishWatched {
                 let appended = try append()
-                _ = enter(appended, hash: hash)
-                return (appended, Commit(appended, hash: hash))
+                _ = enter(appended, hash: hash, enqueuedVersion)
+                return (appended, Commit(appended, hash: hash, enqueuedVersion: enqueuedVersion))
             }
         }
         let appended = try appending(append)
-        let observer = enter(appended, hash: hash)
+        let observer = enter(appended, hash: hash, enqueuedVersion)
         if observer > 0 {
-            feed.publishObserved(Commit(appended, hash: hash, lastWatcher: observer))
+            feed.publishObserved(
+                Commit(
+                    appended, hash: hash, enqueuedVersion: enqueuedVersion, lastWatcher: observer))
         }
         return appended
     }
 
     /// Enters a frame of one operation; returns the last watcher that began during the append.
     @inline(__always)
-    private func enter(_ appended: LogWriter.Appended, hash: UInt64) -> UInt64 {
+    private func enter(
+        _ appended: LogWriter.Appended, hash: UInt64, _ enqueuedVersion: UInt64
+    ) -> UInt64 {
         let operation = Operation(location: appended.location + UInt(Frame.headerSizeBytes))
         let region = regionIfNew(appended)
         return published.withLock { state in
@@ -39,6 +44,10 @@ extension Shard {
             }
             state.active.insert(operation, hash: hash, sequence: appended.sequence)
             state.residents.remove(hash)
+            if enqueuedVersion > 0 {
+                state.enqueued?.noteCommitted(enqueuedVersion)
+                state.places.note(enqueuedVersion, appended.sequence)
+            }
             return state.endAppend()
         }
     }

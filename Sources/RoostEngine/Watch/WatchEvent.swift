@@ -41,6 +41,8 @@ package struct InitialRecord: Sendable {
     let place: Place
     let key: [UInt8]
     let hash: UInt64
+    /// The provisional version of an enqueued write whose commit is still to come, or zero.
+    let awaitedVersion: UInt64
 
     /// Calls `body` with the value, kind and payload, or with `nil` where there was none.
     package func withValue<Result>(
@@ -73,6 +75,13 @@ extension ShardState {
             case .absent: .absent
             }
         }
-        return InitialRecord(place: place, key: key, hash: hash)
+        var awaitedVersion: UInt64 = 0
+        if let enqueued, case .log(let operation, _) = place {
+            let version = operation.sequence
+            if version >= EnqueuedWrites.firstVersion, !enqueued.committed.contains(version) {
+                awaitedVersion = version
+            }
+        }
+        return InitialRecord(place: place, key: key, hash: hash, awaitedVersion: awaitedVersion)
     }
 }

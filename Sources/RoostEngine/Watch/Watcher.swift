@@ -89,14 +89,12 @@ final class Watcher: Sendable {
         }
     }
 
+    /// Gives the value to begin with, or to begin anew.
     func begin(with record: InitialRecord, _ wakes: inout [Wake]) {
         state.withLock { state in
+            if state.isEnded { return }
+            state.awaitedVersion = record.awaitedVersion
             state.events.add([WatchEvent(content: .initial(record))], buffering)
-            if case .log(let operation, _) = record.place,
-                operation.sequence >= EnqueuedWrites.firstVersion
-            {
-                state.awaitedVersion = operation.sequence
-            }
             wake(&state, &wakes)
         }
     }

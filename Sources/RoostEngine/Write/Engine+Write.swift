@@ -169,6 +169,10 @@ extension Engine {
     func waitForRoom() async throws {
         await condition.waitWhileStalled()
         try condition.checkWritable()
+        try checkBacklog()
+    }
+
+    func checkBacklog() throws {
         // The compaction fails again and again: better an error now than a log without bound.
         if compactor.schedule.hasFailed.load(ordering: .relaxed), let log,
             log.totalBytes >= compactor.schedule.flushedBytes + 2 * configuration.backlogLimitBytes,

@@ -28,12 +28,19 @@ package actor Shard {
     /// The count of resolved batches at which waiters were last woken: a read view that begins
     /// folds too, and wakes nobody.
     private var seenResolvedCount: UInt64 = 0
+    /// Whether `published.enqueued` holds anything, so that a put can tell without the mutex.
+    nonisolated let hasEnqueued = Atomic<Bool>(false)
+    nonisolated let behind: WriteBehind?
     /// The last segment that `published.active` was told to hold.
     var heldRegion: MappedRegion?
 
-    init(hashSeed: HashSeed, residentBudgetBytes: Int, feed: ChangeFeed = .init()) {
+    init(
+        hashSeed: HashSeed, residentBudgetBytes: Int, feed: ChangeFeed = .init(),
+        behind: WriteBehind? = nil
+    ) {
         self.hashSeed = hashSeed
         self.feed = feed
+        self.behind = behind
         published = Mutex(ShardState(residentBudgetBytes: residentBudgetBytes))
     }
 
@@ -45,10 +52,19 @@ package actor Shard {
     func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
     ) throws -> LogWriter.Appended? {
-        if hasStaged {
-            foldResolved()
+        if hasStaged || hasEnqueued.load(ordering: .relaxed) {
+            bringUpToDate()
             if isBlocked(hash: hash, prefix: name.prefix) { return nil }
         }
+        return try writeUnblocked(value, key: key, name: name, hash: hash)
+    }
+
+    /// As `write`, of a key that is known to wait for nothing. Commits nothing else: what the
+    /// caller has checked still holds.
+    @inline(__always)
+    func writeUnblocked(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
+    ) throws -> LogWriter.Appended {
         return try name.withRecordKey(key) { recordKey in
             try commit(recordKey, hash: hash) { try append(value, recordKey, isAwaited: false) }
         }
@@ -69,7 +85,7 @@ package actor Shard {
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) async throws -> LogWriter.Appended {
         while true {
-            foldResolved()
+            bringUpToDate()
             if !isBlocked(hash: hash, prefix: name.prefix) { break }
             await waitForResolution(since: resolutionCount)
         }
@@ -97,14 +113,14 @@ package actor Shard {
         let valueCount = value?.count ?? 0
         return try writableStorage().append(
             payloadCount: Operation.headerSizeBytes + key.count + valueCount, isAwaited: isAwaited
-        ) { target in
-            Operation.writeHeader(
-                to: target, kind: value == nil ? .remove : .put, keyCount: key.count,
-                valueCount: valueCount, frameOffset: Frame.headerSizeBytes)
-            (target + Operation.headerSizeBytes).copyMemory(
-                from: key.baseAddress!, byteCount: key.count)
-            value?.write(to: target + Operation.headerSizeBytes + key.count)
-        }
+        ) { Operation.write(value, key, to: $0) }
+    }
+
+    /// Appends an operation that is laid out as the only one of its frame.
+    func appendLaidOut(_ operation: Operation) throws -> LogWriter.Appended {
+        try writableStorage().append(
+            payloadCount: operation.sizeBytes, isAwaited: false
+        ) { $0.copyMemory(from: operation.address, byteCount: operation.sizeBytes) }
     }
 
     func regionIfNew(_ appended: LogWriter.Appended) -> MappedRegion? {
@@ -117,14 +133,19 @@ package actor Shard {
 
     /// Commits a batch all of whose changes are this shard's. `nil` as in `write`.
     func write(_ batch: EncodedBatch) throws -> LogWriter.Appended? {
-        if hasStaged {
-            foldResolved()
+        if hasStaged || hasEnqueued.load(ordering: .relaxed) {
+            bringUpToDate()
             let staged = StagedBatch(
                 token: BatchToken(), changes: batch.changes, dictionaries: batch.dictionaries,
                 clears: batch.clears, isSingle: false)
             if isBlocked(staged) { return nil }
         }
-        return try commit(batch) { try append(batch, isAwaited: false) }
+        return try writeUnblocked(batch)
+    }
+
+    /// As `write`, of a batch that is known to wait for nothing.
+    func writeUnblocked(_ batch: EncodedBatch) throws -> LogWriter.Appended {
+        try commit(batch) { try append(batch, isAwaited: false) }
     }
 
     func writeWaiting(_ batch: EncodedBatch) async throws -> LogWriter.Appended {
@@ -152,7 +173,7 @@ package actor Shard {
     @discardableResult
     func prepare(_ staged: StagedBatch) async -> Bool {
         while true {
-            foldResolved()
+            bringUpToDate()
             if !isBlocked(staged) { break }
             await waitForResolution(since: resolutionCount)
         }
@@ -205,6 +226,12 @@ package actor Shard {
                 continuation.resume()
             }
         }
+    }
+
+    /// Commits first what comes first: what is resolved, and what is enqueued.
+    func bringUpToDate() {
+        foldResolved()
+        drainEnqueued()
     }
 
     func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {

@@ -1,3 +1,0 @@
-enum EnqueuedWrites {
-    static let firstVersion: UInt64 = 1 << 62
-}
