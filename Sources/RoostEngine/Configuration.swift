@@ -19,6 +19,8 @@ package struct EngineConfiguration: Sendable {
     package var flushThresholdBytes: UInt64 = 128 << 20
     /// Log bytes since the last flush at which writers wait.
     package var backlogLimitBytes: UInt64 = 512 << 20
+    /// Threads that write snapshots at the same time.
+    package var compactionThreadCount = BuildThreads.usualCount
 
     package init() {}
 }

@@ -39,7 +39,7 @@ package final class Engine: Sendable {
             directory: parts.directory, manifest: parts.manifest, shards: parts.shards,
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
             configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
-            thread: parts.scheduling.thread(named: "roost-compact"))
+            scheduling: parts.scheduling)
     }
 
     /// Opens the workspace in the directory at `path`, which is created where it is missing,

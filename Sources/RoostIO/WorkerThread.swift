@@ -18,13 +18,18 @@ package final class WorkerThread: SerialExecutor {
     /// background goes on while busy tasks hold every thread of the cooperative pool.
     package let forTasks: WorkerTaskExecutor
 
-    /// With `order` the jobs run in that order, for simulations.
-    package init(name: String, order: (any JobOrder)? = nil) {
+    /// - Parameters:
+    ///   - isInBackground: Whether the thread gives way to others that have work.
+    ///   - order: The order in which the jobs run, for simulations.
+    package init(name: String, isInBackground: Bool = false, order: (any JobOrder)? = nil) {
         let queue = JobQueue(order: order)
         self.queue = queue
         ownsThread = true
         forTasks = WorkerTaskExecutor(queue: queue)
-        let thread = Thread { queue.run() }
+        let thread = Thread {
+            if isInBackground { roost_lower_thread_priority() }
+            queue.run()
+        }
         thread.name = name
         thread.start()
     }

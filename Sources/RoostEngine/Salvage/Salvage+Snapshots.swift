@@ -89,7 +89,7 @@ extension Salvage {
         guard var cursor = RecordGroup.Cursor(group) else {
             return damage.begin(offset(group.baseAddress!), senseless)
         }
-        let key = OutputBuffer(capacity: 256)
+        var key = OutputBuffer(capacity: 256)
         while !cursor.isAtEnd {
             guard let record = cursor.next(), record.shared <= key.count else {
                 return damage.begin(offset(group.baseAddress!), senseless)
