@@ -9,6 +9,7 @@
 @_exported import struct RoostEngine.VerificationReport
 @_exported import struct RoostEngine.WorkspaceStatistics
 @_exported import struct RoostIO.RoostError
+@_exported import enum RoostSnapshot.ScanOrder
 
 #if canImport(System)
     @_exported import struct System.FilePath

@@ -23,6 +23,7 @@ package final class Engine: Sendable {
     let condition: EngineCondition
     let publication = Mutex<Void>(())
     let intervals: IntervalSync
+    let liveViews = LiveViews()
     private let closing = Mutex<Task<Void, any Error>?>(nil)
 
     init(parts: Recovery.Parts, configuration: EngineConfiguration) {

@@ -20,7 +20,7 @@ package final class WorkerThread: SerialExecutor {
 
     /// - Parameters:
     ///   - isInBackground: Whether the thread gives way to others that have work.
-    ///   - order: The order in which the jobs run, for simulations.
+    ///   - order: The order in which jobs run, for simulations.
     package init(name: String, isInBackground: Bool = false, order: (any JobOrder)? = nil) {
         let queue = JobQueue(order: order)
         self.queue = queue

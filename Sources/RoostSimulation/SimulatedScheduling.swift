@@ -18,9 +18,8 @@ package final class SimulatedScheduling: Scheduling {
 
     package var executor: WorkerTaskExecutor { thread.forTasks }
 
-    package func thread(named name: String, isInBackground: Bool) -> WorkerThread {
-        WorkerThread(sharing: thread)
-    }
+    package func thread(named name: String) -> WorkerThread { WorkerThread(sharing: thread) }
+    package func backgroundThread(named name: String) -> WorkerThread { thread(named: name) }
 
     package func sleep(for duration: Duration) async throws {
         try Task.checkCancellation()

@@ -16,7 +16,7 @@ struct BuildThreads: Sendable {
     init(beside own: WorkerThread, count: Int, scheduling: any Scheduling) {
         self.own = own.forTasks
         helpers = (1..<max(count, 1)).map {
-            scheduling.thread(named: "roost-build-\($0)", isInBackground: true)
+            scheduling.backgroundThread(named: "roost-build-\($0)")
         }
     }
 

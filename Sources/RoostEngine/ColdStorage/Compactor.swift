@@ -47,8 +47,7 @@ package actor Compactor {
         self.syncer = syncer
         self.condition = condition
         self.configuration = configuration
-        let thread = scheduling.thread(named: "roost-compact", isInBackground: false)
-        self.thread = thread
+        thread = scheduling.thread(named: "roost-compact")
         buildThreads = BuildThreads(
             beside: thread, count: configuration.compactionThreadCount, scheduling: scheduling)
         let threshold = configuration.flushThresholdBytes

@@ -78,7 +78,9 @@ struct LogTable: Sendable {
             if slot.hash == hash {
                 let older = Operation(location: slot.location)
                 if equalBytes(older.key, operation.key) {
-                    if older.sequence <= sequence { slots.base[index].location = operation.location }
+                    if older.sequence <= sequence {
+                        slots.base[index].location = operation.location
+                    }
                     return
                 }
             }
@@ -94,10 +96,50 @@ struct LogTable: Sendable {
         slots = slots.copy(capacity: slots.capacity * 2, shift: shift)
     }
 
+    /// Some operation, or `nil` where there is none.
+    var first: Operation? {
+        slots.all.first { $0.location != 0 }.map { Operation(location: $0.location) }
+    }
+
     /// Every operation, in no order.
     func forEach(_ body: (Operation) throws -> Void) rethrows {
-        for slot in slots.all where slot.location != 0 {
-            try body(Operation(location: slot.location))
+        try forEachUntil { operation in
+            try body(operation)
+            return true
+        }
+    }
+
+    /// Every operation, in no order, as long as `body` returns `true`.
+    func forEachUntil(_ body: (Operation) throws -> Bool) rethrows {
+        let all = slots.all
+        for index in all.indices where all[index].location != 0 {
+            // The records lie scattered over the log.
+            let ahead = index + Self.lookAhead
+            if ahead < all.count, all[ahead].location != 0 {
+                Operation(location: all[ahead].location).prefetch()
+            }
+            guard try body(Operation(location: all[index].location)) else { return }
+        }
+    }
+
+    private static let lookAhead = 24
+
+    /// Every operation on a key whose hash begins with the `bitCount` bits of `part`, and the
+    /// hash. The parts of a table are the same ones after it has grown.
+    func forEach(part: Int, bitCount: Int, _ body: (Operation, UInt64) -> Void) {
+        let slots = slots
+        let mask = slots.capacity - 1
+        let partCapacity = slots.capacity >> bitCount
+        var index = part * partCapacity
+        // Keys that found their home taken stand behind it, with no empty slot between.
+        for step in 0..<slots.capacity {
+            let slot = slots.base[index]
+            if slot.location == 0 {
+                if step >= partCapacity { return }
+            } else if Int(slot.hash >> UInt64(64 - bitCount)) == part {
+                body(Operation(location: slot.location), slot.hash)
+            }
+            index = (index + 1) & mask
         }
     }
 }
