@@ -17,7 +17,7 @@ package final class SnapshotWalker {
     private let order: ScanOrder
     private var records: [RecordGroup.Record] = []
     /// The group's keys, whole, one behind another; the end of each.
-    private let keys = OutputBuffer(capacity: 4096)
+    private var keys = OutputBuffer(capacity: 4096)
     private var keyEnds: [Int] = []
     private var group = 0
     private var index = 0
