@@ -7,7 +7,7 @@ struct RoostBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-bench",
         abstract: "Measures Roost: puts and gets of 100-byte values by 16-byte keys.",
-        subcommands: [Growth.self, Single.self, OpenOnce.self, Watch.self],
+        subcommands: [Growth.self, Single.self, OpenOnce.self, Coders.self, Watch.self],
         defaultSubcommand: Growth.self)
 }
 
