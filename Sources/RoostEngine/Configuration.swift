@@ -22,5 +22,8 @@ package struct EngineConfiguration: Sendable {
     /// Threads that write snapshots at the same time.
     package var compactionThreadCount = BuildThreads.usualCount
 
+    /// How long the first log segment of an opening is, and the next ones at least.
+    package var segmentSizeBytes = 1 << 20
+
     package init() {}
 }
