@@ -3,11 +3,18 @@ import Foundation
 import RoostSimulator
 import Synchronization
 
-/// Runs seeds over the simulated file system and ends with one line of JSON.
 @main
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-simulate",
+        abstract: "Runs the store over a simulated disk.",
+        subcommands: [SeedsCommand.self, DamageCommand.self], defaultSubcommand: SeedsCommand.self)
+}
+
+/// Runs seeds over the simulated file system and ends with one line of JSON.
+struct SeedsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seeds",
         abstract: "Runs the store over a simulated disk with crashes and faults.",
         discussion: """
             The last line is JSON: what was run, how often each kind of fault hit, and how many \
