@@ -80,9 +80,10 @@ package final class EngineView: Sendable {
         let hash = hashSeed.hash(key)
         let index = shardIndex(of: hash, shardCount: parts.count)
         let part = parts[index]
-        var newest = try engine.shards[index].published.withLock { state in
-            try state.layers.find(key, hash: hash, view: id, active: state.active)
+        if let found = part.enqueued?.find(key, hash: hash) {
+            return found.isPut ? (.log(found), part) : nil
         }
+        var newest = try activeOperation(key, hash: hash, shard: index)
         if newest == nil { newest = part.frozen?.find(key, hash: hash) }
         let cleared = part.clears.isEmpty ? 0 : part.clears[name.prefix] ?? 0
         if let newest {
@@ -93,6 +94,15 @@ package final class EngineView: Sendable {
             record.sequence >= cleared
         else { return nil }
         return (.cold(snapshot, record), part)
+    }
+
+    /// The operation on `key` that a shard's active table had when the view began.
+    func activeOperation(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, shard index: Int
+    ) throws -> Operation? {
+        try engine.shards[index].published.withLock { state in
+            try state.layers.find(key, hash: hash, view: id, active: state.active)
+        }
     }
 
     // MARK: Many keys
@@ -149,6 +159,8 @@ package final class EngineView: Sendable {
 
 /// What a view holds of one shard, which changes no more.
 final class ViewPart: Sendable {
+    /// Above all else; visible, and without a place among the changes yet.
+    let enqueued: LogTable?
     let frozen: LogTable?
     let snapshots: SnapshotList
     let clears: [[UInt8]: UInt64]
@@ -156,6 +168,7 @@ final class ViewPart: Sendable {
     private let regions: RegionList
 
     fileprivate init(_ state: ShardState) {
+        enqueued = state.enqueued?.table
         frozen = state.frozen
         snapshots = state.snapshots
         clears = state.clears
