@@ -24,5 +24,8 @@ package struct EngineConfiguration: Sendable {
     /// For tests of the tests.
     package var plantedFaults: PlantedFaults = []
 
+    /// How long the first log segment of an opening is, and the next ones at least.
+    package var segmentSizeBytes = 1 << 20
+
     package init() {}
 }
