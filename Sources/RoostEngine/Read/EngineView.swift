@@ -83,9 +83,7 @@ package final class EngineView: Sendable {
         if let found = part.enqueued?.find(key, hash: hash) {
             return found.isPut ? (.log(found), part) : nil
         }
-        var newest = try engine.shards[index].published.withLock { state in
-            try state.layers.find(key, hash: hash, view: id, active: state.active)
-        }
+        var newest = try activeOperation(key, hash: hash, shard: index)
         if newest == nil { newest = part.frozen?.find(key, hash: hash) }
         let cleared = part.clears.isEmpty ? 0 : part.clears[name.prefix] ?? 0
         if let newest {
@@ -96,6 +94,15 @@ package final class EngineView: Sendable {
             record.sequence >= cleared
         else { return nil }
         return (.cold(snapshot, record), part)
+    }
+
+    /// The operation on `key` that a shard's active table had when the view began.
+    func activeOperation(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, shard index: Int
+    ) throws -> Operation? {
+        try engine.shards[index].published.withLock { state in
+            try state.layers.find(key, hash: hash, view: id, active: state.active)
+        }
     }
 
     // MARK: Many keys
