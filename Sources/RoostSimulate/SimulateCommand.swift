@@ -8,7 +8,7 @@ struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-simulate",
         abstract: "Runs the store over a simulated disk.",
-        subcommands: [SeedsCommand.self, DamageCommand.self], defaultSubcommand: SeedsCommand.self)
+        subcommands: [SeedsCommand.self, EnumerateCommand.self, DamageCommand.self], defaultSubcommand: SeedsCommand.self)
 }
 
 /// Runs seeds over the simulated file system and ends with one line of JSON.
