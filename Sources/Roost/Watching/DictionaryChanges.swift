@@ -41,6 +41,9 @@ public struct DictionaryChanges<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
+    /// The next change that is there, without waiting.
+    func nextReady() -> Element? { watch.handle?.nextReady().map(change) }
+
     private func change(_ event: WatchEvent) -> Element {
         switch event.content {
         case .missed(let count): return .missed(count: count)
