@@ -2,9 +2,9 @@
 
 SWIFT ?= swift
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
-	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
+	$(wildcard Benchmarks/Package.swift Benchmarks/Sources) Extras/Package.swift Extras/Tests
 
-.PHONY: demo test client bench format lint dependencies clean
+.PHONY: demo test client extras bench format lint dependencies clean
 .PHONY: prove crash simulate enumerate damage faults fuzz tsan asan mutations
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
@@ -17,11 +17,12 @@ FUZZ_SECONDS ?= 60
 demo: dependencies
 	$(SWIFT) run -c release roost demo --fixture Fixtures/packages.jsonl
 
-# Builds and runs all tests, and the example client.
+# Builds and runs all tests, the example client, and the clients of the extra products.
 test: dependencies
 	$(SWIFT) build --build-tests
 	$(SWIFT) test
 	$(MAKE) client
+	$(MAKE) extras
 
 # What CI runs beside the suites: see docs/RELIABILITY.md for what each shows, and for more of it.
 prove: simulate enumerate crash fuzz tsan
@@ -67,6 +68,10 @@ mutations: dependencies
 client: dependencies
 	$(SWIFT) run --package-path Examples/Client Client
 
+# The macro and protobuf messages: builds swift-syntax and swift-protobuf, once.
+extras: dependencies
+	$(SWIFT) test --package-path Extras
+
 bench: dependencies
 	$(SWIFT) run -c release --package-path Benchmarks roost-bench
 
@@ -80,4 +85,4 @@ dependencies:
 	sh scripts/install-dependencies
 
 clean:
-	rm -rf .build .build-fuzz .build-tsan .build-asan Examples/Client/.build Benchmarks/.build
+	rm -rf .build .build-fuzz .build-tsan .build-asan Examples/Client/.build Benchmarks/.build Extras/.build
