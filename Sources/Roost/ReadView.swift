@@ -77,8 +77,8 @@ public final class ReadView: Sendable {
     }
 
     /// The entries of `dictionary` whose keys begin with `prefix`, in the order of their UTF-8
-    /// bytes or against it, at most `limit`. The sequence keeps the view; closing the view ends
-    /// the sequence with `.closed`.
+    /// bytes or against it, at most `limit`. An iteration that is begun when the view is closed
+    /// throws `.closed`; one that has begun before goes on.
     public func entries<Value: BinaryCodable & Sendable>(
         of dictionary: WorkspaceDictionary, prefix: String = "", as type: Value.Type = Value.self,
         limit: Int? = nil, order: ScanOrder = .ascending

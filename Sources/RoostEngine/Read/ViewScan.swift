@@ -31,7 +31,7 @@ package final class ViewScan {
         winners = .allocate(capacity: 2 * leafCount)
         winners.initialize(repeating: -1, count: 2 * leafCount)
         heads = .allocate(capacity: max(runs.count, 1))
-        heads.initialize(repeating: ScanRun.Head(), count: runs.count)
+        heads.initialize(repeating: ScanRun.Head(shard: 0), count: runs.count)
         try seek(order == .ascending ? range.lower : range.upper)
     }
 
@@ -162,7 +162,8 @@ final class ScanRun {
         /// The sixteen bytes behind what all keys of the range share, as a big-endian number.
         var leading: UInt128 = 0
         var sequence: UInt64 = 0
-        var shard: Int32 = 0
+        /// Also of a run that has ended.
+        let shard: Int32
         var isPut = false
         /// No further record is in the range.
         var isAtEnd = true
@@ -244,7 +245,7 @@ final class ScanRun {
 
     @inline(__always)
     private func head() -> Head {
-        var head = Head()
+        var head = Head(shard: Int32(shard.index))
         switch kind {
         case .table(let operations):
             guard index >= 0, index < operations.count else { return head }
@@ -260,7 +261,6 @@ final class ScanRun {
             head.isPut = walker.isPut
         }
         head.isAtEnd = false
-        head.shard = Int32(shard.index)
         head.leading = leadingNumber(head.key, from: range.prefix.count)
         return head
     }
