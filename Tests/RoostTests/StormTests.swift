@@ -7,7 +7,7 @@ import Testing
 
 /// Writers, loads and watchers that are cancelled at every moment. Each call is done or was not
 /// begun, and none hangs: a continuation that was lost would, one resumed twice would trap.
-@Suite(.timeLimit(.minutes(2))) struct StormTests {
+@Suite(.timeLimit(.minutes(10))) struct StormTests {
     @Test(arguments: WorkspaceKind.allCases)
     func cancelledCallsAreDoneOrNotBegun(kind: WorkspaceKind) async throws {
         let seed = testSeed()

@@ -74,7 +74,10 @@ struct Views: AsyncParsableCommand {
         note(
             "count, \(state)",
             try await nanoseconds(per: 10) {
-                for _ in 0..<10 { precondition(try bytes.count == keys) }
+                for _ in 0..<10 {
+                    let count = try bytes.count
+                    precondition(count == keys)
+                }
             })
     }
 
@@ -110,7 +113,8 @@ struct Views: AsyncParsableCommand {
             "get, by the view",
             try await nanoseconds(per: count) {
                 for key in picked {
-                    precondition(try view.value(forKey: key, as: [UInt8].self, in: bytes) != nil)
+                    let value = try view.value(forKey: key, as: [UInt8].self, in: bytes)
+                    precondition(value != nil)
                 }
             })
         view.close()

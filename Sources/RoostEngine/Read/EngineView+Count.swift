@@ -15,6 +15,7 @@ extension EngineView {
         let range = RecordRange(name)
         var count = 0
         for (index, part) in parts.enumerated() {
+            count += try enqueuedCount(ofShard: index, in: name)
             let below = try SnapshotCounts(part, range, hashSeed)
             count += try below.count()
             // Each table's keys, and what stands below it.

@@ -83,17 +83,40 @@ package final class EngineView: Sendable {
         if let found = part.enqueued?.find(key, hash: hash) {
             return found.isPut ? (.log(found), part) : nil
         }
+        return try committedPlace(of: key, hash: hash, name.prefix, shard: index).map { ($0, part) }
+    }
+
+    /// As `place`, without what is enqueued.
+    private func committedPlace(
+        of key: UnsafeRawBufferPointer, hash: UInt64, _ prefix: [UInt8], shard index: Int
+    ) throws -> Place? {
+        let part = parts[index]
         var newest = try activeOperation(key, hash: hash, shard: index)
         if newest == nil { newest = part.frozen?.find(key, hash: hash) }
-        let cleared = part.clears.isEmpty ? 0 : part.clears[name.prefix] ?? 0
+        let cleared = part.clears.isEmpty ? 0 : part.clears[prefix] ?? 0
         if let newest {
             guard newest.isPut, newest.sequence >= cleared else { return nil }
-            return (.log(newest), part)
+            return .log(newest)
         }
         guard let (snapshot, record) = try part.snapshots.find(key, hash: hash), record.isPut,
             record.sequence >= cleared
         else { return nil }
-        return (.cold(snapshot, record), part)
+        return .cold(snapshot, record)
+    }
+
+    /// How many keys of a dictionary what is enqueued adds to a shard's, less those it removes.
+    func enqueuedCount(ofShard index: Int, in name: DictionaryName) throws -> Int {
+        guard let enqueued = parts[index].enqueued else { return 0 }
+        let range = RecordRange(name)
+        var count = 0
+        try enqueued.forEach { operation in
+            guard range.contains(operation.key) else { return }
+            let hash = hashSeed.hash(operation.key)
+            let older = try committedPlace(
+                of: operation.key, hash: hash, name.prefix, shard: index)
+            count += (operation.isPut ? 1 : 0) - (older == nil ? 0 : 1)
+        }
+        return count
     }
 
     /// The operation on `key` that a shard's active table had when the view began.

@@ -10,7 +10,7 @@ private struct Unencodable: Codable, Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct EnqueueTests {
+@Suite(.timeLimit(.minutes(10))) struct EnqueueTests {
     @Test(arguments: WorkspaceKind.allCases)
     func anEnqueuedValueIsVisibleAtOnceInEveryWayOfReading(kind: WorkspaceKind) async throws {
         try await kind.withWorkspace(.init(durability: .process)) { workspace in

@@ -15,7 +15,7 @@ private struct Numbered: Codable, Identifiable, Equatable, Sendable {
     let id: Int
 }
 
-@Suite(.timeLimit(.minutes(2))) struct RepositoryTests {
+@Suite(.timeLimit(.minutes(10))) struct RepositoryTests {
     @Test(arguments: WorkspaceKind.allCases)
     func itemsAreSavedFoundListedAndDeleted(kind: WorkspaceKind) async throws {
         try await kind.withWorkspace { workspace in
@@ -60,7 +60,7 @@ private struct Numbered: Codable, Identifiable, Equatable, Sendable {
 }
 
 @MainActor
-@Suite(.timeLimit(.minutes(2))) struct ObservedRepositoryTests {
+@Suite(.timeLimit(.minutes(10))) struct ObservedRepositoryTests {
     /// Returns once `items` is what is expected; the time limit is for the case that it never is.
     private func waitUntil(
         _ list: ObservedRepository<Post>, _ isMet: @escaping @MainActor ([Post]) -> Bool

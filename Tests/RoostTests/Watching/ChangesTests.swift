@@ -3,7 +3,7 @@ import RoostIO
 import RoostTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangesTests {
     @Test(arguments: WorkspaceKind.allCases)
     func changesComeWithKeyValueAndVersion(kind: WorkspaceKind) async throws {
         try await kind.withWorkspace { workspace in

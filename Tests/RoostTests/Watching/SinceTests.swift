@@ -3,7 +3,7 @@ import RoostIO
 import RoostTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct SinceTests {
+@Suite(.timeLimit(.minutes(10))) struct SinceTests {
     @Test(arguments: WorkspaceKind.allCases)
     func aWatcherGetsWhatCameSinceTheVersionThatItSaw(kind: WorkspaceKind) async throws {
         try await kind.withWorkspace { workspace in

@@ -26,7 +26,7 @@ final class Told<Value: Sendable>: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(10))) struct SubscriptionTests {
     @Test(arguments: WorkspaceKind.allCases)
     func aSubscriptionTellsInitialUpdatedAndDeletedInOrder(kind: WorkspaceKind) async throws {
         try await kind.withWorkspace { workspace in

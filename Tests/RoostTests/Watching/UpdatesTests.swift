@@ -3,7 +3,7 @@ import RoostIO
 import RoostTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct UpdatesTests {
+@Suite(.timeLimit(.minutes(10))) struct UpdatesTests {
     @Test(arguments: WorkspaceKind.allCases)
     func theCurrentValueComesFirstAndThenTheNewest(kind: WorkspaceKind) async throws {
         try await kind.withWorkspace { workspace in

@@ -25,6 +25,7 @@ struct Client {
         try await checkManyAtOnce(path)
         try await checkConsistency(path)
         try await checkTasks(path)
+        try await checkWatching(path)
         try await checkErrors(path)
         try await checkCare(path)
     }
