@@ -83,3 +83,12 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Needs libFuzzer, which brings the main function: built by scripts/fuzz alone.
+if Context.environment["ROOST_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "roost-fuzz",
+            dependencies: ["RoostCoding", "RoostFormat", "RoostIO", "RoostLog", "RoostSnapshot"],
+            path: "Sources/RoostFuzz", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+}

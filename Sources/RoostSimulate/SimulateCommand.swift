@@ -8,7 +8,7 @@ struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-simulate",
         abstract: "Runs the store over a simulated disk.",
-        subcommands: [SeedsCommand.self, DamageCommand.self], defaultSubcommand: SeedsCommand.self)
+        subcommands: [SeedsCommand.self, EnumerateCommand.self, DamageCommand.self], defaultSubcommand: SeedsCommand.self)
 }
 
 /// Runs seeds over the simulated file system and ends with one line of JSON.
@@ -27,10 +27,12 @@ struct SeedsCommand: AsyncParsableCommand {
     @Option(help: "Steps of each run.") var steps = 40
     @Option(help: "Seeds at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
     @Flag(help: "Print what each failing run did.") var trace = false
+    @Flag(help: "End with the first seed that fails.") var stopAtFailure = false
 
     func run() async throws {
         let progress = Progress(seedCount: seeds)
         let isTraced = trace
+        let stopsAtFailure = stopAtFailure
         let steps = steps
         let outcome = await Simulator.run(
             first: firstSeed, count: seeds, steps: steps, width: max(1, width)
@@ -47,6 +49,7 @@ struct SeedsCommand: AsyncParsableCommand {
                         .failed.flatMap(\.trace) + lines
                 }
                 FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+                if stopsAtFailure { Foundation.exit(1) }
             }
         }
         let encoder = JSONEncoder()

@@ -5,6 +5,16 @@ extension Disk {
         entries.volatile[file].flatMap { inodes[$0]?.volatile.sizeBytes } ?? 0
     }
 
+    /// The bytes up to the last that is not zero.
+    package func usedSizeBytes(of file: String) -> Int {
+        guard let content = entries.volatile[file].flatMap({ inodes[$0]?.volatile }) else { return 0 }
+        for index in content.pageIndices.reversed() {
+            guard let last = content.page(index).lastIndex(where: { $0 != 0 }) else { continue }
+            return min(index * SparseBytes.pageSizeBytes + last + 1, content.sizeBytes)
+        }
+        return 0
+    }
+
     package mutating func remove(_ file: String) {
         guard let inode = entries.volatile[file] else { return }
         entries.make(.unlink(file, inode))

@@ -45,8 +45,13 @@ package enum DamageSweep {
         }
     }
 
-    /// Which bits of a byte are flipped: all, or one that the offset chooses.
-    package enum Extent: Sendable { case everyBit, oneBitPerByte }
+    package enum Extent: Sendable {
+        /// Every bit, and every length.
+        case everyBit
+        /// One bit of each byte and every length, where more than zeros that were only
+        /// preallocated follows; of those zeros a few.
+        case sample
+    }
 
     /// Sweeps all stores, or those cases that fall to `part` of `partCount`.
     package static func run(
@@ -71,7 +76,9 @@ package enum DamageSweep {
     ) async -> Counts {
         var counts = Counts()
         for file in store.disk.fileNames {
-            let cases = damages(of: store.disk.sizeBytes(of: file), extent)
+            let cases = damages(
+                ofSizeBytes: store.disk.sizeBytes(of: file),
+                usedSizeBytes: store.disk.usedSizeBytes(of: file), extent)
             for index in cases.indices where index % partCount == part {
                 let place = "\(store.name), \(file), \(cases[index])"
                 counts.cases += 1
@@ -88,13 +95,21 @@ package enum DamageSweep {
         return counts
     }
 
-    private static func damages(of sizeBytes: Int, _ extent: Extent) -> [Damage] {
+    private static func damages(
+        ofSizeBytes sizeBytes: Int, usedSizeBytes: Int, _ extent: Extent
+    ) -> [Damage] {
         var damages: [Damage] = [.remove]
         for offset in 0..<sizeBytes {
-            damages.append(.cut(sizeBytes: offset))
+            let bit = offset * 5 % 8
             switch extent {
-            case .everyBit: damages += (0..<8).map { .flip(offset: offset, bit: $0) }
-            case .oneBitPerByte: damages.append(.flip(offset: offset, bit: offset * 5 % 8))
+            case .everyBit:
+                damages.append(.cut(sizeBytes: offset))
+                damages += (0..<8).map { .flip(offset: offset, bit: $0) }
+            case .sample where offset < usedSizeBytes + 16:
+                damages += [.cut(sizeBytes: offset), .flip(offset: offset, bit: bit)]
+            case .sample where offset % 64 == 0:
+                damages += [.cut(sizeBytes: offset), .flip(offset: offset, bit: bit)]
+            case .sample: break
             }
         }
         return damages

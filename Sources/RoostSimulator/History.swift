@@ -54,6 +54,8 @@ package struct History: Sendable {
     private(set) var visibleContent: Content = [:]
     package var acknowledgedCount = 0
     package var durableCount = 0
+    /// Batches up to this one were promised to be on disk within a time.
+    var promisedCount = 0
     private var nextIdentifier = 0
 
     package init() {}
@@ -141,6 +143,7 @@ package struct History: Sendable {
         pending = []
         visibleContent = found
         acknowledgedCount = count
+        promisedCount = 0
         let lastAwaited = batches.lastIndex { $0?.isAwaited == true }.map { $0 + 1 } ?? 0
         durableCount = max(min(durableCount, count), lastAwaited)
         return nil

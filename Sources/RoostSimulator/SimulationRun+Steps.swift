@@ -29,6 +29,12 @@ extension SimulationRun {
             // Counted by what is known to have been appended: nothing else was promised.
             if !fileSystem.isOff { history.durableCount = max(history.durableCount, last) }
             note("synchronized \(last)")
+        case .rest:
+            let last = history.promisedCount
+            await scheduling.waitUntilIdle()
+            guard !fileSystem.isOff, !hasFaults, self.workspace === workspace else { return }
+            history.durableCount = max(history.durableCount, last)
+            note("rested, \(last) is on disk")
         case .compact:
             note("compact")
             try await engine.compact()
@@ -84,6 +90,9 @@ extension SimulationRun {
             try history.place(call, at: sequence)
             history.acknowledgedCount = max(history.acknowledgedCount, sequence)
             if isAwaited { history.durableCount = max(history.durableCount, sequence) }
+            if case .interval = durability {
+                history.promisedCount = max(history.promisedCount, sequence)
+            }
             return sequence
         } catch let error as RoostError {
             note("write \(durability) failed: \(error)")

@@ -23,7 +23,7 @@ package actor SimulationRun {
     var random: SimulationRandom
     var workload: Workload
     let engineConfiguration: EngineConfiguration
-    let scheduling: any Scheduling
+    let scheduling: SimulatedScheduling
     var history = History()
     var fileSystem: SimulatedFileSystem
     var workspace: Workspace?
@@ -38,7 +38,7 @@ package actor SimulationRun {
     /// A close was called for: calls under way may say `.closed`.
     var isClosing = false
 
-    package init(seed: UInt64, scheduling: any Scheduling, isTraced: Bool = false) {
+    package init(seed: UInt64, scheduling: SimulatedScheduling, isTraced: Bool = false) {
         self.seed = seed
         self.isTraced = isTraced
         self.scheduling = scheduling

@@ -13,6 +13,8 @@ struct Workload {
         case view
         case check
         case synchronize
+        /// Waits until all timers have ended.
+        case rest
         case compact
         case close
 
@@ -26,7 +28,7 @@ struct Workload {
 
     init(_ random: inout SimulationRandom) {
         keyCount = [3, 12, 60][random.below(3)]
-        usesIntervals = random.once(in: 8)
+        usesIntervals = random.once(in: 2)
     }
 
     mutating func next(_ random: inout SimulationRandom) -> Action {
@@ -50,6 +52,7 @@ struct Workload {
         case ..<85: return .read(dictionary: dictionary(&random), key: key(&random))
         case ..<88: return .view
         case ..<90: return .check
+        case ..<92: return .rest
         case ..<94: return .synchronize
         case ..<97: return .compact
         default: return .close

@@ -18,25 +18,56 @@ extension EngineView {
             count += try enqueuedCount(ofShard: index, in: name)
             let below = try SnapshotCounts(part, range, hashSeed)
             count += try below.count()
-            let frozen = part.frozen
-            frozen?.forEach { operation in
-                guard operation.key.hasPrefix(name.prefix) else { return }
-                count += below.isLive(operation) ? 1 : 0
+            // Each table's keys, and what stands below it.
+            var tables: [(operations: [Operation], find: Finder?)] = [
+                (try activeOperations(ofShard: index, in: range), nil)
+            ]
+            if let frozen = part.frozen {
+                tables[0].find = { frozen.find($0, hash: $1) }
+                tables.append((frozen.operations(in: range), nil))
             }
-            try frozen?.forEach { operation in
-                guard operation.key.hasPrefix(name.prefix) else { return }
-                count -= try below.contains(operation.key) ? 1 : 0
+            if let enqueued = part.enqueued {
+                tables.insert(
+                    (
+                        enqueued.operations(in: range),
+                        { try self.activeOperation($0, hash: $1, shard: index) }
+                    ), at: 0)
             }
-            for operation in try activeOperations(ofShard: index, in: range) {
-                count += below.isLive(operation) ? 1 : 0
-                if let older = frozen?.find(operation.key, hash: hashSeed.hash(operation.key)) {
-                    count -= below.isLive(older) ? 1 : 0
-                } else {
-                    count -= try below.contains(operation.key) ? 1 : 0
-                }
+            for (position, table) in tables.enumerated() {
+                count += try self.count(
+                    of: table.operations, above: tables[position...].compactMap(\.find), below)
             }
         }
         return count
+    }
+
+    /// The live keys of a table, less those that are live in the tables below it or, if none of
+    /// them has the key, in the snapshots.
+    private func count(
+        of operations: [Operation], above finders: [Finder], _ snapshots: SnapshotCounts
+    ) throws -> Int {
+        var count = 0
+        for operation in operations {
+            if snapshots.isLive(operation) { count += 1 }
+            if finders.isEmpty && snapshots.isEmpty { continue }
+            let hash = hashSeed.hash(operation.key)
+            var older: Operation?
+            for finder in finders where older == nil { older = try finder(operation.key, hash) }
+            let wasLive =
+                try older.map(snapshots.isLive) ?? snapshots.contains(operation.key, hash: hash)
+            if wasLive { count -= 1 }
+        }
+        return count
+    }
+
+    private typealias Finder = (UnsafeRawBufferPointer, UInt64) throws -> Operation?
+}
+
+extension LogTable {
+    fileprivate func operations(in range: RecordRange) -> [Operation] {
+        var operations: [Operation] = []
+        forEach { if range.contains($0.key) { operations.append($0) } }
+        return operations
     }
 }
 
@@ -61,6 +92,8 @@ private struct SnapshotCounts {
         }
     }
 
+    var isEmpty: Bool { snapshots.isEmpty }
+
     func isLive(_ operation: Operation) -> Bool {
         operation.isPut && operation.sequence >= clearedSequence
     }
@@ -70,9 +103,9 @@ private struct SnapshotCounts {
     }
 
     /// Whether a key is live in the snapshots from `first` on.
-    func contains(_ key: UnsafeRawBufferPointer, from first: Int = 0) throws -> Bool {
-        if first >= snapshots.count { return false }
-        let hash = hashSeed.hash(key)
+    func contains(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, from first: Int = 0
+    ) throws -> Bool {
         for (reader, _) in snapshots[first...] {
             guard let record = try reader.find(key, hash: hash) else { continue }
             return record.isPut && record.sequence >= clearedSequence
@@ -94,17 +127,11 @@ private struct SnapshotCounts {
             while !walker.isAtEnd, !range.isPastUpper(walker.key) {
                 let record = walker.record
                 if record.isPut, record.sequence >= clearedSequence { count += 1 }
-                if try contains(walker.key, from: index + 1) { count -= 1 }
+                let hash = hashSeed.hash(walker.key)
+                if try contains(walker.key, hash: hash, from: index + 1) { count -= 1 }
                 try walker.moveToNext()
             }
             return count
         }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate func hasPrefix(_ prefix: [UInt8]) -> Bool {
-        count >= prefix.count
-            && prefix.withUnsafeBytes { equalBytes($0, .init(rebasing: self[..<prefix.count])) }
     }
 }

@@ -91,9 +91,7 @@ package final class EngineView: Sendable {
         of key: UnsafeRawBufferPointer, hash: UInt64, _ prefix: [UInt8], shard index: Int
     ) throws -> Place? {
         let part = parts[index]
-        var newest = try engine.shards[index].published.withLock { state in
-            try state.layers.find(key, hash: hash, view: id, active: state.active)
-        }
+        var newest = try activeOperation(key, hash: hash, shard: index)
         if newest == nil { newest = part.frozen?.find(key, hash: hash) }
         let cleared = part.clears.isEmpty ? 0 : part.clears[prefix] ?? 0
         if let newest {
@@ -119,6 +117,15 @@ package final class EngineView: Sendable {
             count += (operation.isPut ? 1 : 0) - (older == nil ? 0 : 1)
         }
         return count
+    }
+
+    /// The operation on `key` that a shard's active table had when the view began.
+    func activeOperation(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, shard index: Int
+    ) throws -> Operation? {
+        try engine.shards[index].published.withLock { state in
+            try state.layers.find(key, hash: hash, view: id, active: state.active)
+        }
     }
 
     // MARK: Many keys
