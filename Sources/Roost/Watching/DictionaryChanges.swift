@@ -88,16 +88,9 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
         try codec.decode(stored: stored, key: key, name: name!)
     }
 
-    /// The value that a watched key has after an event, or `nil`.
-    func value(after event: WatchEvent, key: String) throws -> Value? {
-        switch event.content {
-        case .initial(let record):
-            try record.withValue { stored in try stored.map { try value(of: $0, key: key) } }
-        case .changed(let operation):
-            operation.isPut ? try value(of: operation, event, key: key) : nil
-        case .cleared: nil
-        case .missed: preconditionFailure("a watcher of values keeps the newest")
-        }
+    /// The value that a watcher began with, or `nil` where there was none.
+    func value(of record: InitialRecord, key: String) throws -> Value? {
+        try record.withValue { stored in try stored.map { try value(of: $0, key: key) } }
     }
 
     func readable(_ error: any Error, key: String) -> RoostError {
