@@ -6,8 +6,9 @@ import Roost
 struct RoostBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-bench",
-        abstract: "Measures Roost: puts and gets of 100-byte values by 16-byte keys.",
-        subcommands: [Growth.self, Single.self, OpenOnce.self], defaultSubcommand: Growth.self)
+        abstract: "Measures Roost beside what else keeps keys and values.",
+        subcommands: [Suite.self, Probe.self, Growth.self, Single.self, OpenOnce.self],
+        defaultSubcommand: Suite.self)
 }
 
 /// Puts, overwrites, hot and cold gets at several sizes, each size in a fresh directory.
@@ -108,7 +109,7 @@ struct Growth: AsyncParsableCommand {
             while stretch.count < 100_000, let index = iterator.next() { stretch.append(index) }
             if stretch.isEmpty { return total / Double(count) }
             let keys = stretch.map(workload.key)
-            let values = stretch.map(workload.value)
+            let values = stretch.map { workload.value($0) }
             total += try await nanoseconds(per: 1) { try await body(keys, values) }
             count += stretch.count
         }
