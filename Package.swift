@@ -67,6 +67,12 @@ let package = Package(
             name: "RoostSnapshotTests", dependencies: ["RoostSnapshot", "RoostTestSupport"]),
         .testTarget(name: "RoostEngineTests", dependencies: ["RoostEngine", "RoostTestSupport"]),
         .testTarget(
+            name: "RoostHistoryTests",
+            dependencies: [
+                "Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation",
+                "RoostTestSupport",
+            ]),
+        .testTarget(
             name: "RoostTests",
             dependencies: [
                 "Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer",
@@ -77,3 +83,12 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Needs libFuzzer, which brings the main function: built by scripts/fuzz alone.
+if Context.environment["ROOST_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "roost-fuzz",
+            dependencies: ["RoostCoding", "RoostFormat", "RoostIO", "RoostLog", "RoostSnapshot"],
+            path: "Sources/RoostFuzz", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -35,6 +35,7 @@ let package = Package(
             name: "RoostBench",
             dependencies: [
                 .product(name: "Roost", package: "roost"),
+                .product(name: "RoostCoding", package: "roost"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift", condition: peers),
                 .target(name: "CLMDB", condition: peers),

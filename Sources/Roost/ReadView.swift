@@ -17,6 +17,11 @@ public final class ReadView: Sendable {
         engineView = try workspace.engine.view()
     }
 
+    init(_ workspace: Workspace, _ engineView: EngineView) {
+        self.workspace = workspace
+        self.engineView = engineView
+    }
+
     /// Ends the view; later reads through it throw `.closed`. Closing twice is no error.
     public func close() { engineView.close() }
 

@@ -21,6 +21,11 @@ package struct EngineConfiguration: Sendable {
     package var backlogLimitBytes: UInt64 = 512 << 20
     /// Threads that write snapshots at the same time.
     package var compactionThreadCount = BuildThreads.usualCount
+    /// For tests of the tests.
+    package var plantedFaults: PlantedFaults = []
+
+    /// How long the first log segment of an opening is, and the next ones at least.
+    package var segmentSizeBytes = 1 << 20
 
     package init() {}
 }

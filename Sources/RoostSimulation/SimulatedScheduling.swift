@@ -27,6 +27,11 @@ package final class SimulatedScheduling: Scheduling {
         if isOver { throw CancellationError() }
     }
 
+    /// Returns once nothing can run and no timer is left: all that was set off is done.
+    package func waitUntilIdle() async {
+        _ = await withCheckedContinuation { core.add($0, sleepingFor: nil) }
+    }
+
     /// The time since the machine's begin.
     package var now: Duration { core.now }
 
@@ -71,7 +76,8 @@ private final class Core: JobOrder {
     fileprivate struct State {
         var random: SimulationRandom
         var now = Duration.zero
-        var sleepers: [(end: Duration, sleep: Sleep)] = []
+        /// Those without an end wait until nothing else is left.
+        var sleepers: [(end: Duration?, sleep: Sleep)] = []
         var onHang: (@Sendable () -> Void)?
         var isOver = false
         /// How often nothing could run but for a timer to end.
@@ -97,9 +103,10 @@ private final class Core: JobOrder {
         for sleeper in sleepers { sleeper.sleep.resume(returning: true) }
     }
 
-    func add(_ sleep: Sleep, sleepingFor duration: Duration) {
+    /// Without a duration, until nothing else is left.
+    func add(_ sleep: Sleep, sleepingFor duration: Duration?) {
         let isOver = state.withLock { state in
-            if !state.isOver { state.sleepers.append((state.now + duration, sleep)) }
+            if !state.isOver { state.sleepers.append((duration.map { state.now + $0 }, sleep)) }
             return state.isOver
         }
         if isOver { sleep.resume(returning: true) }
@@ -108,7 +115,7 @@ private final class Core: JobOrder {
     func choose(among count: Int) -> Int {
         let (index, sleep) = state.withLock { state in
             let endsTimer = !state.sleepers.isEmpty && state.random.once(in: 200)
-            return (state.random.below(count), endsTimer ? state.endNext() : nil)
+            return (state.random.below(count), endsTimer ? state.endNext(isIdle: false) : nil)
         }
         sleep?.resume(returning: false)
         return index
@@ -118,7 +125,7 @@ private final class Core: JobOrder {
         let (sleep, onHang) = state.withLock { state in
             state.idleCount += 1
             let isStuck = state.idleCount > Self.idleLimit
-            return (isStuck ? nil : state.endNext(), state.onHang)
+            return (isStuck ? nil : state.endNext(isIdle: true), state.onHang)
         }
         sleep?.resume(returning: false)
         if sleep == nil { onHang?() }
@@ -128,12 +135,13 @@ private final class Core: JobOrder {
 
 extension Core.State {
     /// Lets the time pass until the next timer ends.
-    fileprivate mutating func endNext() -> Core.Sleep? {
-        guard let next = sleepers.indices.min(by: { sleepers[$0].end < sleepers[$1].end }) else {
-            return nil
+    fileprivate mutating func endNext(isIdle: Bool) -> Core.Sleep? {
+        let timers = sleepers.indices.filter { sleepers[$0].end != nil }
+        if let next = timers.min(by: { sleepers[$0].end! < sleepers[$1].end! }) {
+            let sleeper = sleepers.remove(at: next)
+            now = max(now, sleeper.end!)
+            return sleeper.sleep
         }
-        let sleeper = sleepers.remove(at: next)
-        now = max(now, sleeper.end)
-        return sleeper.sleep
+        return isIdle && !sleepers.isEmpty ? sleepers.removeFirst().sleep : nil
     }
 }

@@ -15,13 +15,15 @@ import Testing
     @Test func equalSnapshotsAreMergedTogether() {
         #expect(policy.mergeCount([10, 10, 10]) == nil)
         #expect(policy.mergeCount([10, 10, 10], isIdle: true) == 3)
-        #expect(policy.mergeCount([10, 10, 10, 10]) == 4)
+        #expect(policy.mergeCount(Array(repeating: 10, count: 7)) == nil)
+        #expect(policy.mergeCount(Array(repeating: 10, count: 8)) == 8)
     }
 
     @Test func aSmallChangeDoesNotRewriteALargeShard() {
         #expect(policy.mergeCount([1, 1_000], isIdle: true) == nil)
-        #expect(policy.mergeCount([1, 1, 1, 1, 1_000]) == 4)
-        #expect(policy.mergeCount([1, 1, 10, 1_000, 100_000]) != 5)
+        #expect(policy.mergeCount([1, 1, 1, 1, 1_000], isIdle: true) == 4)
+        #expect(policy.mergeCount(Array(repeating: 1, count: 8) + [1_000]) == 8)
+        #expect(policy.mergeCount([1, 1, 10, 1_000, 100_000], isIdle: true) != 5)
     }
 
     /// A shard that is flushed to for ever: few snapshots, and a logarithm's worth of rewriting.

@@ -3,9 +3,9 @@ import Testing
 
 @Suite("Simulator", .serialized)
 struct SimulatorTests {
-    @Test("300 seeds lose nothing, invent nothing and call no crash damage")
+    @Test("100 seeds lose nothing, invent nothing and call no crash damage")
     func manySeeds() async {
-        let outcome = await Simulator.run(first: 1, count: 300, steps: 40, width: 2)
+        let outcome = await Simulator.run(first: 1, count: 100, steps: 40, width: 2)
         for failed in outcome.failed {
             Issue.record(
                 """
@@ -13,7 +13,7 @@ struct SimulatorTests {
                 replay: swift run roost-simulate --seeds 1 --first-seed \(failed.seed) --steps 40 --trace
                 """)
         }
-        #expect(outcome.counts.crashes > 600)
-        #expect(outcome.counts.flushes > 300)
+        #expect(outcome.counts.crashes > 200)
+        #expect(outcome.counts.flushes > 100)
     }
 }

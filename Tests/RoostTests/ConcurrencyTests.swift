@@ -8,9 +8,10 @@ import Testing
 
     /// Each key is written by one task per durability with numbers that go up; no reader may see
     /// one writer's numbers go down, and the end is what was written last.
-    @Test func oneKeysChangesBecomeVisibleInOrder() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func oneKeysChangesBecomeVisibleInOrder(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let values = workspace.dictionary("values")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for key in 0..<4 {
@@ -37,7 +38,7 @@ import Testing
                 try await group.waitForAll()
             }
             try await workspace.close()
-            let again = try await Workspace.open(at: path)
+            let again = try await home.open()
             for key in 0..<4 {
                 let found = try again.dictionary("values")["\(key)", as: Int.self]
                 #expect(found == 150)
@@ -46,9 +47,10 @@ import Testing
         }
     }
 
-    @Test func manyWritersOfTheSameKeysLeaveWhatReopeningFinds() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path, configuration: .init(shardCount: 2))
+    @Test(arguments: WorkspaceKind.allCases)
+    func manyWritersOfTheSameKeysLeaveWhatReopeningFinds(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open(.init(shardCount: 2))
             let values = workspace.dictionary("values")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<12 {
@@ -71,7 +73,7 @@ import Testing
             let before = try (0..<5).map { try values["\($0)", as: Int.self] }
             let keys = try values.keys
             try await workspace.close()
-            let again = try await Workspace.open(at: path)
+            let again = try await home.open()
             let after = try (0..<5).map { try again.dictionary("values")["\($0)", as: Int.self] }
             #expect(after == before)
             let keysAfter = try again.dictionary("values").keys
@@ -83,9 +85,10 @@ import Testing
         }
     }
 
-    @Test func batchesAreSeenWhole() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func batchesAreSeenWhole(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let values = workspace.dictionary("values")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -123,9 +126,10 @@ import Testing
         }
     }
 
-    @Test func removingAllFallsWhollyBeforeOrAfterEveryWrite() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func removingAllFallsWhollyBeforeOrAfterEveryWrite(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let values = workspace.dictionary("values")
             for round in 0..<40 {
                 try await values.setAll((0..<20).map { ("old-\($0)", round) })
@@ -156,9 +160,10 @@ import Testing
         }
     }
 
-    @Test func aColdLoadThatRacesWithASetLeavesNothingStaleResident() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path, configuration: .init(shardCount: 1))
+    @Test(arguments: WorkspaceKind.allCases)
+    func aColdLoadThatRacesWithASetLeavesNothingStaleResident(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open(.init(shardCount: 1))
             let values = workspace.dictionary("values")
             for round in 0..<60 {
                 try await values.set(["\(round)"], forKey: "k")

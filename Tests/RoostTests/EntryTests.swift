@@ -4,9 +4,10 @@ import Testing
 
 /// Reads with a version, and writes on the condition that it still stands.
 @Suite struct EntryTests {
-    @Test func anEntryIsReplacedOnlyWhileNobodyElseChangedIt() async throws {
-        try await withTemporaryDirectory { path in
-            var workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func anEntryIsReplacedOnlyWhileNobodyElseChangedIt(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            var workspace = try await home.open()
             var settings = workspace.dictionary("settings")
             let absent = try settings.entry(forKey: "draft", as: String.self)
             #expect(absent.value == nil && absent.version == 0)
@@ -22,7 +23,7 @@ import Testing
             #expect(try settings["draft", as: String.self] == "two")
             try await workspace.close()
 
-            workspace = try await Workspace.open(at: path)
+            workspace = try await home.open()
             settings = workspace.dictionary("settings")
             let again = try settings.entry(forKey: "draft", as: String.self)
             #expect(again.value == "two" && again.version == second.version)
@@ -33,9 +34,10 @@ import Testing
         }
     }
 
-    @Test func aVersionOutlivesFlushesAndMerges() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func aVersionOutlivesFlushesAndMerges(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let settings = workspace.dictionary("settings")
             try await settings.set(1, forKey: "a")
             let hot = try settings.entry(forKey: "a", as: Int.self)

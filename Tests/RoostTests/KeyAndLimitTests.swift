@@ -23,13 +23,14 @@ private struct Refusing: Codable, Sendable {
         return nil
     }
 
-    @Test func keysAreTheirBytes() async throws {
-        try await withTemporaryDirectory { path in
+    @Test(arguments: WorkspaceKind.allCases)
+    func keysAreTheirBytes(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
             let composed = "caf\u{e9}"
             let decomposed = "cafe\u{301}"
             #expect(composed == decomposed)
             let keys = [composed, decomposed, "", "\0", "a\0", "a", "ab", String(repeating: "k", count: 65_536)]
-            var workspace = try await Workspace.open(at: path)
+            var workspace = try await home.open()
             for (number, key) in keys.enumerated() {
                 try await workspace.dictionary("d").set(number, forKey: key)
                 try await workspace.dictionary("").set(-number, forKey: key)
@@ -37,7 +38,7 @@ private struct Refusing: Codable, Sendable {
             for compacts in [false, true] {
                 if compacts { try await workspace.compact() }
                 try await workspace.close()
-                workspace = try await Workspace.open(at: path)
+                workspace = try await home.open()
                 let values = workspace.dictionary("d")
                 for (number, key) in keys.enumerated() {
                     #expect(try values[key, as: Int.self] == number)
@@ -55,9 +56,10 @@ private struct Refusing: Codable, Sendable {
         }
     }
 
-    @Test func whatIsTooLargeIsRefusedBeforeAnythingIsWritten() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func whatIsTooLargeIsRefusedBeforeAnythingIsWritten(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let values = workspace.dictionary("values")
             try await values.set(1, forKey: "a")
             let before = workspace.statistics
@@ -76,9 +78,10 @@ private struct Refusing: Codable, Sendable {
         }
     }
 
-    @Test func aMismatchNamesBothTypesAndKeepsTheBytes() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func aMismatchNamesBothTypesAndKeepsTheBytes(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let values = workspace.dictionary("values")
             try await values.set("text", forKey: "a")
             for _ in 0..<2 {
@@ -96,9 +99,10 @@ private struct Refusing: Codable, Sendable {
         }
     }
 
-    @Test func aValueThatFailsToEncodeChangesNothing() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func aValueThatFailsToEncodeChangesNothing(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let values = workspace.dictionary("values")
             try await values.set(Refusing(refuses: false), forKey: "a")
             let before = workspace.statistics.lastSequence
@@ -127,9 +131,10 @@ private struct Refusing: Codable, Sendable {
         }
     }
 
-    @Test func aCancelledTaskChangesNothing() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func aCancelledTaskChangesNothing(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let values = workspace.dictionary("values")
             let task = Task { () -> [RoostError.Code?] in
                 withUnsafeCurrentTask { $0?.cancel() }

@@ -71,6 +71,15 @@ extension WorkspaceDictionary {
         }
     }
 
+    func enqueue(_ value: Model.Value, _ key: String) {
+        switch value {
+        case .int(let value): enqueue(value, forKey: key)
+        case .text(let value): enqueue(value, forKey: key)
+        case .bytes(let value): enqueue(value, forKey: key)
+        case .list(let value): enqueue(value, forKey: key)
+        }
+    }
+
     /// Whether `key` reads as `expected`, as its type and not as another.
     func holds(_ expected: Model.Value?, _ key: String) async throws -> Bool {
         switch expected {

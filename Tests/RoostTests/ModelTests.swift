@@ -10,31 +10,46 @@ import Testing
     func aWorkspaceBehavesAsADictionary(round: Int) async throws {
         let seed = testSeed() &+ UInt64(round)
         try await withTemporaryDirectory { path in
-            var run = ModelRun(seed: seed, path: path)
-            try await run.open()
-            for step in 0..<300 {
-                do { try await run.step() } catch {
-                    Issue.record("seed \(seed) step \(step): \(error)")
-                    break
-                }
-                if step % 25 == 24 { try await run.checkAll("seed \(seed) step \(step)") }
-            }
-            try await run.checkAll("seed \(seed), the end")
-            let report = try await run.workspace.verify()
-            #expect(report.isSound, "seed \(seed): \(report.damages)")
-            try await run.workspace.close()
+            try await check(ModelRun(seed: seed, path: path), seed)
         }
+    }
+
+    @Test(arguments: 0..<5)
+    func aWorkspaceInMemoryBehavesAsADictionary(round: Int) async throws {
+        let seed = testSeed() &+ UInt64(round)
+        try await WorkspaceKind.inMemory.withHome { home in
+            try await check(ModelRun(seed: seed, path: "", home: home), seed)
+        }
+    }
+
+    private func check(_ begun: ModelRun, _ seed: UInt64) async throws {
+        var run = begun
+        try await run.open()
+        for step in 0..<300 {
+            do { try await run.step() } catch {
+                Issue.record("seed \(seed) step \(step): \(error)")
+                break
+            }
+            if step % 25 == 24 { try await run.checkAll("seed \(seed) step \(step)") }
+        }
+        try await run.checkAll("seed \(seed), the end")
+        let report = try await run.workspace.verify()
+        #expect(report.isSound, "seed \(seed): \(report.damages)")
+        try await run.workspace.close()
     }
 }
 
 private struct ModelRun {
     var model: Model
     let path: String
+    /// For a workspace that is not in a directory of `path`; it does not crash.
+    let home: WorkspaceHome?
     private var generation = 0
     private var opened: Workspace?
     private let configuration: Workspace.Configuration
 
-    init(seed: UInt64, path: String) {
+    init(seed: UInt64, path: String, home: WorkspaceHome? = nil) {
+        self.home = home
         model = Model(random: SeededGenerator(seed: seed))
         self.path = path
         configuration = .init(
@@ -49,7 +64,12 @@ private struct ModelRun {
     private var directory: String { "\(path)/\(generation)" }
 
     mutating func open() async throws {
-        opened = try await Workspace.open(at: directory, configuration: configuration)
+        opened =
+            if let home {
+                try await home.open(configuration)
+            } else {
+                try await Workspace.open(at: directory, configuration: configuration)
+            }
     }
 
     mutating func step() async throws {
@@ -59,10 +79,18 @@ private struct ModelRun {
         switch model.random.below(40) {
         case 0..<16:
             let value = model.anyValue()
-            try await dictionary.set(value, key, model.anyDurability())
+            if model.random.once(in: 4) {
+                dictionary.enqueue(value, key)
+            } else {
+                try await dictionary.set(value, key, model.anyDurability())
+            }
             model.set(value, name, key)
         case 16..<21:
-            try await dictionary.removeValue(forKey: key, durability: model.anyDurability())
+            if model.random.once(in: 4) {
+                dictionary.enqueueRemoval(forKey: key)
+            } else {
+                try await dictionary.removeValue(forKey: key, durability: model.anyDurability())
+            }
             model.set(nil, name, key)
         case 21..<26: try await writeBatch()
         case 26, 27:
@@ -76,7 +104,7 @@ private struct ModelRun {
         case 30:
             try await workspace.close()
             try await open()
-        case 31: try await crash()
+        case 31 where home == nil: try await crash()
         default:
             let holds = try await dictionary.holds(model.value(name, key), key)
             #expect(holds, "\(name)/\(key.prefix(20))")
@@ -114,6 +142,8 @@ private struct ModelRun {
     /// Goes on in a copy, as a new process would where the old one was killed.
     private mutating func crash() async throws {
         let old = workspace
+        // What was only enqueued need not survive.
+        try await old.synchronize()
         // A compaction in the background must not change the directory during the copy.
         _ = try await old.verify()
         let source = directory

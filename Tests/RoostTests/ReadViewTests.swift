@@ -4,9 +4,10 @@ import Testing
 
 /// A read view is one moment of the whole workspace, whatever happens to it meanwhile.
 @Suite struct ReadViewTests {
-    @Test func aViewSeesItsMomentThroughWritesFlushesAndMerges() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func aViewSeesItsMomentThroughWritesFlushesAndMerges(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            let workspace = try await home.open()
             let users = workspace.dictionary("users")
             for number in 0..<50 { try await users.set(number, forKey: "u\(number)") }
             try await workspace.compact()

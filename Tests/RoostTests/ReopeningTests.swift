@@ -9,9 +9,10 @@ private struct Draft: Codable, Equatable, Sendable {
 }
 
 @Suite struct ReopeningTests {
-    @Test func everyKindOfValueIsReadBackFromTheLogAndFromSnapshots() async throws {
-        try await withTemporaryDirectory { path in
-            var workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func everyKindOfValueIsReadBackFromTheLogAndFromSnapshots(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            var workspace = try await home.open()
             var values = workspace.dictionary("values")
             try await values.set(true, forKey: "bool")
             try await values.set(-42, forKey: "int")
@@ -36,13 +37,13 @@ private struct Draft: Codable, Equatable, Sendable {
             }
             try check()
             try await workspace.close()
-            workspace = try await Workspace.open(at: path)
+            workspace = try await home.open()
             values = workspace.dictionary("values")
             try check()
             try await workspace.compact()
             try check()
             try await workspace.close()
-            workspace = try await Workspace.open(at: path)
+            workspace = try await home.open()
             values = workspace.dictionary("values")
             #expect(workspace.recovery.replayedBatchCount == 0)
             try check()

@@ -6,10 +6,11 @@ import Testing
 
 /// What one transaction does; `HistoryTests` has what many at once do.
 @Suite struct TransactionTests {
-    @Test func aTransactionReadsItsOwnWritesAndLeavesNothingWhenItThrows() async throws {
+    @Test(arguments: WorkspaceKind.allCases)
+    func aTransactionReadsItsOwnWritesAndLeavesNothingWhenItThrows(kind: WorkspaceKind) async throws {
         struct Refused: Error {}
-        try await withTemporaryDirectory { path in
-            var workspace = try await Workspace.open(at: path)
+        try await kind.withHome { home in
+            var workspace = try await home.open()
             let users = workspace.dictionary("users")
             let log = workspace.dictionary("log")
             try await users.setAll(["a": 1, "b": 2, "c": 3])
@@ -46,7 +47,7 @@ import Testing
             }
             #expect(workspace.statistics.liveReadViewCount == 0)
             try await workspace.close()
-            workspace = try await Workspace.open(at: path)
+            workspace = try await home.open()
             #expect(try workspace.dictionary("users").keys == ["a", "c", "d"])
             #expect(try workspace.dictionary("users")["a", as: Int.self] == 10)
             #expect(try workspace.dictionary("log").keys == ["f"])
@@ -136,12 +137,13 @@ import Testing
         try await workspace.close()
     }
 
-    @Test func aTransactionThatOnlyReadsNeverConflicts() async throws {
-        try await withTemporaryDirectory { path in
-            var workspace = try await Workspace.open(at: path)
+    @Test(arguments: WorkspaceKind.allCases)
+    func aTransactionThatOnlyReadsNeverConflicts(kind: WorkspaceKind) async throws {
+        try await kind.withHome { home in
+            var workspace = try await home.open()
             try await workspace.dictionary("users").set(1, forKey: "a")
             try await workspace.close()
-            workspace = try await Workspace.open(at: path, configuration: .init(access: .readOnly))
+            workspace = try await home.open(.init(access: .readOnly))
             let users = workspace.dictionary("users")
             let sum = try await workspace.transaction { tx in
                 try tx.value(forKey: "a", as: Int.self, in: users) ?? 0

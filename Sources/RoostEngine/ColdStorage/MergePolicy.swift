@@ -4,9 +4,11 @@
 /// A pure decision over the file sizes, newest first.
 struct MergePolicy: Sendable {
     /// From this many snapshots on they are merged, whatever their sizes.
-    var maximumCount = 8
-    /// A merge takes at least this many, while the shard has no more than it may.
-    var minimumMergeCount = 4
+    var maximumCount = 12
+    /// A merge takes at least this many, while the shard has no more than it may: while writers
+    /// press more, as every merge takes from them.
+    var busyMergeCount = 8
+    var idleMergeCount = 4
     /// Everything is merged once the newer snapshots together reach this part of the oldest, in
     /// percent: overwritten records then take at most about as much. While writers press, each
     /// merge has to move more for its cost.
@@ -17,6 +19,7 @@ struct MergePolicy: Sendable {
     func mergeCount(_ sizes: [UInt64], isIdle: Bool = false) -> Int? {
         guard sizes.count > 1, let oldest = sizes.last else { return nil }
         let newer = sizes.dropLast().reduce(0, +)
+        let minimumMergeCount = isIdle ? idleMergeCount : busyMergeCount
         let garbagePercent = isIdle ? idleGarbagePercent : busyGarbagePercent
         let isWorthAll = newer * 100 >= oldest * garbagePercent
         if isWorthAll && (sizes.count >= minimumMergeCount || isIdle) { return sizes.count }

@@ -27,6 +27,7 @@ package final class EngineView: Sendable {
     deinit { close() }
 
     package var hashSeed: HashSeed { engine.hashSeed }
+    var plantedFaults: PlantedFaults { engine.configuration.plantedFaults }
 
     /// Lets writers forget what they kept for this view. Takes each shard's mutex once; closing
     /// twice does nothing.
@@ -36,7 +37,7 @@ package final class EngineView: Sendable {
         engine.liveViews.remove(id)
     }
 
-    private func checkOpen() throws {
+    func checkOpen() throws {
         try engine.condition.checkOpen()
         if isClosed.load(ordering: .relaxed) {
             throw RoostError(.closed, "the read view is closed")
@@ -79,19 +80,52 @@ package final class EngineView: Sendable {
         let hash = hashSeed.hash(key)
         let index = shardIndex(of: hash, shardCount: parts.count)
         let part = parts[index]
-        var newest = try engine.shards[index].published.withLock { state in
-            try state.layers.find(key, hash: hash, view: id, active: state.active)
+        if let found = part.enqueued?.find(key, hash: hash) {
+            return found.isPut ? (.log(found), part) : nil
         }
+        return try committedPlace(of: key, hash: hash, name.prefix, shard: index).map { ($0, part) }
+    }
+
+    /// As `place`, without what is enqueued.
+    private func committedPlace(
+        of key: UnsafeRawBufferPointer, hash: UInt64, _ prefix: [UInt8], shard index: Int
+    ) throws -> Place? {
+        let part = parts[index]
+        var newest = try activeOperation(key, hash: hash, shard: index)
         if newest == nil { newest = part.frozen?.find(key, hash: hash) }
-        let cleared = part.clears.isEmpty ? 0 : part.clears[name.prefix] ?? 0
+        let cleared = part.clears.isEmpty ? 0 : part.clears[prefix] ?? 0
         if let newest {
             guard newest.isPut, newest.sequence >= cleared else { return nil }
-            return (.log(newest), part)
+            return .log(newest)
         }
         guard let (snapshot, record) = try part.snapshots.find(key, hash: hash), record.isPut,
             record.sequence >= cleared
         else { return nil }
-        return (.cold(snapshot, record), part)
+        return .cold(snapshot, record)
+    }
+
+    /// How many keys of a dictionary what is enqueued adds to a shard's, less those it removes.
+    func enqueuedCount(ofShard index: Int, in name: DictionaryName) throws -> Int {
+        guard let enqueued = parts[index].enqueued else { return 0 }
+        let range = RecordRange(name)
+        var count = 0
+        try enqueued.forEach { operation in
+            guard range.contains(operation.key) else { return }
+            let hash = hashSeed.hash(operation.key)
+            let older = try committedPlace(
+                of: operation.key, hash: hash, name.prefix, shard: index)
+            count += (operation.isPut ? 1 : 0) - (older == nil ? 0 : 1)
+        }
+        return count
+    }
+
+    /// The operation on `key` that a shard's active table had when the view began.
+    func activeOperation(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, shard index: Int
+    ) throws -> Operation? {
+        try engine.shards[index].published.withLock { state in
+            try state.layers.find(key, hash: hash, view: id, active: state.active)
+        }
     }
 
     // MARK: Many keys
@@ -148,6 +182,8 @@ package final class EngineView: Sendable {
 
 /// What a view holds of one shard, which changes no more.
 final class ViewPart: Sendable {
+    /// Above all else; visible, and without a place among the changes yet.
+    let enqueued: LogTable?
     let frozen: LogTable?
     let snapshots: SnapshotList
     let clears: [[UInt8]: UInt64]
@@ -155,6 +191,7 @@ final class ViewPart: Sendable {
     private let regions: RegionList
 
     fileprivate init(_ state: ShardState) {
+        enqueued = state.enqueued?.table
         frozen = state.frozen
         snapshots = state.snapshots
         clears = state.clears
@@ -195,10 +232,26 @@ extension Engine {
         try condition.checkOpen()
         var parts: [ViewPart] = []
         parts.reserveCapacity(shards.count)
+        if configuration.plantedFaults.contains(.tornViews) { return tornView() }
         let id = publication.withLock { _ in
             let id = liveViews.add()
             beginView(id, from: 0, into: &parts)
             return id
+        }
+        return EngineView(id: id, engine: self, parts: parts)
+    }
+
+    /// What a view would be that did not take all mutexes at once.
+    private func tornView() -> EngineView {
+        let id = liveViews.add()
+        var parts: [ViewPart] = []
+        for shard in shards {
+            shard.published.withLock { state in
+                state.layers.begin(id)
+                parts.append(ViewPart(state))
+            }
+            let next = ContinuousClock.now + .microseconds(30)
+            while ContinuousClock.now < next {}
         }
         return EngineView(id: id, engine: self, parts: parts)
     }

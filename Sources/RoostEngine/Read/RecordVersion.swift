@@ -65,12 +65,14 @@ extension Shard {
     nonisolated func isCurrent(
         _ version: RecordVersion, _ key: UnsafeRawBufferPointer, hash: UInt64
     ) throws -> Bool {
-        let (place, snapshots, epoch) = published.withLock { state in
-            (state.place(of: key, hash: hash), state.snapshots, state.epoch)
+        let (place, snapshots, epoch, sequence) = published.withLock { state in
+            // An enqueued write that was read has its place among the changes by now.
+            let sequence = state.places.sequence(of: version.sequence) ?? version.sequence
+            return (state.place(of: key, hash: hash), state.snapshots, state.epoch, sequence)
         }
         switch place {
-        case .absent: return version.sequence == 0
-        case .log(let operation): return operation.sequence == version.sequence
+        case .absent: return sequence == 0
+        case .log(let operation): return operation.sequence == sequence
         case .cold(let clearedSequence):
             if version.origin == .cold(epoch: epoch, clearedSequence: clearedSequence) {
                 return true
@@ -78,8 +80,8 @@ extension Shard {
             // A flush or a merge came between: the record may have moved, and is the same one.
             guard let (_, record) = try snapshots.find(key, hash: hash), record.isPut,
                 record.sequence >= clearedSequence
-            else { return version.sequence == 0 }
-            return record.sequence == version.sequence
+            else { return sequence == 0 }
+            return record.sequence == sequence
         }
     }
 }

@@ -7,15 +7,19 @@ import RoostSnapshot
 ///   is the run with the next key; runs of one shard are neighbours, the newer first, and of equal
 ///   keys the newer wins.
 /// - A key stands in one shard only, so of equal keys only the neighbours need be asked.
+/// - `heads[i]` is what `runs[i]` stands on: matches are played without touching the runs, each of
+///   which would have to be retained.
 package final class ViewScan {
     private let runs: [ScanRun]
     private let order: ScanOrder
     /// `winners[i]` is the better of `winners[2 i]` and `winners[2 i + 1]`; the second half are
     /// the runs themselves.
-    private let winners: UnsafeMutableBufferPointer<Int32>
+    private let winners: UnsafeMutablePointer<Int32>
+    private let heads: UnsafeMutablePointer<ScanRun.Head>
     private let leafCount: Int
     private let keepsView: EngineView
-    private var current: ScanRun?
+    /// The run with the current record; negative at the end.
+    private var current = -1
 
     init(_ view: EngineView, _ range: RecordRange, _ order: ScanOrder) throws {
         self.order = order
@@ -25,10 +29,16 @@ package final class ViewScan {
         while leafCount < runs.count { leafCount *= 2 }
         self.leafCount = leafCount
         winners = .allocate(capacity: 2 * leafCount)
+        winners.initialize(repeating: -1, count: 2 * leafCount)
+        heads = .allocate(capacity: max(runs.count, 1))
+        heads.initialize(repeating: ScanRun.Head(), count: runs.count)
         try seek(order == .ascending ? range.lower : range.upper)
     }
 
-    deinit { winners.deallocate() }
+    deinit {
+        winners.deallocate()
+        heads.deallocate()
+    }
 
     private static func runs(
         of view: EngineView, _ range: RecordRange, _ order: ScanOrder
@@ -40,9 +50,11 @@ package final class ViewScan {
                 index: index, clears: part.clears,
                 clearedSequence: isOneDictionary ? part.clears[range.prefix] ?? 0 : nil)
             let active = try view.activeOperations(ofShard: index, in: range)
+            var enqueued: [Operation] = []
+            part.enqueued?.forEach { if range.contains($0.key) { enqueued.append($0) } }
             var frozen: [Operation] = []
             part.frozen?.forEach { if range.contains($0.key) { frozen.append($0) } }
-            for operations in [active, frozen] where !operations.isEmpty {
+            for operations in [enqueued, active, frozen] where !operations.isEmpty {
                 runs.append(
                     ScanRun(.table(SortedTable.sorted(operations)), shard, range, order))
             }
@@ -55,16 +67,16 @@ package final class ViewScan {
     }
 
     /// The current record key; `nil` at the end.
-    package var recordKey: UnsafeRawBufferPointer? { current?.key }
-    /// The sequence number of the current record.
-    package var sequence: UInt64 { current?.sequence ?? 0 }
+    package var recordKey: UnsafeRawBufferPointer? { current < 0 ? nil : heads[current].key }
+    /// The sequence number of the current record; zero at the end.
+    package var sequence: UInt64 { current < 0 ? 0 : heads[current].sequence }
 
     /// Calls `body` with the current value, kind and payload.
     package func withValue<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
         // Not called at the end.
-        try current!.withValue(body)
+        try runs[current].withValue(body)
     }
 
     package func moveToNext() throws {
@@ -76,7 +88,7 @@ package final class ViewScan {
     package func move(to key: [UInt8]) throws { try seek(key) }
 
     private func seek(_ bound: [UInt8]?) throws {
-        for run in runs { try run.move(to: bound) }
+        for (index, run) in runs.enumerated() { heads[index] = try run.move(to: bound) }
         for leaf in 0..<leafCount {
             winners[leafCount + leaf] = leaf < runs.count ? Int32(leaf) : -1
         }
@@ -96,13 +108,13 @@ package final class ViewScan {
     private func isBefore(_ left: Int32, _ right: Int32) -> Bool {
         if left < 0 { return false }
         if right < 0 { return true }
-        return runs[Int(left)].isBefore(runs[Int(right)])
+        return heads[Int(left)].isBefore(heads[Int(right)], order)
     }
 
     /// Moves the run at `index` on and plays its matches again.
     @inline(__always)
     private func advance(_ index: Int) throws {
-        try runs[index].moveToNext()
+        heads[index] = try runs[index].moveToNext()
         var node = (leafCount + index) / 2
         while node > 0 {
             decide(node)
@@ -113,11 +125,11 @@ package final class ViewScan {
     /// Leaves the current key, in every run of its shard.
     private func step() throws {
         let index = Int(winners[1])
-        guard index >= 0, let current else { return }
+        guard index >= 0 else { return }
         // The older records of the key stand in the runs behind it.
         var older = index + 1
-        while older < runs.count, runs[older].shard === current.shard {
-            if runs[older].hasSameKey(as: current) { try advance(older) }
+        while older < runs.count, heads[older].shard == heads[index].shard {
+            if heads[older].hasSameKey(as: heads[index]) { try advance(older) }
             older += 1
         }
         try advance(index)
@@ -127,9 +139,11 @@ package final class ViewScan {
     private func settle() throws {
         while true {
             let index = Int(winners[1])
-            guard index >= 0, !runs[index].isAtEnd else { return current = nil }
-            current = runs[index]
-            if runs[index].isLive { return }
+            guard index >= 0, !heads[index].isAtEnd else { return current = -1 }
+            current = index
+            if heads[index].isPut,
+                heads[index].sequence >= runs[index].shard.clearedSequence(for: heads[index].key)
+            { return }
             try step()
         }
     }
@@ -140,6 +154,34 @@ final class ScanRun {
     enum Kind {
         case table([Operation])
         case snapshot(SnapshotWalker)
+    }
+
+    /// The record that a run stands on; valid until the run's next step.
+    struct Head {
+        var key = UnsafeRawBufferPointer(start: nil, count: 0)
+        /// The sixteen bytes behind what all keys of the range share, as a big-endian number.
+        var leading: UInt128 = 0
+        var sequence: UInt64 = 0
+        var shard: Int32 = 0
+        var isPut = false
+        /// No further record is in the range.
+        var isAtEnd = true
+
+        /// Whether this key comes before the other in the scan's order; an end comes last.
+        @inline(__always)
+        func isBefore(_ other: Head, _ order: ScanOrder) -> Bool {
+            if isAtEnd || other.isAtEnd { return !isAtEnd }
+            if leading != other.leading {
+                return (leading < other.leading) == (order == .ascending)
+            }
+            let comparison = compareBytes(key, other.key)
+            return order == .ascending ? comparison < 0 : comparison > 0
+        }
+
+        @inline(__always)
+        func hasSameKey(as other: Head) -> Bool {
+            !isAtEnd && leading == other.leading && equalBytes(key, other.key)
+        }
     }
 
     /// What the runs of one shard share.
@@ -168,15 +210,6 @@ final class ScanRun {
     private let range: RecordRange
     private let order: ScanOrder
     private var index = 0
-    /// No further record is in the range.
-    private(set) var isAtEnd = true
-    /// Of the current record; valid until the next step.
-    private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
-    private(set) var sequence: UInt64 = 0
-    private var isPut = false
-    /// The sixteen bytes behind what all keys of the range share, as a big-endian number.
-    private var leading: UInt128 = 0
-
     init(_ kind: Kind, _ shard: Shard, _ range: RecordRange, _ order: ScanOrder) {
         self.kind = kind
         self.shard = shard
@@ -184,24 +217,7 @@ final class ScanRun {
         self.order = order
     }
 
-    var isLive: Bool { isPut && sequence >= shard.clearedSequence(for: key) }
-
-    /// Whether this run's key comes before the other's in the scan's order; an end comes last.
-    @inline(__always)
-    func isBefore(_ other: ScanRun) -> Bool {
-        if isAtEnd || other.isAtEnd { return !isAtEnd }
-        if leading != other.leading {
-            return (leading < other.leading) == (order == .ascending)
-        }
-        let comparison = compareBytes(key, other.key)
-        return order == .ascending ? comparison < 0 : comparison > 0
-    }
-
-    func hasSameKey(as other: ScanRun) -> Bool {
-        !isAtEnd && leading == other.leading && equalBytes(key, other.key)
-    }
-
-    func move(to bound: [UInt8]?) throws {
+    func move(to bound: [UInt8]?) throws -> Head {
         switch kind {
         case .table(let operations):
             let first = bound.map { Self.firstIndex(in: operations, notBefore: $0) }
@@ -214,36 +230,39 @@ final class ScanRun {
                 try walker.move(to: nil)
             }
         }
-        load()
+        return head()
     }
 
     @inline(__always)
-    func moveToNext() throws {
+    func moveToNext() throws -> Head {
         switch kind {
         case .table: index += order == .ascending ? 1 : -1
         case .snapshot(let walker): try walker.moveToNext()
         }
-        load()
+        return head()
     }
 
     @inline(__always)
-    private func load() {
+    private func head() -> Head {
+        var head = Head()
         switch kind {
         case .table(let operations):
-            isAtEnd = index < 0 || index >= operations.count
-            if isAtEnd { return }
+            guard index >= 0, index < operations.count else { return head }
             let operation = operations[index]
-            key = operation.key
-            sequence = operation.sequence
-            isPut = operation.isPut
+            head.key = operation.key
+            head.sequence = operation.sequence
+            head.isPut = operation.isPut
         case .snapshot(let walker):
-            isAtEnd = walker.isAtEnd || isPastEnd(walker.key)
-            if isAtEnd { return }
-            key = walker.key
-            sequence = walker.record.sequence
-            isPut = walker.record.isPut
+            if walker.isAtEnd { return head }
+            head.key = walker.key
+            if isPastEnd(head.key) { return head }
+            head.sequence = walker.sequence
+            head.isPut = walker.isPut
         }
-        leading = leadingNumber(key, from: range.prefix.count)
+        head.isAtEnd = false
+        head.shard = Int32(shard.index)
+        head.leading = leadingNumber(head.key, from: range.prefix.count)
+        return head
     }
 
     @inline(__always)

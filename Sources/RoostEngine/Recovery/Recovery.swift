@@ -42,6 +42,8 @@ enum Recovery {
         var directory: any Directory
         var manifest: ManifestRecord
         var shards: [Shard]
+        var feed: ChangeFeed
+        var behind: WriteBehind
         var log: LogWriter?
         var syncer: LogSyncer?
         var condition: EngineCondition
@@ -81,10 +83,14 @@ private actor BlockingOpening {
         let manifest = try manifest(in: directory, entries, configuration, &report)
         try refuseMissing(manifest, entries, directory)
         let snapshots = try openSnapshots(manifest, directory)
+        let feed = ChangeFeed()
+        let condition = EngineCondition(isReadOnly: !writable)
+        let behind = WriteBehind(condition: condition)
         let shards = (0..<Int(manifest.shardCount)).map { _ in
             Shard(
                 hashSeed: manifest.hashSeed,
-                residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount))
+                residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount),
+                feed: feed, behind: behind)
         }
         for (shard, list) in zip(shards, snapshots) {
             await shard.restore(snapshots: list, clears: manifest.clears)
@@ -99,14 +105,15 @@ private actor BlockingOpening {
         ) { frame, reader in try replay.add(frame, reader) }
         await replay.apply(to: shards)
         report.note(recovered, operationCount: replay.operationCount, isCut: writable)
-        let condition = EngineCondition(isReadOnly: !writable)
         var parts = Recovery.Parts(
-            directory: directory, manifest: manifest, shards: shards, condition: condition,
+            directory: directory, manifest: manifest, shards: shards, feed: feed, behind: behind,
+            condition: condition,
             report: report, tailSizeBytes: replay.sizeBytes, scheduling: fileSystem.scheduling)
         if writable {
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)
-            try await startLog(&parts, recovered)
+            try await startLog(
+                &parts, recovered, segmentSizeBytes: configuration.segmentSizeBytes)
         }
         return parts
     }
@@ -207,7 +214,7 @@ private actor BlockingOpening {
 
     /// Begins a new segment: an old one is never appended to.
     private func startLog(
-        _ parts: inout Recovery.Parts, _ recovered: LogRecovery
+        _ parts: inout Recovery.Parts, _ recovered: LogRecovery, segmentSizeBytes: Int
     ) async throws {
         let kept = recovered.readers.map(\.file)
         var durable = recovered.durableSequence
@@ -219,15 +226,16 @@ private actor BlockingOpening {
             durable = recovered.lastSequence
         }
         let tail = Int(min(parts.tailSizeBytes, UInt64(LogWriter.largestSegmentSizeBytes)))
-        var size = 1 << 20
+        var size = segmentSizeBytes
         while size < tail { size *= 2 }
         let log = try LogWriter(
             directory: parts.directory, workspace: parts.manifest.workspace,
             number: recovered.highestNumber + 1, sizeBytes: size,
             lastSequence: recovered.lastSequence, durableSequence: durable,
+            minimumSegmentSizeBytes: segmentSizeBytes,
             // Also where all batches are on disk: a seal, or the header of a segment without a
             // frame, may not be, and half of one before synced batches would look like damage.
-            earlierFiles: kept)
+            earlierFiles: kept, history: LogHistory(recovered))
         for shard in parts.shards { await shard.begin(on: LogStorage(log: log)) }
         parts.log = log
         let condition = parts.condition

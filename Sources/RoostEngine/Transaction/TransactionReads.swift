@@ -52,6 +52,7 @@ final class ShardReads: Sendable {
     private let ranges: [RecordRange]
     private let rangeDictionaries: Set<[UInt8]>
     private let dictionaries: Set<[UInt8]>
+    private let faults: PlantedFaults
 
     init(
         view: EngineView, part: ViewPart, keys: [TransactionReads.Key], ranges: [RecordRange],
@@ -64,6 +65,7 @@ final class ShardReads: Sendable {
         self.ranges = ranges
         rangeDictionaries = Set(ranges.map(\.prefix))
         self.dictionaries = dictionaries
+        faults = view.plantedFaults
     }
 
     /// Whether nothing that was read has changed since the view began, as far as is visible.
@@ -79,8 +81,8 @@ final class ShardReads: Sendable {
                 state.layers.isChanged($0, hash: key.hash, since: view.id)
             }
         }
-        if isAnyKeyChanged { return false }
-        return !ranges.contains { range in
+        if isAnyKeyChanged && !faults.contains(.ignoredReads) { return false }
+        return faults.contains(.ignoredRanges) || !ranges.contains { range in
             state.layers.isAnyChanged(since: view.id) { range.contains($0) }
         }
     }

@@ -23,7 +23,9 @@ struct Client {
         try await checkOpening(path)
         try await checkDictionaries(path)
         try await checkManyAtOnce(path)
+        try await checkConsistency(path)
         try await checkTasks(path)
+        try await checkWatching(path)
         try await checkErrors(path)
         try await checkCare(path)
     }
