@@ -5,6 +5,7 @@ FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/C
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
 .PHONY: demo test client bench format lint dependencies clean
+.PHONY: bench-quick guard guard-update guard-build
 .PHONY: prove crash simulate enumerate damage faults fuzz tsan asan mutations
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
@@ -67,8 +68,41 @@ mutations: dependencies
 client: dependencies
 	$(SWIFT) run --package-path Examples/Client Client
 
-bench: dependencies
-	$(SWIFT) run -c release --package-path Benchmarks roost-bench
+# Roost beside what people use today: figures as JSON, tables in docs/BENCHMARKS.md, plots.
+# Takes hours: smaller with BENCH_KEYS=100000 BENCH_ROUNDS=1.
+BENCH_KEYS ?= 100000,1000000
+BENCH_GROWTH_KEYS ?= 10000,100000,1000000,10000000
+BENCH_DFLAT_KEYS ?= 40000
+BENCH_ROUNDS ?= 5
+BENCH_OUTPUT ?= Benchmarks/.build/figures
+BENCH_OPTIONS ?=
+ROOST_BENCH = Benchmarks/.build/release/roost-bench --rounds $(BENCH_ROUNDS) $(BENCH_OPTIONS)
+
+bench:
+	sh scripts/install-bench-dependencies
+	$(SWIFT) build -c release --package-path Benchmarks --traits Peers --product roost-bench
+	mkdir -p $(BENCH_OUTPUT)
+	$(ROOST_BENCH) --suite dflat --keys $(BENCH_DFLAT_KEYS) --json $(BENCH_OUTPUT)/dflat.json
+	$(ROOST_BENCH) --suite engines --keys $(BENCH_KEYS) --json $(BENCH_OUTPUT)/engines.json
+	$(ROOST_BENCH) --suite growth --keys $(BENCH_GROWTH_KEYS) --json $(BENCH_OUTPUT)/growth.json
+	scripts/plot-benchmarks $(BENCH_OUTPUT)/dflat.json $(BENCH_OUTPUT)/engines.json \
+		$(BENCH_OUTPUT)/growth.json
+
+# Shows that every workload runs on every engine; its figures mean nothing.
+bench-quick:
+	$(MAKE) bench BENCH_KEYS=5000 BENCH_GROWTH_KEYS=1000,5000 BENCH_DFLAT_KEYS=1000 \
+		BENCH_ROUNDS=1 BENCH_OPTIONS="--operations 2000"
+
+# Instructions per operation against the thresholds in the repository.
+guard: guard-build
+	Benchmarks/.build/release/roost-count guard Benchmarks/thresholds.json
+
+guard-update: guard-build
+	Benchmarks/.build/release/roost-count guard Benchmarks/thresholds.json --update
+
+guard-build:
+	sh scripts/install-bench-dependencies guard
+	$(SWIFT) build -c release --package-path Benchmarks --product roost-count
 
 format:
 	$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)
