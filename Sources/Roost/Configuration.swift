@@ -28,14 +28,14 @@ extension Workspace {
         public var memoryBudgetBytes: Int
         /// How values are kept in snapshots.
         public var compression: Compression
-        /// How `Codable` values become bytes.
+        /// How `Codable` values become bytes where neither the dictionary nor the call says it.
         public var coder: ValueCoder
 
         public init(
             access: Access = .readWrite, shardCount: Int = 16,
             durability: Durability = .interval(.milliseconds(50)),
             memoryBudgetBytes: Int = 64 << 20, compression: Compression = .lz4,
-            coder: ValueCoder = .json
+            coder: ValueCoder = .roost
         ) {
             self.access = access
             self.shardCount = shardCount

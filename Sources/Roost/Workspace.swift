@@ -93,7 +93,13 @@ public final class Workspace: Sendable {
     /// names are compared by their bytes. Costs nothing and touches nothing: a dictionary is
     /// there once it has a key.
     public func dictionary(_ name: String) -> WorkspaceDictionary {
-        WorkspaceDictionary(workspace: self, name: name)
+        WorkspaceDictionary(workspace: self, name: name, coder: coder)
+    }
+
+    /// The dictionary called `name`, whose `Codable` values are written with `coder` through
+    /// what is returned. Reading needs no choice: stored bytes name their coder.
+    public func dictionary(_ name: String, coder: ValueCoder) -> WorkspaceDictionary {
+        WorkspaceDictionary(workspace: self, name: name, coder: coder)
     }
 
     /// The names of the dictionaries that have at least one key, in the order of their bytes.

@@ -94,6 +94,18 @@ extension WorkspaceDictionary {
             encoded, key: key, name: try checkedName(), durability: durability)
     }
 
+    /// Sets the value of `key`, written with `coder` whatever the dictionary's is; else as
+    /// `set(_:forKey:durability:)`. A type that is `BinaryCodable`, or has a form of its own,
+    /// takes that.
+    public func set<Value: Codable & Sendable>(
+        _ value: Value, forKey key: String, coder: ValueCoder, durability: Durability? = nil
+    ) async throws {
+        try checkCancellation()
+        let encoded = try encode(value, .codable(), coder: coder)
+        _ = try await workspace.engine.write(
+            encoded, key: key, name: try checkedName(), durability: durability)
+    }
+
     /// Sets many values as one batch: they survive together, and no reader sees part of them.
     /// Of several values for one key the last counts. `pairs` is walked on the caller's actor.
     public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
@@ -127,9 +139,11 @@ extension WorkspaceDictionary {
 }
 
 extension WorkspaceDictionary {
+    /// The value of `key`, or `nil` where it has none.
+    ///
     /// The codec is made only for values that have no fixed form: making one costs as much as
     /// the rest of a read.
-    private func read<Value>(
+    func read<Value>(
         _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Value? {
         let name = try checkedName()
@@ -138,7 +152,7 @@ extension WorkspaceDictionary {
         return try codec().decode(found, key: key, name: name, engine: workspace.engine)
     }
 
-    private func loadShared<Value>(
+    func loadShared<Value>(
         _ key: String, _ codec: @autoclosure @Sendable () -> ValueCodec<Value>
     ) async throws -> Value? {
         try checkCancellation()
@@ -151,10 +165,11 @@ extension WorkspaceDictionary {
         }
     }
 
-    private func encode<Value>(
-        _ value: Value, _ codec: @autoclosure () -> ValueCodec<Value>
+    /// The stored form of `value`; with the dictionary's coder where `coder` is `nil`.
+    func encode<Value>(
+        _ value: Value, _ codec: @autoclosure () -> ValueCodec<Value>, coder: ValueCoder? = nil
     ) throws -> EncodedValue {
-        try FixedForm.encode(value) ?? codec().encode(value, coder: workspace.coder)
+        try FixedForm.encode(value) ?? codec().encode(value, coder: coder ?? self.coder)
     }
 
     private nonisolated(nonsending) func writeAll<Value>(
@@ -164,7 +179,7 @@ extension WorkspaceDictionary {
         let name = try checkedName()
         var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
         for (key, value) in pairs {
-            batch.put(try codec.encode(value, coder: workspace.coder), forKey: key, in: name)
+            batch.put(try encode(value, codec), forKey: key, in: name)
         }
         try checkCancellation()
         _ = try await workspace.engine.commit(batch, durability: durability)

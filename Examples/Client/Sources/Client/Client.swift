@@ -22,6 +22,7 @@ struct Client {
         let path = directory.appendingPathComponent("data").path
         try await checkOpening(path)
         try await checkDictionaries(path)
+        try await checkKeys(path)
         try await checkManyAtOnce(path)
         try await checkTasks(path)
         try await checkErrors(path)

@@ -1,0 +1,63 @@
+import Roost
+
+/// What an app declares: a value, and the keys of its settings, for every actor.
+nonisolated enum Theme: String, Codable { case light, dark }
+
+nonisolated extension Key where Value == Theme {
+    static var theme: Self { .init("ui.theme", default: .light) }
+}
+
+nonisolated extension Key where Value == Int {
+    static var launches: Self { .init("app.launches", default: 0) }
+    static func visits(to page: String) -> Self { .init("visits.\(page)", default: 0) }
+}
+
+nonisolated extension Key where Value == User? {
+    static var lastUser: Self { .init("user.last") }
+}
+
+/// A key that only the main actor uses.
+extension Key where Value == Draft {
+    static var openDraft: Self { .init("draft.open", default: Draft(title: "", body: "")) }
+}
+
+extension Client {
+    static func checkKeys(_ path: String) async throws {
+        let workspace = try await Workspace.open(at: path)
+        let settings = workspace.dictionary("keys")
+        try check(try settings[.theme] == .light, "a key has its default")
+        try await settings.set(.dark, for: .theme)
+        try check(try settings[.theme] == .dark, "a key has its value")
+        try check(try await settings.load(.theme) == .dark, "a key is loaded")
+        try await settings.set(2, for: .visits(to: "home"), durability: .synced)
+        try check(try settings[.visits(to: "home")] == 2, "a key takes a parameter")
+        try check(try settings.contains(.visits(to: "home")), "it is there")
+
+        try check(try settings[.lastUser] == nil, "an optional key has no default")
+        try await settings.set(User(name: "Ada", age: 36), for: .lastUser)
+        try check(try settings[.lastUser]?.name == "Ada", "an optional key has a value")
+        try await settings.set(nil, for: .lastUser)
+        try check(try !settings.contains(.lastUser), "nil removes it")
+        try await settings.set(Draft(title: "a", body: "b"), for: .openDraft)
+        try check(try settings[.openDraft].title == "a", "a key of the main actor")
+        try await settings.removeValue(for: .openDraft)
+        try check(try settings[.openDraft].title.isEmpty, "it is gone")
+        let isDark = try await Task.detached { try settings[.theme] == .dark }.value
+        try check(isDark, "a task off the main actor reads by key")
+
+        try check(try await !settings.set(.dark, for: .theme, onlyIfChanged: true), "it is equal")
+        try check(try await settings.set(1, for: .launches, onlyIfChanged: true), "it is new")
+        let user = User(name: "Grace", age: 85)
+        try check(try await settings.set(user, forKey: "u", onlyIfChanged: true), "it is new")
+        try check(try await !settings.set(user, forKey: "u", onlyIfChanged: true), "it is equal")
+
+        let drafts = workspace.dictionary("drafts", coder: .json)
+        try await drafts.set(Draft(title: "j", body: ""), forKey: "j")
+        try await drafts.set(Draft(title: "p", body: ""), forKey: "p", coder: .propertyList)
+        try check(try drafts["j", as: Draft.self]?.title == "j", "JSON is read")
+        try check(try drafts["p", as: Draft.self]?.title == "p", "a property list is read")
+        try await drafts.removeAll()
+        try await settings.removeAll()
+        try await workspace.close()
+    }
+}
