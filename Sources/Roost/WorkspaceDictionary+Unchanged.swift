@@ -6,7 +6,8 @@ import RoostFormat
 
 extension WorkspaceDictionary {
     /// Sets the value of `key`; with `onlyIfChanged` writes nothing where an equal value is
-    /// stored, and costs a read then. A stored value of another type is a change.
+    /// stored, and costs a read then. A stored value of another type is a change, and so is one that
+    /// expires, as a `set` makes its value stay.
     ///
     /// When the call returns `durability` holds in either case.
     ///
@@ -90,7 +91,11 @@ extension WorkspaceDictionary {
         isEqual: (Stored) -> Bool
     ) throws -> Bool {
         let name = try checkedName()
-        guard let found = try workspace.engine.find(key, name: name) else { return false }
+        // An equal value that expires is another: writing it makes it stay.
+        guard let found = try workspace.engine.find(key, name: name), found.deadline == .never
+        else {
+            return false
+        }
         if found.resident == nil,
             withExtendedLifetime(found.owner, { encoded.isSame(as: found.bytes) })
         {

@@ -1,3 +1,5 @@
+import RoostIO
+
 /// When a write's call returns, and what then survives.
 public enum Durability: Sendable, Hashable {
     /// Survives the death of the process, at any instruction; a power cut may take it.
@@ -19,6 +21,9 @@ package struct EngineConfiguration: Sendable {
     package var flushThresholdBytes: UInt64 = 128 << 20
     /// Log bytes since the last flush at which writers wait.
     package var backlogLimitBytes: UInt64 = 512 << 20
+
+    /// What the time is, in milliseconds since 1970, for values that expire.
+    package var wallClock: @Sendable () -> UInt64 = { WallTime.milliseconds }
 
     package init() {}
 }

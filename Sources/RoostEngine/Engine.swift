@@ -16,6 +16,7 @@ package final class Engine: Sendable {
     package let directory: any Directory
     package let recovery: RecoveryReport
     package let hashSeed: HashSeed
+    package let clock: ExpiryClock
     let shards: [Shard]
     let log: LogWriter?
     let syncer: LogSyncer?
@@ -30,6 +31,7 @@ package final class Engine: Sendable {
         directory = parts.directory
         recovery = parts.report
         hashSeed = parts.manifest.hashSeed
+        clock = parts.clock
         shards = parts.shards
         log = parts.log
         condition = parts.condition
@@ -38,7 +40,7 @@ package final class Engine: Sendable {
         compactor = Compactor(
             directory: parts.directory, manifest: parts.manifest, shards: parts.shards,
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
-            configuration: configuration, tailSizeBytes: parts.tailSizeBytes)
+            clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes)
     }
 
     /// Opens the workspace in the directory at `path`, which is created where it is missing,

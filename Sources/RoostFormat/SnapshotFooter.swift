@@ -28,6 +28,8 @@ package struct SnapshotFooter: Equatable, Sendable {
     /// How many records the shard had when the compression dictionary was trained.
     package var dictionaryRecordCount: UInt32 = 0
     package var fileSizeBytes: UInt64 = 0
+    /// When the first of the values expires; on disk 0 where none does.
+    package var earliestDeadline = Deadline.never
 
     package init() {}
 
@@ -61,6 +63,7 @@ package struct SnapshotFooter: Equatable, Sendable {
         target.store(indexLineCount, at: 128)
         target.store(dictionaryRecordCount, at: 132)
         target.store(fileSizeBytes, at: 136)
+        if earliestDeadline != .never { target.store(earliestDeadline.milliseconds, at: 144) }
         target.store(ChecksumSeed(0).checksum(target, count: 188), at: 188)
     }
 
@@ -109,6 +112,8 @@ package struct SnapshotFooter: Equatable, Sendable {
         footer.indexLineCount = start.load(UInt32.self, at: 128)
         footer.dictionaryRecordCount = start.load(UInt32.self, at: 132)
         footer.fileSizeBytes = start.load(UInt64.self, at: 136)
+        let earliest = start.load(UInt64.self, at: 144)
+        footer.earliestDeadline = earliest == 0 ? .never : Deadline(milliseconds: earliest)
         guard footer.partsFit(fileSizeBytes: UInt64(file.count)) else {
             return .damaged("the footer's parts do not fit the file")
         }

@@ -62,13 +62,15 @@ package final class SnapshotWriter {
     package func add(
         key: UnsafeRawBufferPointer, sequence: UInt64, value: UnsafeRawBufferPointer
     ) throws {
-        if let compressed = compressor?.compress(value) {
+        let headerCount = ValueHeader.uncompressedCount(value)
+        let flags: RecordGroup.Flags = headerCount > 0 ? [.put, .expires] : .put
+        if let compressed = compressor?.compress(value, headerCount: headerCount) {
             try add(
-                key: key, sequence: sequence, flags: [.put, .compressed], stored: compressed,
+                key: key, sequence: sequence, flags: flags.union(.compressed), stored: compressed,
                 rawCount: value.count)
         } else {
             try add(
-                key: key, sequence: sequence, flags: .put, stored: value, rawCount: value.count)
+                key: key, sequence: sequence, flags: flags, stored: value, rawCount: value.count)
         }
     }
 
@@ -99,6 +101,12 @@ package final class SnapshotWriter {
         previousKey.count = 0
         previousKey.append(key)
         entries.append((hashSeed.hash(key), UInt32(groupOffsets.count)))
+        if flags.contains(.expires) {
+            let deadline = ValueHeader.deadline(at: stored.baseAddress!)
+            // Zero on disk says that nothing expires.
+            footer.earliestDeadline = min(
+                footer.earliestDeadline, max(deadline, Deadline(milliseconds: 1)))
+        }
         footer.rawSizeBytes += UInt64(key.count + rawCount)
         footer.minimumSequence = min(footer.minimumSequence, sequence)
         footer.maximumSequence = max(footer.maximumSequence, sequence)

@@ -38,8 +38,11 @@ package final class ValueCompressor {
     }
 
     /// The compressed form, valid until the next call; `nil` where it would not be smaller by a
-    /// sixteenth.
-    package func compress(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    /// sixteenth. The first `headerCount` bytes stay as they are.
+    package func compress(
+        _ stored: UnsafeRawBufferPointer, headerCount: Int = 0
+    ) -> UnsafeRawBufferPointer? {
+        let value = UnsafeRawBufferPointer(rebasing: stored[headerCount...])
         guard value.count >= Self.minimumSizeBytes else { return nil }
         if failures >= Self.patience {
             failures += 1
@@ -47,6 +50,9 @@ package final class ValueCompressor {
         }
         let limit = value.count - value.count / 16 - 1
         output.count = 0
+        // Room for both at once: growing between them would move the one away from the other.
+        _ = output.reserve(headerCount + limit)
+        output.append(.init(rebasing: stored[..<headerCount]))
         let target = output.reserve(limit).assumingMemoryBound(to: CChar.self)
         let source = value.baseAddress!.assumingMemoryBound(to: CChar.self)
         let count: Int32
@@ -62,7 +68,7 @@ package final class ValueCompressor {
             return nil
         }
         failures = 0
-        return .init(start: target, count: Int(count))
+        return .init(start: output.base, count: headerCount + Int(count))
     }
 }
 

@@ -32,7 +32,7 @@ struct ValueCodec<Value: Sendable>: Sendable {
         let value = try decode(found, key: key, name: name)
         if found.isWorthKeeping {
             engine.makeResident(
-                ResidentValue(value).asResident,
+                ResidentValue(value).asResident(until: found.deadline),
                 costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,
                 key: key, name: name)
         }
@@ -47,11 +47,11 @@ struct ValueCodec<Value: Sendable>: Sendable {
     }
 
     func decode(stored: UnsafeRawBufferPointer, key: String, name: DictionaryName) throws -> Value {
-        guard let first = stored.first, let kind = ValueKind(rawValue: first) else {
+        guard let header = ValueHeader(stored), let kind = ValueKind(rawValue: header.kind) else {
             throw RoostError(
                 .decodingFailed, "\"\(key)\" in \"\(name.name)\" is of a kind that this version does not know")
         }
-        let payload = UnsafeRawBufferPointer(rebasing: stored[1...])
+        let payload = UnsafeRawBufferPointer(rebasing: stored[header.sizeBytes...])
         // A type with a fixed form is never stored as a binary one, whose bytes might by chance
         // decode as it.
         if kind.isCoded, kind != .binary || FixedForm.kind(of: Value.self) == nil {
@@ -87,9 +87,12 @@ extension FoundValue {
 
     /// About what the decoded value takes beside its own stride: coded ones tend to be twice as
     /// large in memory.
-    var memorySizeBytes: Int {
-        let isCoded = bytes.first.flatMap(ValueKind.init(rawValue:))?.isCoded ?? false
-        return bytes.count * (isCoded ? 2 : 1) + 64
+    var memorySizeBytes: Int { bytes.count * (isCoded ? 2 : 1) + 64 }
+
+    @inline(__always)
+    private var isCoded: Bool {
+        guard let first = bytes.first else { return false }
+        return ValueKind(rawValue: first & ~ValueHeader.flags)?.isCoded ?? false
     }
 
     /// Cold values cost a look into snapshots, coded ones a decoding. What stands in the log in
@@ -98,7 +101,7 @@ extension FoundValue {
         switch origin {
         case .resident: false
         case .cold: true
-        case .log: bytes.first.flatMap(ValueKind.init(rawValue:))?.isCoded ?? false
+        case .log: isCoded
         }
     }
 }
@@ -109,7 +112,9 @@ final class ResidentValue<Value: Sendable>: Sendable {
 
     init(_ value: Value) { self.value = value }
 
-    var asResident: Resident { Resident(box: self, type: ObjectIdentifier(Value.self)) }
+    func asResident(until deadline: Deadline) -> Resident {
+        Resident(box: self, type: ObjectIdentifier(Value.self), deadline: deadline)
+    }
 
     /// `nil` where `resident` holds a value of another type.
     static func value(of resident: Resident) -> Value? {

@@ -18,6 +18,7 @@ package actor Compactor {
     let log: LogWriter?
     private let syncer: LogSyncer?
     let condition: EngineCondition
+    private let clock: ExpiryClock
     private let configuration: EngineConfiguration
     private let policy = MergePolicy()
     private let thread: WorkerThread
@@ -33,7 +34,8 @@ package actor Compactor {
 
     init(
         directory: any Directory, manifest: ManifestRecord, shards: [Shard], log: LogWriter?,
-        syncer: LogSyncer?, condition: EngineCondition, configuration: EngineConfiguration,
+        syncer: LogSyncer?, condition: EngineCondition, clock: ExpiryClock,
+        configuration: EngineConfiguration,
         tailSizeBytes: UInt64
     ) {
         self.directory = directory
@@ -42,6 +44,7 @@ package actor Compactor {
         self.log = log
         self.syncer = syncer
         self.condition = condition
+        self.clock = clock
         self.configuration = configuration
         thread = WorkerThread(name: "roost-compact")
         let threshold = configuration.flushThresholdBytes
@@ -119,13 +122,21 @@ package actor Compactor {
         try await flush()
         condition.release()
         for shard in shards.indices {
-            let hasGarbage = manifest.snapshots[shard].contains { snapshot in
-                manifest.clears.contains { snapshot.minimumSequence < $0.sequence }
-            }
             let count = manifest.snapshots[shard].count
-            if count > 1 || (count == 1 && hasGarbage) { try await merge(shard, count: count) }
+            if count > 1 || (count == 1 && hasGarbage(shard)) {
+                try await merge(shard, count: count)
+            }
         }
         try await forgetClears()
+    }
+
+    /// Whether a shard's snapshots hold what was cleared or has expired.
+    private func hasGarbage(_ shard: Int) -> Bool {
+        let isCleared = manifest.snapshots[shard].contains { snapshot in
+            manifest.clears.contains { snapshot.minimumSequence < $0.sequence }
+        }
+        let list = shards[shard].published.withLock { $0.snapshots }
+        return isCleared || list.snapshots.contains { !clock.isLive($0.footer.earliestDeadline) }
     }
 
     /// Waits for the running step and lets no further one begin.
@@ -239,6 +250,7 @@ package actor Compactor {
             directory: directory, workspace: manifest.workspace, hashSeed: manifest.hashSeed,
             compresses: configuration.compresses,
             clears: Dictionary(uniqueKeysWithValues: clears.map { ($0.prefix, $0.sequence) }),
+            clock: clock,
             isStopping: { [schedule] in schedule.isStopping.load(ordering: .relaxed) })
     }
 

@@ -15,6 +15,7 @@ final class RecordRun {
     private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
     private(set) var sequence: UInt64 = 0
     private(set) var isPut = false
+    private(set) var deadline = Deadline.never
 
     init(_ table: SortedTable) {
         kind = .table(table, index: 0)
@@ -54,6 +55,7 @@ final class RecordRun {
             key = operation.key
             sequence = operation.sequence
             isPut = operation.isPut
+            deadline = operation.deadline
         case .snapshot(let cursor):
             guard let record = cursor.record else {
                 isAtEnd = true
@@ -63,6 +65,7 @@ final class RecordRun {
             key = cursor.key
             sequence = record.sequence
             isPut = record.isPut
+            deadline = record.deadline
         }
     }
 

@@ -11,6 +11,8 @@ struct SnapshotBuilder {
     let compresses: Bool
     /// Records older than their dictionary's entry are left out.
     let clears: [[UInt8]: UInt64]
+    /// Values that have expired are left out; a tombstone hides what is older.
+    let clock: ExpiryClock
     /// Asked now and then; `true` gives the work up.
     let isStopping: () -> Bool
 
@@ -38,7 +40,7 @@ struct SnapshotBuilder {
                     throw RoostError(.closed, "the workspace is being closed")
                 }
                 if isKept(run) {
-                    if run.isPut {
+                    if run.isPut, clock.isLive(run.deadline) {
                         try run.copyPut(to: writer)
                     } else if !source.dropsTombstones {
                         try writer.addTombstone(key: run.key, sequence: run.sequence)
@@ -93,6 +95,7 @@ struct SnapshotBuilder {
     private static let sampleSizeBytes = 1024
 
     private static func addSample(_ value: UnsafeRawBufferPointer, to samples: inout [[UInt8]]) {
+        let value = value.dropFirst(ValueHeader.uncompressedCount(value))
         guard value.count >= ValueCompressor.minimumSizeBytes else { return }
         samples.append(Array(value.prefix(sampleSizeBytes)))
     }

@@ -10,6 +10,7 @@ import RoostSnapshot
 package struct EngineView: Sendable {
     fileprivate let shards: [ShardView]
     package let hashSeed: HashSeed
+    fileprivate let clock: ExpiryClock
 
     /// The live records of one dictionary, in no order: `body` gets each key without its
     /// dictionary.
@@ -17,7 +18,7 @@ package struct EngineView: Sendable {
         in name: DictionaryName, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         for shard in shards {
-            let scan = try ShardScan(shard, prefix: name.prefix)
+            let scan = try ShardScan(shard, prefix: name.prefix, clock: clock)
             while let key = scan.key {
                 try body(.init(rebasing: key[name.prefix.count...]))
                 try scan.moveToNext()
@@ -27,14 +28,14 @@ package struct EngineView: Sendable {
 
     /// The live records of one dictionary in the order of their keys' bytes.
     package func scan(_ name: DictionaryName) throws -> ViewScan {
-        try ViewScan(shards.map { try ShardScan($0, prefix: name.prefix) })
+        try ViewScan(shards.map { try ShardScan($0, prefix: name.prefix, clock: clock) })
     }
 
     /// The names of the dictionaries that have at least one key, in the order of their bytes.
     package func dictionaryNames() throws -> [[UInt8]] {
         var names: Set<[UInt8]> = []
         for shard in shards {
-            let scan = try ShardScan(shard, prefix: [])
+            let scan = try ShardScan(shard, prefix: [], clock: clock)
             while let key = scan.key, let (name, _) = splitRecordKey(key) {
                 names.insert(Array(name))
                 // The first key that no record key of this dictionary reaches: its prefix with
@@ -74,9 +75,11 @@ package final class ShardScan {
     private let cursor: MergeCursor
     private let prefix: [UInt8]
     private let clears: [[UInt8]: UInt64]
+    private let clock: ExpiryClock
 
-    fileprivate init(_ view: ShardView, prefix: [UInt8]) throws {
+    fileprivate init(_ view: ShardView, prefix: [UInt8], clock: ExpiryClock) throws {
         self.prefix = prefix
+        self.clock = clock
         clears = view.clears
         let tables = view.tables.map { table in
             RecordRun(SortedTable(table) { hasPrefix($0.key, prefix) })
@@ -114,7 +117,7 @@ package final class ShardScan {
     }
 
     private func isLive(_ run: RecordRun) -> Bool {
-        guard run.isPut else { return false }
+        guard run.isPut, clock.isLive(run.deadline) else { return false }
         guard !clears.isEmpty, let (name, _) = splitRecordKey(run.key),
             let cleared = clears[[UInt8(name.count)] + Array(name)]
         else { return true }
@@ -169,7 +172,7 @@ extension Engine {
         try condition.checkOpen()
         var views: [ShardView] = []
         publication.withLock { _ in collect(from: 0, into: &views) }
-        return EngineView(shards: views, hashSeed: hashSeed)
+        return EngineView(shards: views, hashSeed: hashSeed, clock: clock)
     }
 
     /// Takes one mutex within the other, in the shards' order.

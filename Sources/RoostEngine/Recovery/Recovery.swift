@@ -45,6 +45,7 @@ enum Recovery {
         var log: LogWriter?
         var syncer: LogSyncer?
         var condition: EngineCondition
+        var clock: ExpiryClock
         var report: RecoveryReport
         var tailSizeBytes: UInt64
     }
@@ -76,10 +77,12 @@ private actor BlockingOpening {
         let manifest = try manifest(in: directory, entries, configuration, &report)
         try refuseMissing(manifest, entries, directory)
         let snapshots = try openSnapshots(manifest, directory)
+        let clock = ExpiryClock(configuration.wallClock)
         let shards = (0..<Int(manifest.shardCount)).map { _ in
             Shard(
                 hashSeed: manifest.hashSeed,
-                residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount))
+                residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount),
+                clock: clock)
         }
         for (shard, list) in zip(shards, snapshots) {
             await shard.restore(snapshots: list, clears: manifest.clears)
@@ -97,7 +100,7 @@ private actor BlockingOpening {
         let condition = EngineCondition(isReadOnly: !writable)
         var parts = Recovery.Parts(
             directory: directory, manifest: manifest, shards: shards, condition: condition,
-            report: report, tailSizeBytes: replay.sizeBytes)
+            clock: clock, report: report, tailSizeBytes: replay.sizeBytes)
         if writable {
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)

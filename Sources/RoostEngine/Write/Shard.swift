@@ -18,6 +18,7 @@ package actor Shard {
     /// `nil` in a workspace opened for reading only, and until the log has begun.
     private var storage: (any Storage)?
     private let hashSeed: HashSeed
+    nonisolated let clock: ExpiryClock
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// Whether anything is staged, so that a put can tell without the mutex.
@@ -25,8 +26,9 @@ package actor Shard {
     /// The last segment that `published.active` was told to hold.
     private var heldRegion: MappedRegion?
 
-    init(hashSeed: HashSeed, residentBudgetBytes: Int) {
+    init(hashSeed: HashSeed, residentBudgetBytes: Int, clock: ExpiryClock = .init()) {
         self.hashSeed = hashSeed
+        self.clock = clock
         published = Mutex(ShardState(residentBudgetBytes: residentBudgetBytes))
     }
 
@@ -102,7 +104,7 @@ package actor Shard {
             payloadCount: Operation.headerSizeBytes + key.count + valueCount, isAwaited: isAwaited
         ) { target in
             Operation.writeHeader(
-                to: target, kind: value == nil ? .remove : .put, keyCount: key.count,
+                to: target, kind: value?.operationKind ?? .remove, keyCount: key.count,
                 valueCount: valueCount, frameOffset: Frame.headerSizeBytes)
             (target + Operation.headerSizeBytes).copyMemory(
                 from: key.baseAddress!, byteCount: key.count)

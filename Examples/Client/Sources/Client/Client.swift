@@ -23,6 +23,7 @@ struct Client {
         try await checkOpening(path)
         try await checkDictionaries(path)
         try await checkKeys(path)
+        try await checkExpiry()
         try await checkManyAtOnce(path)
         try await checkTasks(path)
         try await checkErrors(path)

@@ -61,3 +61,23 @@ extension Client {
         try await workspace.close()
     }
 }
+
+extension Client {
+    static func checkExpiry() async throws {
+        let time = SettableTime()
+        let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
+        let sessions = workspace.dictionary("sessions")
+        try await sessions.set("secret", forKey: "token", expiresIn: .seconds(60))
+        try await sessions.set(.dark, for: .theme, expiresAt: time.now + 60)
+        try await workspace.write { batch in
+            batch.set(1, forKey: "n", in: sessions, expiresIn: .seconds(60))
+        }
+        try check(try sessions["token", as: String.self] == "secret", "it is there yet")
+        try check(try sessions.remainingTime(forKey: "token") == .seconds(60), "a minute is left")
+        try check(try sessions.expiration(for: .theme) == time.now + 60, "it has its instant")
+        time.advance(by: .seconds(60))
+        try check(try sessions["token", as: String.self] == nil, "it is gone")
+        try check(try sessions[.theme] == .light && sessions.count == 0, "all are gone")
+        try await workspace.close()
+    }
+}
