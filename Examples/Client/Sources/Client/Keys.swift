@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 
 /// What an app declares: a value, and the keys of its settings, for every actor.
