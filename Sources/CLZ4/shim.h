@@ -1,1 +1,36 @@
+#ifndef ROOST_CLZ4_H
+#define ROOST_CLZ4_H
+
 #include <lz4.h>
+
+/// Whether a stream can refer to a prepared dictionary in place instead of starting from a copy
+/// of its 16 KiB: both the header that this was compiled against and the library that runs must
+/// have the layout that versions 1.9.3 to 1.9.x share, or the call that 1.10 made public.
+static inline int roost_lz4_attaches(void) {
+#if LZ4_VERSION_NUMBER >= 11000
+    return LZ4_versionNumber() >= 11000;
+#elif LZ4_VERSION_NUMBER >= 10903
+    return LZ4_versionNumber() >= 10903;
+#else
+    return 0;
+#endif
+}
+
+/// Makes `dictionary`, prepared by `LZ4_loadDict`, the history of the next call on `stream`.
+static inline void roost_lz4_attach(LZ4_stream_t *stream, const LZ4_stream_t *dictionary) {
+#if LZ4_VERSION_NUMBER >= 11000
+    LZ4_attach_dictionary(stream, dictionary);
+#elif LZ4_VERSION_NUMBER >= 10903
+    // The shared library has the function but does not export it before 1.10; the fields stand
+    // in its public header. An offset of zero would make every look-up a hit.
+    if (stream->internal_donotuse.currentOffset == 0)
+        stream->internal_donotuse.currentOffset = 64 * 1024;
+    stream->internal_donotuse.dictCtx =
+        dictionary->internal_donotuse.dictSize ? &dictionary->internal_donotuse : 0;
+#else
+    (void)stream;
+    (void)dictionary;
+#endif
+}
+
+#endif

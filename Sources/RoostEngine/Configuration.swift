@@ -21,6 +21,8 @@ package struct EngineConfiguration: Sendable {
     package var flushThresholdBytes: UInt64 = 128 << 20
     /// Log bytes since the last flush at which writers wait.
     package var backlogLimitBytes: UInt64 = 512 << 20
+    /// Threads that write snapshots at the same time.
+    package var compactionThreadCount = BuildThreads.usualCount
 
     /// What the time is, in milliseconds since 1970, for values that expire.
     package var wallClock: @Sendable () -> UInt64 = { WallTime.milliseconds }

@@ -40,3 +40,19 @@ package func leadingZeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
 package func trailingZeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
     bytes.baseAddress.map { roost_trailing_zeros($0, bytes.count) } ?? 0
 }
+
+/// How many bytes the two have in common before they differ or one ends.
+@inlinable @inline(__always)
+public func commonPrefixCount(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+    let limit = min(left.count, right.count)
+    var index = 0
+    while limit - index >= 8 {
+        let difference =
+            left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            ^ right.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        if difference != 0 { return index + UInt64(littleEndian: difference).trailingZeroBitCount / 8 }
+        index += 8
+    }
+    while index < limit && left[index] == right[index] { index += 1 }
+    return index
+}

@@ -67,7 +67,7 @@ package struct ManifestRecord: Equatable, Sendable {
     private static let magic: UInt64 = 0x4e41_4d54_534f_4f52  // "ROOSTMAN"
 
     package func encoded() -> OutputBuffer {
-        let buffer = OutputBuffer()
+        var buffer = OutputBuffer()
         buffer.append(Self.magic)
         buffer.append(Limits.formatVersion)
         buffer.append(shardCount)

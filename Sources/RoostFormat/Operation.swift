@@ -30,6 +30,13 @@ public struct Operation: Sendable {
         UnsafeRawPointer(bitPattern: location).unsafelyUnwrapped
     }
 
+    /// Asks for the operation's first bytes ahead of their use.
+    @inlinable @inline(__always)
+    public func prefetch() {
+        RoostFormat.prefetch(address)
+        RoostFormat.prefetch(address + 64)
+    }
+
     @inlinable @inline(__always) public var keyField: UInt32 { address.load(UInt32.self, at: 0) }
     @inlinable @inline(__always) public var rawKind: UInt8 { UInt8(keyField >> 24) }
     @inlinable @inline(__always) public var isPut: Bool {

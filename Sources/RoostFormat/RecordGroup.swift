@@ -10,22 +10,32 @@
 ///              records: flags, shared, suffix length, sequence - first (zigzag),
 ///                       [puts: stored length, [compressed: raw length]], suffix, stored bytes
 /// ```
-package enum RecordGroup {
+public enum RecordGroup {
     package static let maximumRecordCount = 16
     /// A group ends with the record that takes it past this.
     package static let targetSizeBytes = 1536
     package static let headerSizeBytes = 9
     package static let alignment = 8
 
-    package struct Flags: OptionSet, Sendable {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Not an `OptionSet`, whose generic forms other modules would call unspecialised, for every
+    /// record.
+    public struct Flags: Sendable, Equatable {
+        public let rawValue: UInt8
 
-        package static var put: Flags { Flags(rawValue: 1) }
-        package static var tombstone: Flags { Flags(rawValue: 2) }
-        package static var compressed: Flags { Flags(rawValue: 4) }
+        @inlinable
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        @inlinable public static var put: Flags { Flags(rawValue: 1) }
+        @inlinable public static var tombstone: Flags { Flags(rawValue: 2) }
+        @inlinable public static var compressed: Flags { Flags(rawValue: 4) }
         /// The stored bytes begin with the kind and the deadline, never compressed.
-        package static var expires: Flags { Flags(rawValue: 8) }
+        @inlinable public static var expires: Flags { Flags(rawValue: 8) }
+
+        @inlinable
+        public func contains(_ other: Flags) -> Bool { rawValue & other.rawValue == other.rawValue }
+
+        @inlinable
+        public func union(_ other: Flags) -> Flags { Flags(rawValue: rawValue | other.rawValue) }
     }
 
     /// A record as it stands in its group: its key is `shared` bytes of the key before it, then

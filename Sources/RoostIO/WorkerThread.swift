@@ -14,11 +14,15 @@ package final class WorkerThread: SerialExecutor {
     /// background goes on while busy tasks hold every thread of the cooperative pool.
     package let forTasks: WorkerTaskExecutor
 
-    package init(name: String) {
+    /// - Parameter isInBackground: Whether the thread gives way to others that have work.
+    package init(name: String, isInBackground: Bool = false) {
         let queue = JobQueue()
         self.queue = queue
         forTasks = WorkerTaskExecutor(queue: queue)
-        let thread = Thread { queue.run() }
+        let thread = Thread {
+            if isInBackground { roost_lower_thread_priority() }
+            queue.run()
+        }
         thread.name = name
         thread.start()
     }

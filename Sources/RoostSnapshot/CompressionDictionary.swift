@@ -54,13 +54,13 @@ package struct CompressionDictionary: Sendable, Equatable {
     /// own: compressing against one takes twice as long.
     private func isWorthKeeping(for samples: [[UInt8]]) -> Bool {
         guard !bytes.isEmpty else { return false }
-        func total(_ compressor: ValueCompressor) -> Int {
-            samples.reduce(0) { sum, sample in
+        func total(_ dictionary: CompressionDictionary) -> Int {
+            var compressor = ValueCompressor(dictionary: dictionary)
+            return samples.reduce(0) { sum, sample in
                 sum + sample.withUnsafeBytes { compressor.compress($0)?.count ?? $0.count }
             }
         }
-        let alone = total(ValueCompressor(dictionary: .init()))
-        return total(ValueCompressor(dictionary: self)) * 20 <= alone * 19
+        return total(self) * 20 <= total(.init()) * 19
     }
 
     static let segmentSizeBytes = 48

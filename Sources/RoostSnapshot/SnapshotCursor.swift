@@ -7,7 +7,7 @@ import RoostIO
 package final class SnapshotCursor {
     package let snapshot: SnapshotReader
     package private(set) var record: RecordGroup.Record?
-    private let keyBuffer = OutputBuffer(capacity: 256)
+    private var keyBuffer = OutputBuffer(capacity: 256)
     private var nextGroup = 0
     private var cursor: RecordGroup.Cursor?
 

@@ -5,23 +5,24 @@ import RoostIO
 ///
 /// The file has its unfinished name until `finish` has synced it, so that a crash leaves nothing
 /// that looks like a snapshot. For one user at a time; blocks.
-package final class SnapshotWriter {
+package struct SnapshotWriter: ~Copyable {
     private let directory: any Directory
     private let file: any File
     private let number: UInt64
     private let hashSeed: HashSeed
-    private let compressor: ValueCompressor?
+    package let dictionary: CompressionDictionary
+    private var compressor: ValueCompressor?
     private var footer = SnapshotFooter()
 
-    private let output = OutputBuffer(capacity: flushSizeBytes + (64 << 10))
+    private var output = OutputBuffer(capacity: flushSizeBytes + (64 << 10))
     /// Where `output` begins in the file.
     private var outputOffset: UInt64 = 0
 
-    private let group = OutputBuffer(capacity: 4096)
+    private var group = OutputBuffer(capacity: 4096)
     private var groupRecordCount = 0
     private var groupBaseSequence: UInt64 = 0
     private var groupOffsets: [UInt32] = []
-    private let previousKey = OutputBuffer(capacity: 256)
+    private var previousKey = OutputBuffer(capacity: 256)
     private var entries: [(hash: UInt64, group: UInt32)] = []
 
     private static let flushSizeBytes = 1 << 20
@@ -34,7 +35,8 @@ package final class SnapshotWriter {
         self.directory = directory
         self.number = number
         self.hashSeed = hashSeed
-        compressor = dictionary.map(ValueCompressor.init)
+        self.dictionary = dictionary ?? .init()
+        compressor = dictionary.map { ValueCompressor(dictionary: $0) }
         file = try directory.createFile(FileName.unfinishedSnapshot(number).text)
         entries.reserveCapacity(expectedRecordCount)
         footer.salt = directory.randomSalt()
@@ -56,14 +58,13 @@ package final class SnapshotWriter {
     }
 
     package var recordCount: Int { entries.count }
-    package var dictionary: CompressionDictionary { compressor?.dictionary ?? .init() }
 
     /// Adds a put; keys come in strictly ascending order of their bytes.
-    package func add(
+    package mutating func add(
         key: UnsafeRawBufferPointer, sequence: UInt64, value: UnsafeRawBufferPointer
     ) throws {
         let headerCount = ValueHeader.uncompressedCount(value)
-        let flags: RecordGroup.Flags = headerCount > 0 ? [.put, .expires] : .put
+        let flags: RecordGroup.Flags = headerCount > 0 ? .put.union(.expires) : .put
         if let compressed = compressor?.compress(value, headerCount: headerCount) {
             try add(
                 key: key, sequence: sequence, flags: flags.union(.compressed), stored: compressed,
@@ -74,7 +75,7 @@ package final class SnapshotWriter {
         }
     }
 
-    package func addTombstone(key: UnsafeRawBufferPointer, sequence: UInt64) throws {
+    package mutating func addTombstone(key: UnsafeRawBufferPointer, sequence: UInt64) throws {
         footer.tombstoneCount += 1
         try add(
             key: key, sequence: sequence, flags: .tombstone, stored: .init(start: nil, count: 0),
@@ -82,12 +83,12 @@ package final class SnapshotWriter {
     }
 
     /// Adds a put as another snapshot with the same dictionary holds it.
-    package func add(
+    package mutating func add(
         key: UnsafeRawBufferPointer, sequence: UInt64, flags: RecordGroup.Flags,
         stored: UnsafeRawBufferPointer, rawCount: Int
     ) throws {
         if groupRecordCount == 0 { beginGroup(sequence) }
-        let shared = groupRecordCount == 0 ? 0 : commonPrefix(previousKey.bytes, key)
+        let shared = groupRecordCount == 0 ? 0 : commonPrefixCount(previousKey.bytes, key)
         group.append(flags.rawValue)
         group.appendVarint(UInt64(shared))
         group.appendVarint(UInt64(key.count - shared))
@@ -116,7 +117,7 @@ package final class SnapshotWriter {
         { try endGroup() }
     }
 
-    private func beginGroup(_ sequence: UInt64) {
+    private mutating func beginGroup(_ sequence: UInt64) {
         groupBaseSequence = sequence
         group.count = 0
         group.append(UInt32(0))
@@ -126,7 +127,7 @@ package final class SnapshotWriter {
         groupRecordCount = 0
     }
 
-    private func endGroup() throws {
+    private mutating func endGroup() throws {
         guard groupRecordCount > 0 else { return }
         let index = groupOffsets.count
         let offset = outputOffset + UInt64(output.count)
@@ -144,7 +145,7 @@ package final class SnapshotWriter {
         if output.count >= Self.flushSizeBytes { try flush() }
     }
 
-    private func flush() throws {
+    private mutating func flush() throws {
         try file.write(output.bytes, at: outputOffset)
         outputOffset += UInt64(output.count)
         output.count = 0
@@ -152,23 +153,21 @@ package final class SnapshotWriter {
 
     /// Completes and syncs the file and gives it its name; the directory is still to be synced.
     /// At least one record must have been added.
-    package func finish() throws -> SnapshotFooter {
+    package mutating func finish() throws -> SnapshotFooter {
         precondition(!entries.isEmpty, "a snapshot holds at least one record")
         try endGroup()
         footer.recordCount = UInt64(entries.count)
         footer.groupCount = UInt32(groupOffsets.count)
         footer.offsetsOffset = outputOffset + UInt64(output.count)
         let offsetsSize = OffsetLine.lineCount(groupCount: groupOffsets.count) * OffsetLine.sizeBytes
-        appendZeros(offsetsSize) { OffsetLine.build(groupOffsets, seed: footer.offsetSeed, into: $0) }
+        OffsetLine.build(groupOffsets, seed: footer.offsetSeed, into: appendZeros(offsetsSize))
         try flush()
         let lineCount = IndexLine.lineCount(recordCount: entries.count)
         footer.indexOffset = outputOffset
         footer.indexLineCount = UInt32(lineCount)
-        appendZeros(lineCount * IndexLine.sizeBytes) { target in
-            IndexLine.build(
-                entries, groupCount: groupOffsets.count, lineCount: lineCount,
-                seed: footer.indexSeed, into: target)
-        }
+        IndexLine.build(
+            entries, groupCount: groupOffsets.count, lineCount: lineCount, seed: footer.indexSeed,
+            into: appendZeros(lineCount * IndexLine.sizeBytes))
         footer.fileSizeBytes =
             outputOffset + UInt64(output.count) + UInt64(SnapshotFooter.sizeBytes)
         footer.write(to: output.reserve(SnapshotFooter.sizeBytes))
@@ -185,24 +184,11 @@ package final class SnapshotWriter {
         try directory.remove(FileName.unfinishedSnapshot(number).text)
     }
 
-    private func appendZeros(_ count: Int, _ fill: (UnsafeMutableRawPointer) -> Void) {
+    /// Appends `count` zeros, which the caller fills in before the next call.
+    private mutating func appendZeros(_ count: Int) -> UnsafeMutableRawPointer {
         let target = output.reserve(count)
         target.initializeMemory(as: UInt8.self, repeating: 0, count: count)
-        fill(target)
         output.count += count
+        return target
     }
-}
-
-private func commonPrefix(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-    let limit = min(left.count, right.count)
-    var index = 0
-    while limit - index >= 8 {
-        let difference =
-            left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            ^ right.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        if difference != 0 { return index + UInt64(littleEndian: difference).trailingZeroBitCount / 8 }
-        index += 8
-    }
-    while index < limit && left[index] == right[index] { index += 1 }
-    return index
 }

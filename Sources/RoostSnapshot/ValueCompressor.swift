@@ -3,15 +3,17 @@ import RoostFormat
 
 /// Compresses values one by one against a dictionary. For one user at a time.
 ///
-/// LZ4 prepares its tables for a dictionary once; each value starts from a copy of them, which
-/// costs 0.25 us, where preparing them anew would cost 10.
-package final class ValueCompressor {
+/// LZ4 prepares its tables for a dictionary once; each value then refers to them in place
+/// (`LZ4_attach_dictionary`). Where the library cannot, it starts from a copy of them, which
+/// costs 0.25 us; preparing them anew would cost 10.
+package struct ValueCompressor: ~Copyable {
     package let dictionary: CompressionDictionary
     private let prepared: UnsafeMutablePointer<LZ4_stream_t>
     private let working: UnsafeMutablePointer<LZ4_stream_t>
     /// Alive as long as `prepared` points into it.
     private let dictionaryBytes: UnsafeMutableRawBufferPointer
-    private let output = OutputBuffer(capacity: 4096)
+    private let attaches: Bool
+    private var output = OutputBuffer(capacity: 4096)
     /// Attempts in a row that saved nothing; from some on only a few values are tried.
     private var failures = 0
 
@@ -29,6 +31,7 @@ package final class ValueCompressor {
         LZ4_initStream(prepared, MemoryLayout<LZ4_stream_t>.size)
         LZ4_initStream(working, MemoryLayout<LZ4_stream_t>.size)
         LZ4_loadDict(prepared, dictionaryBytes.baseAddress, Int32(dictionary.bytes.count))
+        attaches = roost_lz4_attaches() != 0
     }
 
     deinit {
@@ -39,7 +42,7 @@ package final class ValueCompressor {
 
     /// The compressed form, valid until the next call; `nil` where it would not be smaller by a
     /// sixteenth. The first `headerCount` bytes stay as they are.
-    package func compress(
+    package mutating func compress(
         _ stored: UnsafeRawBufferPointer, headerCount: Int = 0
     ) -> UnsafeRawBufferPointer? {
         let value = UnsafeRawBufferPointer(rebasing: stored[headerCount...])
@@ -48,27 +51,37 @@ package final class ValueCompressor {
             failures += 1
             if failures % 16 != 0 { return nil }
         }
-        let limit = value.count - value.count / 16 - 1
+        // Room for whatever comes: a call that ran out of it would leave the stream unusable.
+        let capacity = LZ4_compressBound(Int32(value.count))
         output.count = 0
         // Room for both at once: growing between them would move the one away from the other.
-        _ = output.reserve(headerCount + limit)
+        _ = output.reserve(headerCount + Int(capacity))
         output.append(.init(rebasing: stored[..<headerCount]))
-        let target = output.reserve(limit).assumingMemoryBound(to: CChar.self)
+        let target = output.reserve(Int(capacity)).assumingMemoryBound(to: CChar.self)
         let source = value.baseAddress!.assumingMemoryBound(to: CChar.self)
         let count: Int32
-        if dictionary.bytes.isEmpty || value.count > Self.aloneSizeBytes {
-            count = LZ4_compress_fast(source, target, Int32(value.count), Int32(limit), 1)
+        if value.count > Self.aloneSizeBytes {
+            count = LZ4_compress_fast(source, target, Int32(value.count), capacity, 1)
         } else {
-            working.pointee = prepared.pointee
+            prepareWorking()
             count = LZ4_compress_fast_continue(
-                working, source, target, Int32(value.count), Int32(limit), 1)
+                working, source, target, Int32(value.count), capacity, 1)
         }
-        guard count > 0 else {
+        guard count > 0, Int(count) < value.count - value.count / 16 else {
             failures += 1
             return nil
         }
         failures = 0
         return .init(start: output.base, count: headerCount + Int(count))
+    }
+
+    private func prepareWorking() {
+        if attaches || dictionary.bytes.isEmpty {
+            LZ4_resetStream_fast(working)
+            if !dictionary.bytes.isEmpty { roost_lz4_attach(working, prepared) }
+        } else {
+            working.pointee = prepared.pointee
+        }
     }
 }
 

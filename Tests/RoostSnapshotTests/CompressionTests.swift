@@ -6,7 +6,7 @@ private func record(_ number: Int) -> [UInt8] {
     Array(#"{"name":"package-\#(number)","section":"libs","version":"1.\#(number % 7)","size":\#(number * 31)}"#.utf8)
 }
 
-private func roundTrip(_ value: [UInt8], _ compressor: ValueCompressor) -> [UInt8]? {
+private func roundTrip(_ value: [UInt8], _ compressor: inout ValueCompressor) -> [UInt8]? {
     value.withUnsafeBytes { bytes in
         guard let stored = compressor.compress(bytes) else { return nil }
         var result = [UInt8](repeating: 0xaa, count: value.count)
@@ -22,11 +22,11 @@ private func roundTrip(_ value: [UInt8], _ compressor: ValueCompressor) -> [UInt
         let dictionary = CompressionDictionary.train(samples: (0..<500).map(record), recordCount: 500)
         #expect(!dictionary.bytes.isEmpty)
         #expect(dictionary.bytes.count <= CompressionDictionary.targetSizeBytes)
-        let compressor = ValueCompressor(dictionary: dictionary)
+        var compressor = ValueCompressor(dictionary: dictionary)
         var stored = 0
         var raw = 0
         for number in 1_000..<1_200 {
-            #expect(roundTrip(record(number), compressor) == record(number))
+            #expect(roundTrip(record(number), &compressor) == record(number))
             raw += record(number).count
             stored += record(number).withUnsafeBytes { compressor.compress($0)?.count ?? $0.count }
         }
@@ -37,29 +37,29 @@ private func roundTrip(_ value: [UInt8], _ compressor: ValueCompressor) -> [UInt
         var random = SeededGenerator(seed: testSeed())
         let dictionary = CompressionDictionary.train(samples: (0..<100).map(record), recordCount: 100)
         for dictionary in [dictionary, .init()] {
-            let compressor = ValueCompressor(dictionary: dictionary)
+            var compressor = ValueCompressor(dictionary: dictionary)
             for size in [64, 100, 1_000, 65_535, 65_536, 65_537, 200_000, 1 << 20] {
                 let word = random.bytes(9)
                 let value = (0..<size).map { word[$0 % 9] }
-                #expect(roundTrip(value, compressor) == value, "\(size) bytes")
+                #expect(roundTrip(value, &compressor) == value, "\(size) bytes")
             }
         }
     }
 
     @Test func whatDoesNotShrinkIsLeftAlone() {
         var random = SeededGenerator(seed: testSeed())
-        let compressor = ValueCompressor(dictionary: .init())
-        for size in [0, 1, 19, 20, 100, 10_000] { #expect(roundTrip(random.bytes(size), compressor) == nil) }
+        var compressor = ValueCompressor(dictionary: .init())
+        for size in [0, 1, 19, 20, 100, 10_000] { #expect(roundTrip(random.bytes(size), &compressor) == nil) }
         // After many failures in a row some values are still tried.
-        for _ in 0..<200 { _ = roundTrip(random.bytes(64), compressor) }
+        for _ in 0..<200 { _ = roundTrip(random.bytes(64), &compressor) }
         let easy = [UInt8](repeating: 7, count: 500)
-        #expect((0..<20).contains { _ in roundTrip(easy, compressor) == easy })
+        #expect((0..<20).contains { _ in roundTrip(easy, &compressor) == easy })
     }
 
     @Test func hostileBytesAreRefusedWithinTheirBounds() {
         var random = SeededGenerator(seed: testSeed())
         let dictionary = CompressionDictionary.train(samples: (0..<100).map(record), recordCount: 100)
-        let compressor = ValueCompressor(dictionary: dictionary)
+        var compressor = ValueCompressor(dictionary: dictionary)
         for round in 0..<20_000 {
             var stored = record(round).withUnsafeBytes { Array(compressor.compress($0) ?? $0) }
             for _ in 0..<(1 + random.below(3)) { stored[random.below(stored.count)] = random.bytes(1)[0] }

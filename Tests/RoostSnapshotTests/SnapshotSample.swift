@@ -18,7 +18,7 @@ func writeSnapshot(
     number: UInt64 = 1
 ) throws -> SnapshotReader {
     let directory = try PosixFileSystem().openDirectory(at: path, create: false)
-    let writer = try SnapshotWriter(
+    var writer = try SnapshotWriter(
         directory: directory, number: number, shard: 3, workspace: .init(first: 9, second: 8),
         hashSeed: sampleSeed, dictionary: dictionary, expectedRecordCount: records.count)
     for record in records {

@@ -27,6 +27,9 @@ size_t roost_leading_zeros(const void *bytes, size_t length);
 /// How many of `length` bytes are zero behind the last that is not.
 size_t roost_trailing_zeros(const void *bytes, size_t length);
 
+/// Lets the calling thread give way to others; where the system cannot, nothing changes.
+void roost_lower_thread_priority(void);
+
 #define ROOST_ROTATE(x, b) (((x) << (b)) | ((x) >> (64 - (b))))
 #define ROOST_SIP_ROUND                                                                           \
     do {                                                                                          \

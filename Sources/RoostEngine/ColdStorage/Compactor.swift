@@ -14,14 +14,15 @@ import Synchronization
 package actor Compactor {
     let directory: any Directory
     private(set) var manifest: ManifestRecord
-    private let shards: [Shard]
+    let shards: [Shard]
     let log: LogWriter?
-    private let syncer: LogSyncer?
+    let syncer: LogSyncer?
     let condition: EngineCondition
     private let clock: ExpiryClock
-    private let configuration: EngineConfiguration
-    private let policy = MergePolicy()
+    let configuration: EngineConfiguration
+    let policy = MergePolicy()
     private let thread: WorkerThread
+    let buildThreads: BuildThreads
     /// One compaction at a time; the actor alone does not see to it, as a step suspends.
     private var isWorking = false
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
@@ -46,7 +47,9 @@ package actor Compactor {
         self.condition = condition
         self.clock = clock
         self.configuration = configuration
-        thread = WorkerThread(name: "roost-compact")
+        let thread = WorkerThread(name: "roost-compact")
+        self.thread = thread
+        buildThreads = BuildThreads(beside: thread, count: configuration.compactionThreadCount)
         let threshold = configuration.flushThresholdBytes
         schedule = CompactionSchedule(firstFlushBytes: threshold - min(threshold, tailSizeBytes))
     }
@@ -121,12 +124,11 @@ package actor Compactor {
         try condition.checkOpen()
         try await flush()
         condition.release()
-        for shard in shards.indices {
-            let count = manifest.snapshots[shard].count
-            if count > 1 || (count == 1 && hasGarbage(shard)) {
-                try await merge(shard, count: count)
-            }
-        }
+        try await merge(
+            shards.indices.compactMap { shard in
+                let count = manifest.snapshots[shard].count
+                return count > 1 || (count == 1 && hasGarbage(shard)) ? (shard, count) : nil
+            })
         try await forgetClears()
     }
 
@@ -159,93 +161,7 @@ package actor Compactor {
         manifest = next
     }
 
-    // MARK: Flush
-
-    /// Writes everything in the log to snapshots and frees the segments.
-    private func flush() async throws {
-        guard let log, let syncer, log.lastSequence > manifest.flushedSequence else { return }
-        let totalBytes = log.totalBytes
-        let boundary = try log.rotate()
-        // Batches that wait for a sync get it, so that freezing need not wait for their timers.
-        try await syncer.sync(through: boundary.lastSequence)
-        var tables: [LogTable?] = []
-        var clears: [ManifestRecord.Clear] = []
-        for (index, shard) in shards.enumerated() {
-            let frozen = await shard.freeze(through: boundary.lastSequence)
-            tables.append(frozen.table)
-            // Every shard has every clear; what the first has is, by the sync below, on disk.
-            if index == 0 { clears = frozen.clears }
-        }
-        do {
-            // What was appended while shard after shard was frozen may be in a table too. Once
-            // it is on disk, no snapshot holds more than the log would give back after a crash.
-            let frozenSequence = log.lastSequence
-            try await syncer.sync(through: frozenSequence)
-            try await writeTables(tables, clears, boundary, frozenSequence)
-        } catch {
-            for shard in shards { await shard.thaw() }
-            throw error
-        }
-        schedule.noteFlushed(
-            through: totalBytes, next: totalBytes + configuration.flushThresholdBytes)
-        schedule.flushCount.wrappingAdd(1, ordering: .relaxed)
-        try removeUnneeded()
-        try await syncer.prepareStandby()
-    }
-
-    private func writeTables(
-        _ tables: [LogTable?], _ clears: [ManifestRecord.Clear],
-        _ boundary: (segmentNumber: UInt64, lastSequence: UInt64), _ frozenSequence: UInt64
-    ) async throws {
-        var next = manifest
-        next.generation += 1
-        next.firstSegment = boundary.segmentNumber
-        next.flushedSequence = boundary.lastSequence
-        next.durableSequence = max(frozenSequence, next.durableSequence)
-        next.clears = clears
-        var fresh: [Int: SnapshotReader] = [:]
-        do {
-            for (index, table) in tables.enumerated() {
-                guard let table else { continue }
-                let number = next.nextSnapshotNumber
-                next.nextSnapshotNumber += 1
-                guard let footer = try write(table, clears, shard: index, number: number) else { continue }
-                next.snapshots[index].insert(.init(footer: footer), at: 0)
-                fresh[index] = try SnapshotReader(number: number, in: directory)
-            }
-            if !fresh.isEmpty { try directory.sync() }
-            try replaceManifest(next)
-        } catch {
-            // The files that no manifest names are removed at the next opening.
-            manifest.nextSnapshotNumber = next.nextSnapshotNumber
-            throw error
-        }
-        for (index, shard) in shards.enumerated() {
-            let older = shard.published.withLock { $0.snapshots }
-            let list = fresh[index].map { SnapshotList([$0] + older.snapshots) } ?? older
-            await shard.install(list, dropsFrozen: true)
-        }
-    }
-
-    private func write(
-        _ table: LogTable, _ clears: [ManifestRecord.Clear], shard: Int, number: UInt64
-    ) throws -> SnapshotFooter? {
-        let older = shards[shard].published.withLock { $0.snapshots.snapshots }
-        let sorted = SortedTable(table)
-        var dictionary = older.last?.dictionary ?? .init()
-        if configuration.compresses, dictionary.isOutgrown(byRecordCount: sorted.operations.count) {
-            dictionary = SnapshotBuilder.trainDictionary(sorted)
-        }
-        let footer = try builder(clears).build(
-            .init(
-                runs: [RecordRun(sorted)], expectedRecordCount: sorted.operations.count,
-                dropsTombstones: older.isEmpty),
-            number: number, shard: shard, dictionary: dictionary)
-        schedule.snapshotBytesWritten.wrappingAdd(footer?.fileSizeBytes ?? 0, ordering: .relaxed)
-        return footer
-    }
-
-    private func builder(_ clears: [ManifestRecord.Clear]) -> SnapshotBuilder {
+    func builder(_ clears: [ManifestRecord.Clear]) -> SnapshotBuilder {
         SnapshotBuilder(
             directory: directory, workspace: manifest.workspace, hashSeed: manifest.hashSeed,
             compresses: configuration.compresses,
@@ -254,7 +170,12 @@ package actor Compactor {
             isStopping: { [schedule] in schedule.isStopping.load(ordering: .relaxed) })
     }
 
-    private func replaceManifest(_ next: ManifestRecord) throws {
+    /// Numbers of files are never given twice, whether or not their files came to be.
+    func noteNumbers(of next: ManifestRecord) {
+        manifest.nextSnapshotNumber = max(manifest.nextSnapshotNumber, next.nextSnapshotNumber)
+    }
+
+    func replaceManifest(_ next: ManifestRecord) throws {
         try ManifestFile.prepare(next, in: directory)
         do {
             try ManifestFile.publish(in: directory)
@@ -267,55 +188,6 @@ package actor Compactor {
             throw error
         }
         manifest = next
-    }
-
-    // MARK: Merge
-
-    private func mergeWhatIsDue(isIdle: Bool) async throws {
-        for shard in shards.indices {
-            while !schedule.isStopping.load(ordering: .relaxed),
-                let count = policy.mergeCount(
-                    manifest.snapshots[shard].map(\.fileSizeBytes), isIdle: isIdle)
-            {
-                try await merge(shard, count: count)
-                if log.map({ $0.totalBytes >= schedule.nextFlushBytes }) == true { return }
-            }
-        }
-    }
-
-    /// Merges the `count` newest snapshots of a shard.
-    private func merge(_ shard: Int, count: Int) async throws {
-        let list = shards[shard].published.withLock { $0.snapshots.snapshots }
-        let merged = Array(list.prefix(count))
-        for snapshot in merged { snapshot.region.readAhead() }
-        let isAll = count == list.count
-        let recordCount = merged.reduce(0) { $0 + Int($1.footer.recordCount) }
-        var dictionary = list.last?.dictionary ?? .init()
-        if isAll, configuration.compresses, dictionary.isOutgrown(byRecordCount: recordCount),
-            let largest = merged.max(by: { $0.footer.recordCount < $1.footer.recordCount })
-        {
-            dictionary = try SnapshotBuilder.trainDictionary(largest, recordCount: recordCount)
-        }
-        var next = manifest
-        next.generation += 1
-        let number = next.nextSnapshotNumber
-        next.nextSnapshotNumber += 1
-        manifest.nextSnapshotNumber = next.nextSnapshotNumber
-        let footer = try builder(manifest.clears).build(
-            .init(
-                runs: try merged.map(RecordRun.init), expectedRecordCount: recordCount,
-                dropsTombstones: isAll),
-            number: number, shard: shard, dictionary: dictionary)
-        schedule.snapshotBytesWritten.wrappingAdd(footer?.fileSizeBytes ?? 0, ordering: .relaxed)
-        next.snapshots[shard].replaceSubrange(
-            0..<count, with: footer.map { [.init(footer: $0)] } ?? [])
-        let fresh = try footer.map { _ in try SnapshotReader(number: number, in: directory) }
-        if fresh != nil { try directory.sync() }
-        try replaceManifest(next)
-        let newList = SnapshotList((fresh.map { [$0] } ?? []) + list.dropFirst(count))
-        await shards[shard].install(newList, dropsFrozen: false)
-        schedule.mergeCount.wrappingAdd(1, ordering: .relaxed)
-        try removeUnneeded()
     }
 
     /// Forgets the clears that no snapshot holds anything older than.
@@ -333,7 +205,7 @@ package actor Compactor {
     }
 
     /// Removes the segments and snapshots that the manifest does not need.
-    private func removeUnneeded() throws {
+    func removeUnneeded() throws {
         let live = Set(manifest.snapshots.joined().map(\.number))
         var removed = false
         for entry in try directory.entries() {

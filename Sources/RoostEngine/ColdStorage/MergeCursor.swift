@@ -16,6 +16,8 @@ final class RecordRun {
     private(set) var sequence: UInt64 = 0
     private(set) var isPut = false
     private(set) var deadline = Deadline.never
+    /// Whether compressed values may be copied as they are.
+    private var copiesCompressed = false
 
     init(_ table: SortedTable) {
         kind = .table(table, index: 0)
@@ -81,10 +83,18 @@ final class RecordRun {
         }
     }
 
+    /// To be called before `copyPut`: values compressed against the dictionary of a writer can be
+    /// copied to it. Compared once, not for every record.
+    func prepareCopies(to dictionary: CompressionDictionary) {
+        if case .snapshot(let cursor) = kind {
+            copiesCompressed = cursor.snapshot.dictionary == dictionary
+        }
+    }
+
     /// Adds the current put to `writer`, as it is stored where the writer's dictionary allows.
-    func copyPut(to writer: SnapshotWriter) throws {
+    func copyPut(to writer: inout SnapshotWriter) throws {
         if case .snapshot(let cursor) = kind, let record = cursor.record,
-            !record.flags.contains(.compressed) || writer.dictionary == cursor.snapshot.dictionary
+            copiesCompressed || !record.flags.contains(.compressed)
         {
             try writer.add(
                 key: key, sequence: sequence, flags: record.flags, stored: record.stored,

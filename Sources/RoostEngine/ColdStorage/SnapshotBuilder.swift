@@ -3,8 +3,8 @@ import RoostIO
 import RoostSnapshot
 
 /// Writes one shard's records, from a frozen table or from snapshots to be merged, into a new
-/// snapshot. Blocks; runs on the compactor's thread.
-struct SnapshotBuilder {
+/// snapshot. Blocks; runs on a build thread.
+struct SnapshotBuilder: Sendable {
     let directory: any Directory
     let workspace: WorkspaceIdentifier
     let hashSeed: HashSeed
@@ -14,39 +14,78 @@ struct SnapshotBuilder {
     /// Values that have expired are left out; a tombstone hides what is older.
     let clock: ExpiryClock
     /// Asked now and then; `true` gives the work up.
-    let isStopping: () -> Bool
+    let isStopping: @Sendable () -> Bool
 
-    struct Source {
-        var runs: [RecordRun]
-        var expectedRecordCount: Int
-        /// Nothing older than these runs is left, so tombstones have nothing to hide.
-        var dropsTombstones: Bool
+    /// One snapshot to be written.
+    struct Job: Sendable {
+        enum Origin: Sendable {
+            /// A flush.
+            case table(LogTable)
+            /// A merge of these, the newest first.
+            case snapshots([SnapshotReader])
+        }
+
+        let shard: Int
+        let number: UInt64
+        let origin: Origin
+        /// All of the shard's snapshots, the newest first; a merge's are the first of them.
+        let existing: [SnapshotReader]
+    }
+
+    private enum Records {
+        case table(SortedTable)
+        case runs([RecordRun])
+    }
+
+    private struct Source {
+        let records: Records
+        let expectedRecordCount: Int
+        /// Nothing older than these records is left, so tombstones have nothing to hide.
+        let dropsTombstones: Bool
+        let dictionary: CompressionDictionary
     }
 
     /// The finished file's footer, or `nil` where no record remained and there is no file.
-    func build(
-        _ source: Source, number: UInt64, shard: Int, dictionary: CompressionDictionary
-    ) throws -> SnapshotFooter? {
-        let writer = try SnapshotWriter(
+    func build(_ job: Job) throws -> SnapshotFooter? {
+        try write(source(job), number: job.number, shard: job.shard)
+    }
+
+    private func source(_ job: Job) throws -> Source {
+        var dictionary = job.existing.last?.dictionary ?? .init()
+        switch job.origin {
+        case .table(let table):
+            let sorted = SortedTable(table)
+            let count = sorted.operations.count
+            if compresses, dictionary.isOutgrown(byRecordCount: count) {
+                dictionary = Self.trainDictionary(sorted)
+            }
+            return Source(
+                records: .table(sorted), expectedRecordCount: count,
+                dropsTombstones: job.existing.isEmpty, dictionary: dictionary)
+        case .snapshots(let snapshots):
+            for snapshot in snapshots { snapshot.region.readAhead() }
+            let isAll = snapshots.count == job.existing.count
+            let count = snapshots.reduce(0) { $0 + Int($1.footer.recordCount) }
+            if isAll, compresses, dictionary.isOutgrown(byRecordCount: count),
+                let largest = snapshots.max(by: { $0.footer.recordCount < $1.footer.recordCount })
+            {
+                dictionary = try Self.trainDictionary(largest, recordCount: count)
+            }
+            return Source(
+                records: .runs(try snapshots.map(RecordRun.init)), expectedRecordCount: count,
+                dropsTombstones: isAll, dictionary: dictionary)
+        }
+    }
+
+    private func write(_ source: Source, number: UInt64, shard: Int) throws -> SnapshotFooter? {
+        var writer = try SnapshotWriter(
             directory: directory, number: number, shard: shard, workspace: workspace,
-            hashSeed: hashSeed, dictionary: compresses ? dictionary : nil,
+            hashSeed: hashSeed, dictionary: compresses ? source.dictionary : nil,
             expectedRecordCount: source.expectedRecordCount)
         do {
-            let cursor = MergeCursor(source.runs)
-            var steps = 0
-            while let run = cursor.current {
-                steps += 1
-                if steps % 1024 == 0, isStopping() {
-                    throw RoostError(.closed, "the workspace is being closed")
-                }
-                if isKept(run) {
-                    if run.isPut, clock.isLive(run.deadline) {
-                        try run.copyPut(to: writer)
-                    } else if !source.dropsTombstones {
-                        try writer.addTombstone(key: run.key, sequence: run.sequence)
-                    }
-                }
-                try cursor.moveToNext()
+            switch source.records {
+            case .table(let table): try add(table, to: &writer, source.dropsTombstones)
+            case .runs(let runs): try add(runs, to: &writer, source.dropsTombstones)
             }
             if writer.recordCount > 0 { return try writer.finish() }
         } catch {
@@ -57,11 +96,57 @@ struct SnapshotBuilder {
         return nil
     }
 
-    private func isKept(_ run: RecordRun) -> Bool {
-        guard !clears.isEmpty, let (name, _) = splitRecordKey(run.key),
+    private func add(
+        _ table: SortedTable, to writer: inout SnapshotWriter, _ dropsTombstones: Bool
+    ) throws {
+        for (index, operation) in table.operations.enumerated() {
+            if index % 1024 == 0 { try checkStopping() }
+            // The records lie in the log in the order of their writing.
+            if index + Self.lookAhead < table.operations.count {
+                table.operations[index + Self.lookAhead].prefetch()
+            }
+            let key = operation.key
+            let sequence = operation.sequence
+            guard isKept(key, sequence) else { continue }
+            if operation.isPut, clock.isLive(operation.deadline) {
+                try writer.add(key: key, sequence: sequence, value: operation.value)
+            } else if !dropsTombstones {
+                try writer.addTombstone(key: key, sequence: sequence)
+            }
+        }
+    }
+
+    private func add(
+        _ runs: [RecordRun], to writer: inout SnapshotWriter, _ dropsTombstones: Bool
+    ) throws {
+        for run in runs { run.prepareCopies(to: writer.dictionary) }
+        let cursor = MergeCursor(runs)
+        var steps = 0
+        while let run = cursor.current {
+            steps += 1
+            if steps % 1024 == 0 { try checkStopping() }
+            if isKept(run.key, run.sequence) {
+                if run.isPut, clock.isLive(run.deadline) {
+                    try run.copyPut(to: &writer)
+                } else if !dropsTombstones {
+                    try writer.addTombstone(key: run.key, sequence: run.sequence)
+                }
+            }
+            try cursor.moveToNext()
+        }
+    }
+
+    private static let lookAhead = 8
+
+    private func checkStopping() throws {
+        if isStopping() { throw RoostError(.closed, "the workspace is being closed") }
+    }
+
+    private func isKept(_ key: UnsafeRawBufferPointer, _ sequence: UInt64) -> Bool {
+        guard !clears.isEmpty, let (name, _) = splitRecordKey(key),
             let cleared = clears[[UInt8(name.count)] + Array(name)]
         else { return true }
-        return run.sequence >= cleared
+        return sequence >= cleared
     }
 
     /// A dictionary trained from values spread evenly over the table.

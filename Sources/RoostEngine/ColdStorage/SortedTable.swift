@@ -13,26 +13,35 @@ struct SortedTable {
     init(_ table: LogTable, isIncluded: (Operation) -> Bool = { _ in true }) {
         regions = table.regions
         minimumSequence = table.minimumSequence
-        var unsorted: [Operation] = []
-        unsorted.reserveCapacity(table.count)
-        table.forEach { if isIncluded($0) { unsorted.append($0) } }
-        let shared = Self.commonPrefixCount(unsorted)
-        var pairs = unsorted.map { (Self.leadingWord($0.key, from: shared), $0) }
-        pairs.sort { left, right in
-            left.0 != right.0 ? left.0 < right.0 : compareBytes(left.1.key, right.1.key) < 0
+        var sorter = KeySorter(capacity: table.count)
+        var shared = Self.sampledPrefixCount(table)
+        let first = table.first?.key
+        var isStale = false
+        table.forEach { operation in
+            guard isIncluded(operation), let first else { return }
+            let key = operation.key
+            let common = commonPrefixCount(.init(rebasing: first[..<shared]), key)
+            if common < shared {
+                // What was taken from the keys before stands too far behind.
+                shared = common
+                isStale = true
+            }
+            sorter.append(Self.leadingWord(key, from: shared), operation)
         }
-        operations = pairs.map(\.1)
+        if isStale { sorter.replaceWords { Self.leadingWord($0.key, from: shared) } }
+        operations = sorter.sorted()
     }
 
-    private static func commonPrefixCount(_ operations: [Operation]) -> Int {
-        guard let first = operations.first?.key else { return 0 }
+    /// How much the first keys have in common: nearly always as much as all have.
+    private static func sampledPrefixCount(_ table: LogTable) -> Int {
+        guard let first = table.first?.key else { return 0 }
         var shared = first.count
-        for operation in operations {
-            let key = operation.key
-            var index = 0
-            let limit = min(shared, key.count)
-            while index < limit && key[index] == first[index] { index += 1 }
-            shared = index
+        var remaining = 64
+        table.forEachUntil { operation in
+            let limit = UnsafeRawBufferPointer(rebasing: first[..<shared])
+            shared = commonPrefixCount(limit, operation.key)
+            remaining -= 1
+            return remaining > 0
         }
         return shared
     }

@@ -93,7 +93,7 @@ extension Compactor {
     private static func check(_ reader: SnapshotReader, hashSeed: HashSeed) throws {
         let cursor = SnapshotCursor(reader)
         try cursor.moveToFirst()
-        let previous = OutputBuffer()
+        var previous = OutputBuffer()
         var count: UInt64 = 0
         while let record = cursor.record {
             count += 1

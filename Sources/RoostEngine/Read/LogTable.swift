@@ -94,12 +94,33 @@ struct LogTable: Sendable {
         slots = slots.copy(capacity: slots.capacity * 2, shift: shift)
     }
 
+    /// Some operation, or `nil` where there is none.
+    var first: Operation? {
+        slots.all.first { $0.location != 0 }.map { Operation(location: $0.location) }
+    }
+
     /// Every operation, in no order.
     func forEach(_ body: (Operation) throws -> Void) rethrows {
-        for slot in slots.all where slot.location != 0 {
-            try body(Operation(location: slot.location))
+        try forEachUntil { operation in
+            try body(operation)
+            return true
         }
     }
+
+    /// Every operation, in no order, as long as `body` returns `true`.
+    func forEachUntil(_ body: (Operation) throws -> Bool) rethrows {
+        let all = slots.all
+        for index in all.indices where all[index].location != 0 {
+            // The records lie scattered over the log.
+            let ahead = index + Self.lookAhead
+            if ahead < all.count, all[ahead].location != 0 {
+                Operation(location: all[ahead].location).prefetch()
+            }
+            guard try body(Operation(location: all[index].location)) else { return }
+        }
+    }
+
+    private static let lookAhead = 24
 }
 
 /// The slots of a table, in memory that large tables get in large pages: a random look-up in

@@ -6,19 +6,22 @@ import Testing
 
 @testable import RoostEngine
 
-/// What a merge makes of records that expire, run by run.
+/// What flushes and merges make of records that expire.
 @Suite struct ExpiringRecordTests {
-    private func merge(
-        _ runs: [[(key: String, deadline: UInt64?)]], dropsTombstones: Bool, in path: String
-    ) throws -> [String] {
-        let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+    private typealias Put = (key: String, deadline: UInt64?)
+
+    private struct Fixture {
+        let directory: any Directory
         let samples = SampleOperations()
-        var sequence: UInt64 = 100
-        var tables: [LogTable] = []
-        for run in runs {
+
+        init(_ path: String) throws {
+            directory = try PosixFileSystem().openDirectory(at: path, create: false)
+        }
+
+        func table(_ puts: [Put], sequence: UInt64) -> LogTable {
             var table = LogTable()
             table.hold(samples.region)
-            for (key, deadline) in run {
+            for (key, deadline) in puts {
                 let value = EncodedValue(
                     kind: ValueKind.bytes.rawValue, payload: .bytes(.init(repeating: 7, count: 100))
                 ).with(deadline: deadline.map { Deadline(milliseconds: $0) } ?? .never)
@@ -26,19 +29,32 @@ import Testing
                     samples.add(Array(key.utf8), sequence: sequence, value),
                     hash: sampleHash(Array(key.utf8)), sequence: sequence)
             }
-            tables.append(table)
-            sequence -= 10
+            return table
         }
-        let builder = SnapshotBuilder(
-            directory: directory, workspace: .init(first: 1, second: 2), hashSeed: sampleSeed,
-            compresses: true, clears: [:], clock: ExpiryClock { 1000 }, isStopping: { false })
-        let footer = try builder.build(
-            .init(
-                runs: tables.map { RecordRun(SortedTable($0)) }, expectedRecordCount: 9,
-                dropsTombstones: dropsTombstones),
-            number: 1, shard: 0, dictionary: .init())
-        guard footer != nil else { return [] }
-        let reader = try SnapshotReader(number: 1, in: directory)
+
+        /// Writes snapshot `number` at the time `now`; `nil` where nothing remains.
+        func build(
+            _ origin: SnapshotBuilder.Job.Origin, number: UInt64, now: UInt64,
+            existing: [SnapshotReader] = []
+        ) throws -> SnapshotReader? {
+            let builder = SnapshotBuilder(
+                directory: directory, workspace: .init(first: 1, second: 2), hashSeed: sampleSeed,
+                compresses: true, clears: [:], clock: ExpiryClock { now }, isStopping: { false })
+            let footer = try builder.build(
+                .init(shard: 0, number: number, origin: origin, existing: existing))
+            return try footer.map { _ in try SnapshotReader(number: number, in: directory) }
+        }
+
+        func flush(_ puts: [Put], number: UInt64, now: UInt64, above: [SnapshotReader] = []) throws
+            -> SnapshotReader?
+        {
+            try build(
+                .table(table(puts, sequence: number)), number: number, now: now, existing: above)
+        }
+    }
+
+    private func content(_ reader: SnapshotReader?) throws -> [String] {
+        guard let reader else { return [] }
         let cursor = SnapshotCursor(reader)
         try cursor.moveToFirst()
         var found: [String] = []
@@ -46,31 +62,47 @@ import Testing
             let until = record.deadline == .never ? "" : " until \(record.deadline.milliseconds)"
             let what = record.isPut ? "put" : "tombstone"
             found.append("\(what) \(String(decoding: cursor.key, as: UTF8.self))\(until)")
+            if record.isPut {
+                try reader.withValue(of: record) { value in
+                    #expect(ValueHeader(value)?.deadline == record.deadline)
+                    #expect(value.suffix(100).allSatisfy { $0 == 7 })
+                }
+            }
             try cursor.moveToNext()
         }
         return found
     }
 
-    @Test func anExpiredPutBecomesATombstoneAboveOlderSnapshots() async throws {
+    @Test func aFlushMakesTombstonesOfWhatHasExpiredWhereSomethingOlderMayLieBelow() async throws {
         try await withTemporaryDirectory { path in
-            let found = try merge(
-                [[("a", 1000), ("b", 1001), ("c", nil)]], dropsTombstones: false, in: path)
-            #expect(found == ["tombstone a", "put b until 1001", "put c"])
+            let fixture = try Fixture(path)
+            let older = try fixture.flush([("a", nil)], number: 1, now: 0)
+            let puts: [Put] = [("a", 1000), ("b", 1001), ("c", nil)]
+            let newer = try fixture.flush(puts, number: 2, now: 1000, above: [older!])
+            #expect(try content(newer) == ["tombstone a", "put b until 1001", "put c"])
+            let bottom = try fixture.flush(puts, number: 3, now: 1000)
+            #expect(try content(bottom) == ["put b until 1001", "put c"])
+            #expect(try fixture.flush([("a", 1000)], number: 4, now: 1000) == nil)
         }
     }
 
-    @Test func anExpiredPutLeavesNothingWhereNothingIsOlder() async throws {
+    @Test func aMergeDropsWhatHasExpiredAndRevealsNothingOlder() async throws {
         try await withTemporaryDirectory { path in
-            let found = try merge(
-                [[("a", 1000)], [("a", nil), ("b", 5)]], dropsTombstones: true, in: path)
-            #expect(found == [])
-        }
-    }
-
-    @Test func aNewerPutThatStaysHidesAnOlderThatExpired() async throws {
-        try await withTemporaryDirectory { path in
-            let found = try merge([[("a", nil)], [("a", 10)]], dropsTombstones: false, in: path)
-            #expect(found == ["put a"])
+            let fixture = try Fixture(path)
+            let oldest = try fixture.flush([("a", nil), ("c", 9)], number: 1, now: 0)!
+            let middle = try fixture.flush([("a", 10), ("b", 10)], number: 2, now: 0, above: [oldest])!
+            let newest = try fixture.flush([("b", nil)], number: 3, now: 0, above: [middle, oldest])!
+            #expect(middle.footer.earliestDeadline.milliseconds == 10)
+            #expect(newest.footer.earliestDeadline == .never)
+            let all = [newest, middle, oldest]
+            let partial = try fixture.build(
+                .snapshots([newest, middle]), number: 4, now: 10, existing: all)
+            #expect(try content(partial) == ["tombstone a", "put b"])
+            let whole = try fixture.build(.snapshots(all), number: 5, now: 10, existing: all)
+            #expect(try content(whole) == ["put b"])
+            let before = try fixture.build(.snapshots(all), number: 6, now: 8, existing: all)
+            #expect(try content(before) == ["put a until 10", "put b", "put c until 9"])
+            #expect(before?.footer.earliestDeadline.milliseconds == 9)
         }
     }
 }
