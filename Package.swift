@@ -23,11 +23,12 @@ let package = Package(
         .target(name: "RoostLog", dependencies: ["RoostIO", "RoostFormat"]),
         .target(name: "RoostSnapshot", dependencies: ["CLZ4", "RoostIO", "RoostFormat"]),
         .target(
-            name: "RoostEngine", dependencies: ["RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot"]),
+            name: "RoostEngine",
+            dependencies: ["RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot"]),
         .target(
             name: "Roost",
             dependencies: [
-                "RoostIO", "RoostFormat", "RoostCoding", "RoostEngine",
+                "RoostIO", "RoostFormat", "RoostCoding", "RoostSnapshot", "RoostEngine",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .executableTarget(
@@ -40,10 +41,16 @@ let package = Package(
             name: "RoostTestSupport", dependencies: ["RoostIO"], path: "Tests/RoostTestSupport"),
         .executableTarget(
             name: "roost-crash-writer", dependencies: ["Roost"], path: "Tests/CrashWriter"),
+        .executableTarget(
+            name: "roost-crash",
+            dependencies: [
+                "Roost", "RoostEngine", "RoostIO",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Sources/RoostCrash"),
         .target(name: "RoostSimulation", dependencies: ["RoostIO"]),
         .target(
             name: "RoostSimulator",
-            dependencies: ["RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
+            dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
         .executableTarget(
             name: "roost-simulate",
             dependencies: [
@@ -56,11 +63,15 @@ let package = Package(
             name: "RoostFormatTests", dependencies: ["CRoost", "RoostFormat", "RoostTestSupport"]),
         .testTarget(name: "RoostCodingTests", dependencies: ["RoostCoding"]),
         .testTarget(name: "RoostLogTests", dependencies: ["RoostLog", "RoostTestSupport"]),
-        .testTarget(name: "RoostSnapshotTests", dependencies: ["RoostSnapshot", "RoostTestSupport"]),
+        .testTarget(
+            name: "RoostSnapshotTests", dependencies: ["RoostSnapshot", "RoostTestSupport"]),
         .testTarget(name: "RoostEngineTests", dependencies: ["RoostEngine", "RoostTestSupport"]),
         .testTarget(
             name: "RoostTests",
-            dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer"]),
+            dependencies: [
+                "Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer",
+                "roost-crash",
+            ]),
         .testTarget(
             name: "RoostCommandTests", dependencies: ["Roost", "RoostCommand", "RoostTestSupport"]),
     ],

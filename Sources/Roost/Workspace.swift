@@ -22,7 +22,7 @@ import RoostIO
 /// try await workspace.close()
 /// ```
 public final class Workspace: Sendable {
-    let engine: Engine
+    package let engine: Engine
     let coder: ValueCoder
     let loads = LoadCoalescer()
 
@@ -75,11 +75,15 @@ public final class Workspace: Sendable {
             at: "(in memory)", configuration: configuration, fileSystem: MemoryFileSystem())
     }
 
+    /// `adjust` may set what the public configuration derives, such as when flushes begin.
     package static func open(
-        at path: String, configuration: Configuration, fileSystem: any FileSystem
+        at path: String, configuration: Configuration, fileSystem: any FileSystem,
+        adjusting adjust: (inout EngineConfiguration) -> Void = { _ in }
     ) async throws -> Workspace {
+        var engineConfiguration = configuration.engineConfiguration
+        adjust(&engineConfiguration)
         let engine = try await Engine.open(
-            at: path, fileSystem: fileSystem, configuration: configuration.engineConfiguration)
+            at: path, fileSystem: fileSystem, configuration: engineConfiguration)
         return Workspace(engine: engine, configuration: configuration, path: path)
     }
 

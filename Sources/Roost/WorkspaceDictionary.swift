@@ -50,7 +50,11 @@ public struct WorkspaceDictionary: Sendable {
     public var count: Int {
         get throws {
             var count = 0
-            try workspace.engine.view().forEachKey(in: try checkedName()) { _ in count += 1 }
+            let scan = try workspace.engine.view().scan(try checkedName())
+            while scan.recordKey != nil {
+                count += 1
+                try scan.moveToNext()
+            }
             return count
         }
     }

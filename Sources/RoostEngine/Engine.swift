@@ -24,6 +24,7 @@ package final class Engine: Sendable {
     let condition: EngineCondition
     let publication = Mutex<Void>(())
     let intervals: IntervalSync
+    let liveViews = LiveViews()
     private let closing = Mutex<Task<Void, any Error>?>(nil)
 
     init(parts: Recovery.Parts, configuration: EngineConfiguration) {
@@ -36,11 +37,12 @@ package final class Engine: Sendable {
         log = parts.log
         condition = parts.condition
         syncer = parts.syncer
-        intervals = IntervalSync(syncer: parts.syncer)
+        intervals = IntervalSync(syncer: parts.syncer, scheduling: parts.scheduling)
         compactor = Compactor(
             directory: parts.directory, manifest: parts.manifest, shards: parts.shards,
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
-            clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes)
+            clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
+            scheduling: parts.scheduling)
     }
 
     /// Opens the workspace in the directory at `path`, which is created where it is missing,
@@ -79,7 +81,9 @@ package final class Engine: Sendable {
         // Whoever closes second waits for the first, and gets its outcome.
         let closing = closing.withLock { closing in
             if let closing { return closing }
-            let begun = Task.detached { try await self.closeOnce() }
+            let begun = Task.detached(executorPreference: compactor.taskExecutor) {
+                try await self.closeOnce()
+            }
             closing = begun
             return begun
         }

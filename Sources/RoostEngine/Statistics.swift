@@ -34,6 +34,12 @@ public struct WorkspaceStatistics: Sendable {
     public var residentReadCount: UInt64 = 0
     public var logReadCount: UInt64 = 0
     public var coldReadCount: UInt64 = 0
+    /// Read views that are open. Each keeps the log's segments and the snapshots that it began on,
+    /// and what has been overwritten since.
+    public var liveReadViewCount = 0
+    /// How long the oldest of them has been open; `nil` where there is none. One that grows
+    /// without end was forgotten.
+    public var oldestReadViewAge: Duration?
     /// The last thing that went wrong in the background and is tried again.
     public var compactionFailure: String?
 
@@ -53,10 +59,12 @@ extension Engine {
         figures.lastSequence = log?.lastSequence ?? recovery.lastSequence
         figures.durableSequence = log?.durableSequence ?? recovery.lastSequence
         figures.logBytesAppended = log?.totalBytes ?? 0
-        figures.snapshotBytesWritten = compactor.schedule.snapshotBytesWritten.load(ordering: .relaxed)
+        figures.snapshotBytesWritten = compactor.schedule.snapshotBytesWritten.load(
+            ordering: .relaxed)
         figures.syncCount = syncer?.syncCount ?? 0
         figures.flushCount = compactor.schedule.flushCount.load(ordering: .relaxed)
         figures.mergeCount = compactor.schedule.mergeCount.load(ordering: .relaxed)
+        (figures.liveReadViewCount, figures.oldestReadViewAge) = liveViews.figures
         figures.compactionFailure = compactor.schedule.failure.withLock { $0?.description }
         for shard in shards {
             shard.published.withLock { state in

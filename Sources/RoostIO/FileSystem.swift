@@ -7,6 +7,12 @@ package protocol FileSystem: Sendable {
     /// Opens the directory at `path`. With `create`, it and its missing parents are made, mode
     /// 0700, and their entries are synced.
     func openDirectory(at path: String, create: Bool) throws -> any Directory
+    /// The threads and timers of what is opened on it.
+    var scheduling: any Scheduling { get }
+}
+
+extension FileSystem {
+    package var scheduling: any Scheduling { SystemScheduling() }
 }
 
 /// One open directory. File names are single path components.

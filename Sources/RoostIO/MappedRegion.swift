@@ -43,6 +43,14 @@ package final class MappedRegion: @unchecked Sendable {
     /// Begins to read all of it, ahead of its use.
     package func readAhead() { advise?(.willBeReadWhole, base, sizeBytes) }
 
+    /// Begins to read the part at `offset`, as much of it as there is, ahead of its use.
+    package func readAhead(offset: Int, sizeBytes wanted: Int) {
+        // The kernel takes whole pages only, the greatest of them 64 KiB.
+        let begin = offset & ~0xffff
+        let end = min(offset + wanted, sizeBytes)
+        if begin < end { advise?(.willBeReadWhole, base + begin, end - begin) }
+    }
+
     package var bytes: UnsafeRawBufferPointer { .init(start: base, count: sizeBytes) }
 
     /// Zeroed memory with no file behind it.

@@ -8,16 +8,23 @@ import Synchronization
 /// - Jobs run in the order in which they were enqueued.
 /// - The thread lives as long as the executor; it ends once the last reference goes, after the
 ///   jobs that are queued.
+/// - Of several that share a thread, each is an executor of its own: what runs on one does not
+///   run on another at the same time, though a switch between them is one between threads to
+///   whoever switches.
 package final class WorkerThread: SerialExecutor {
     private let queue: JobQueue
+    private let ownsThread: Bool
     /// Runs whole tasks on the thread, those parts too that no actor claims: so that work in the
     /// background goes on while busy tasks hold every thread of the cooperative pool.
     package let forTasks: WorkerTaskExecutor
 
-    /// - Parameter isInBackground: Whether the thread gives way to others that have work.
-    package init(name: String, isInBackground: Bool = false) {
-        let queue = JobQueue()
+    /// - Parameters:
+    ///   - isInBackground: Whether the thread gives way to others that have work.
+    ///   - order: The order in which jobs run, for simulations.
+    package init(name: String, isInBackground: Bool = false, order: (any JobOrder)? = nil) {
+        let queue = JobQueue(order: order)
         self.queue = queue
+        ownsThread = true
         forTasks = WorkerTaskExecutor(queue: queue)
         let thread = Thread {
             if isInBackground { roost_lower_thread_priority() }
@@ -27,7 +34,14 @@ package final class WorkerThread: SerialExecutor {
         thread.start()
     }
 
-    deinit { queue.stop() }
+    /// A further executor on the thread of `other`, which it does not keep alive.
+    package init(sharing other: WorkerThread) {
+        queue = other.queue
+        ownsThread = false
+        forTasks = WorkerTaskExecutor(queue: other.queue)
+    }
+
+    deinit { if ownsThread { queue.stop() } }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         queue.add(.isolated(UnownedJob(job), asUnownedSerialExecutor()))
@@ -44,6 +58,15 @@ package final class WorkerTaskExecutor: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         queue.add(.task(UnownedJob(job), asUnownedTaskExecutor()))
     }
+}
+
+/// Decides, in a simulation, which job runs next. Called on the thread alone.
+package protocol JobOrder: Sendable {
+    /// One of `count` waiting jobs, the longest waiting first.
+    func choose(among count: Int) -> Int
+    /// Nothing waits to be run. Returns `true` where it has made something run, as by letting
+    /// time pass.
+    func goOnFromIdleness() -> Bool
 }
 
 /// What the thread and its owner share; apart from `WorkerThread`, so that the thread does not
@@ -68,6 +91,9 @@ private final class JobQueue: Sendable {
 
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
+    private let order: (any JobOrder)?
+
+    init(order: (any JobOrder)?) { self.order = order }
 
     func add(_ entry: sending Entry) {
         let wakes = state.withLock { state in
@@ -83,6 +109,7 @@ private final class JobQueue: Sendable {
     }
 
     func run() {
+        if let order { return run(in: order) }
         while true {
             let (jobs, isStopped) = state.withLock { state in
                 let jobs = state.jobs
@@ -92,6 +119,21 @@ private final class JobQueue: Sendable {
             for job in jobs { job.run() }
             if jobs.isEmpty {
                 if isStopped { return }
+                signal.wait()
+            }
+        }
+    }
+
+    private func run(in order: any JobOrder) {
+        while true {
+            let (count, isStopped) = state.withLock { ($0.jobs.count, $0.isStopped) }
+            if count > 0 {
+                // Chosen without the lock, as the choice may add jobs.
+                let index = order.choose(among: count)
+                state.withLock { $0.jobs.remove(at: index) }.run()
+            } else if isStopped {
+                return
+            } else if !order.goOnFromIdleness() {
                 signal.wait()
             }
         }

@@ -5,12 +5,22 @@ package protocol CrashChoices {
     mutating func pick(_ count: Int) -> Int
     /// How many of a dirty sector's bytes reached the disk, from its begin.
     mutating func pickKeptBytes(ofSector sizeBytes: Int) -> Int
+    /// What the answers led to is counted here, where anybody wants to know.
+    var effects: CrashEffects { get set }
+}
+
+extension CrashChoices {
+    package var effects: CrashEffects {
+        get { CrashEffects() }
+        set {}
+    }
 }
 
 /// Random answers, with a leaning that differs from crash to crash: where every sector had an
 /// even chance, nearly all crashes would look alike.
 package struct RandomChoices: CrashChoices {
     package var random: SimulationRandom
+    package var effects = CrashEffects()
     private let keptPercent: Int
     private let tornPercent: Int
 

@@ -40,6 +40,18 @@ package struct Disk: Sendable {
         return disk
     }
 
+    /// Pages that a failed sync made clean though they never reached the disk.
+    package var droppedPageCount: Int { inodes.values.reduce(0) { $0 + $1.dropped.count } }
+
+    /// Flips a bit of some file's content; says where, or `nil` where there is none.
+    package mutating func rot(_ random: inout SimulationRandom) -> String? {
+        let files = entries.volatile.sorted { $0.key < $1.key }
+        guard !files.isEmpty else { return nil }
+        let file = files[random.below(files.count)]
+        guard let offset = inodes[file.value]?.flipBit(&random) else { return nil }
+        return "a flipped bit of \(file.key) at \(offset)"
+    }
+
     /// The files' names and sizes, for reports.
     package var listing: [String] {
         entries.volatile.sorted { $0.key < $1.key }.map { name, id in

@@ -32,7 +32,13 @@ struct EntryTable: Sendable {
     /// effect in order. A rename is kept whole or not at all.
     func afterPowerCut(_ choices: inout some CrashChoices) -> EntryTable {
         var entries = durable
-        for change in pending where choices.pick(2) == 1 { Self.apply(change, to: &entries) }
+        for change in pending {
+            if choices.pick(2) == 1 {
+                Self.apply(change, to: &entries)
+            } else {
+                choices.effects.vanishedEntries += 1
+            }
+        }
         return EntryTable(onDisk: entries)
     }
 

@@ -22,6 +22,13 @@ package enum FaultKind: String, Sendable, CaseIterable {
     case tooManyFiles = "EMFILE"
     /// A write that stops in the middle, its rest refused.
     case shortWrite
+    /// A signal in the middle of a call: the call is made again, as beneath the real seam.
+    case interrupted = "EINTR"
+    /// A read or write in two parts, the second by a call of its own.
+    case shortCount
+
+    /// Whether the call fails for whoever made it.
+    package var isFailure: Bool { self != .interrupted && self != .shortCount }
 
     package func canHit(_ call: CallKind) -> Bool {
         switch self {
@@ -29,6 +36,8 @@ package enum FaultKind: String, Sendable, CaseIterable {
         case .noSpace: [.create, .write, .preallocate, .rename, .sync].contains(call)
         case .tooManyFiles: [.create, .open, .list].contains(call)
         case .shortWrite: call == .write
+        case .interrupted: [.create, .open, .read, .write, .sync, .truncate, .preallocate].contains(call)
+        case .shortCount: call == .write || call == .read
         }
     }
 

@@ -54,6 +54,25 @@ struct Inode: Sendable {
         dropped.remove(page)
     }
 
+    /// Flips one bit of what was written, on disk too; returns the byte's offset.
+    mutating func flipBit(_ random: inout SimulationRandom) -> Int? {
+        let pages = volatile.pageIndices
+        guard !pages.isEmpty else { return nil }
+        let index = pages[random.below(pages.count)]
+        let start = index * SparseBytes.pageSizeBytes
+        let count = min(SparseBytes.pageSizeBytes, volatile.sizeBytes - start)
+        guard count > 0 else { return nil }
+        let page = volatile.page(index)
+        // Most of a page may be zeros that were never written to.
+        let used = (page.prefix(count).lastIndex { $0 != 0 } ?? 0) + 1
+        let byte = random.below(random.once(in: 4) ? count : used)
+        var flipped = page
+        flipped[byte] ^= 1 << UInt8(random.below(8))
+        volatile.setPage(index, flipped)
+        durable.setPage(index, flipped)
+        return start + byte
+    }
+
     // MARK: Mapped memory
 
     mutating func addMapping(_ mapping: Mapping) { mappings.append(mapping) }
@@ -141,18 +160,26 @@ struct Inode: Sendable {
     /// the old bytes, the new ones, or new ones up to some byte and old ones behind.
     func afterPowerCut(_ choices: inout some CrashChoices) -> Inode {
         var content = durable
-        for size in sizes.prefix(choices.pick(sizes.count) + 1) { content.resize(to: size) }
+        let sizeCount = choices.pick(sizes.count) + 1
+        if sizeCount < sizes.count { choices.effects.lostSizes += 1 }
+        for size in sizes.prefix(sizeCount) { content.resize(to: size) }
         let size = content.sizeBytes
+        let lostBefore = choices.effects.lostSectors
+        var isReordered = false
         for index in touched.sorted() {
-            let page = sectors(of: index, &choices)
+            let page = sectors(of: index, &choices, lostBefore, &isReordered)
             if index * SparseBytes.pageSizeBytes < size { content.setPage(index, page) }
         }
+        if isReordered { choices.effects.reorderedFiles += 1 }
         content.resize(to: size + 1)
         content.resize(to: size)
         return Inode(onDisk: content)
     }
 
-    private func sectors(of index: Int, _ choices: inout some CrashChoices) -> [UInt8] {
+    private func sectors(
+        of index: Int, _ choices: inout some CrashChoices, _ lostBefore: Int,
+        _ isReordered: inout Bool
+    ) -> [UInt8] {
         var page = durable.page(index)
         let new = volatile.page(index)
         for start in stride(from: 0, to: page.count, by: Self.sectorSizeBytes) {
@@ -160,6 +187,12 @@ struct Inode: Sendable {
             if page[range] == new[range] { continue }
             let kept = choices.pickKeptBytes(ofSector: Self.sectorSizeBytes)
             page.replaceSubrange(start..<(start + kept), with: new[start..<(start + kept)])
+            switch kept {
+            case 0: choices.effects.lostSectors += 1
+            case Self.sectorSizeBytes:
+                if choices.effects.lostSectors > lostBefore { isReordered = true }
+            default: choices.effects.tornSectors += 1
+            }
         }
         return page
     }

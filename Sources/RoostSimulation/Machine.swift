@@ -34,7 +34,10 @@ final class Machine: Sendable {
             if state.isOff { throw RoostError(.io, "the machine is off", file: path) }
             if let fault = state.fault(for: kind) {
                 onFault(&state.disk, fault)
-                throw fault.error(kind, path)
+                if fault.isFailure { throw fault.error(kind, path) }
+                // The second part is a call of its own, which the machine may not live to make.
+                if fault == .shortCount, kind.changesDisk { state.noteChange() }
+                if state.isOff { throw RoostError(.io, "the machine is off", file: path) }
             }
             return try body(&state)
         }

@@ -32,7 +32,7 @@ struct SimulatedFile: File {
         // A copy, as memory cannot be sent into the lock.
         let copy = Array(bytes)
         let cut: (inout sending Disk, FaultKind) -> Void = { disk, fault in
-            guard fault == .shortWrite, copy.count > 1 else { return }
+            guard fault == .shortWrite || fault == .shortCount, copy.count > 1 else { return }
             let count = 1 + disk.random.below(copy.count - 1)
             copy.prefix(count).withUnsafeBytes {
                 disk.inodes[inode]?.write($0, at: Int(offset))
@@ -57,7 +57,8 @@ struct SimulatedFile: File {
     }
 
     func syncData() throws {
-        let drop: (inout sending Disk, FaultKind) -> Void = { disk, _ in
+        let drop: (inout sending Disk, FaultKind) -> Void = { disk, fault in
+            guard fault.isFailure else { return }
             var choices = RandomChoices(seed: disk.random.next())
             disk.inodes[inode]?.failSync(&choices)
         }

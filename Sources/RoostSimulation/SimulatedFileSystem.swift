@@ -8,8 +8,12 @@ import Synchronization
 ///   was mapped stays readable and counts no more. The successor is a file system of its own.
 package struct SimulatedFileSystem: FileSystem {
     let machine: Machine
+    package let scheduling: any Scheduling
 
-    package init(disk: Disk) { machine = Machine(disk: disk) }
+    package init(disk: Disk, scheduling: any Scheduling = SystemScheduling()) {
+        machine = Machine(disk: disk)
+        self.scheduling = scheduling
+    }
 
     package func openDirectory(at path: String, create: Bool) throws -> any Directory {
         let handle = try machine.state.withLock { state in

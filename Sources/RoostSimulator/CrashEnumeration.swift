@@ -69,7 +69,7 @@ package struct CrashEnumeration {
         var marks = [Mark(callCount: 0, history: history)]
         let engine = try await Engine.open(
             at: "/simulated", fileSystem: fileSystem, configuration: configuration)
-        history.keep(Int(engine.recovery.lastSequence))
+        _ = history.keep(Int(engine.recovery.lastSequence), showing: try engine.content())
         marks.append(Mark(callCount: fileSystem.callCount, history: history))
         for step in steps {
             if let body = step.body {
@@ -78,7 +78,7 @@ package struct CrashEnumeration {
             } else {
                 let isAwaited = step.durability == .synced
                 _ = try await engine.make(step.changes, step.durability)
-                history.append(.init(changes: step.changes, isAwaited: isAwaited, isVisible: true))
+                history.append(.init(changes: step.changes, isAwaited: isAwaited))
                 history.acknowledgedCount = history.batches.count
                 if isAwaited { history.durableCount = history.batches.count }
             }
@@ -162,9 +162,7 @@ package struct CrashEnumeration {
                 "\(place): \(kept) batches kept of \(oracle.batches.count), \(required) were safe")
         }
         var history = oracle
-        history.keep(kept)
-        let found = try engine.content()
-        if let difference = History.difference(found: found, expected: history.visibleContent) {
+        if let difference = history.keep(kept, showing: try engine.content()) {
             throw SimulationFailure("\(place), \(kept) batches: \(difference)")
         }
     }

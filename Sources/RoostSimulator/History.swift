@@ -1,12 +1,13 @@
 /// What the workspace should hold: the oracle of a run.
 ///
-/// - A batch's sequence number is its index plus one.
-/// - `acknowledgedCount` batches were acknowledged: the death of the process leaves them.
-/// - `durableCount` batches were promised to be on disk: a power cut leaves them.
+/// - `batches[i]` is the batch with sequence number `i + 1`; `nil` where it is not known which
+///   of the `pending` calls it came from, if any.
+/// - `acknowledgedCount`: batches up to this number were acknowledged, so the death of the
+///   process leaves them. `durableCount`: they were promised to be on disk, so a power cut does.
 /// - A batch that failed after it was appended is in the log and not visible: the next opening
 ///   may bring it.
 package struct History: Sendable {
-    package enum Change: Sendable {
+    package enum Change: Sendable, Equatable {
         case put(dictionary: String, key: String, value: [UInt8])
         case remove(dictionary: String, key: String)
         case clear(dictionary: String)
@@ -16,77 +17,167 @@ package struct History: Sendable {
         package var changes: [Change]
         /// Somebody waited for it to be on disk: an opening that shows it has seen to that.
         package var isAwaited: Bool
-        package var isVisible: Bool
 
-        package init(changes: [Change], isAwaited: Bool, isVisible: Bool) {
+        package init(changes: [Change], isAwaited: Bool) {
             self.changes = changes
             self.isAwaited = isAwaited
-            self.isVisible = isVisible
         }
+    }
+
+    /// A call whose batch's place in the log, if it has one, is not known.
+    struct Pending: Sendable {
+        enum State { case underWay, failed, acknowledged }
+
+        var identifier: Int
+        var batch: Batch
+        var state = State.underWay
+        /// The last batch when the call began, and when it ended: its own is between.
+        var lowest: Int
+        var highest = Int.max
+        /// A reader saw it, so what a power cut leaves has it, if it waits for the disk.
+        var wasSeen = false
     }
 
     /// The values by key by dictionary; no dictionary in it is empty.
     package typealias Content = [String: [String: [UInt8]]]
 
-    package private(set) var batches: [Batch] = []
+    package private(set) var batches: [Batch?] = []
+    private(set) var pending: [Pending] = []
+    private(set) var visibleContent: Content = [:]
     package var acknowledgedCount = 0
     package var durableCount = 0
-
-    /// A batch whose frame was being written when the write failed: it may be whole.
-    package var uncertain: Batch?
+    private var nextIdentifier = 0
 
     package init() {}
 
-    package mutating func append(_ batch: Batch) { batches.append(batch) }
+    package var lastKnown: Int { batches.count }
 
-    /// What readers should see now.
-    package var visibleContent: Content { content(of: batches.filter(\.isVisible)) }
+    // MARK: Calls
 
-    /// An opening kept the first `count` batches.
-    package mutating func keep(_ count: Int) {
-        if let uncertain, count == batches.count + 1 { batches.append(uncertain) }
-        uncertain = nil
-        batches.removeSubrange(count...)
-        for index in batches.indices { batches[index].isVisible = true }
-        acknowledgedCount = count
-        let lastAwaited = batches.lastIndex(where: \.isAwaited).map { $0 + 1 } ?? 0
-        durableCount = max(min(durableCount, count), lastAwaited)
+    /// A call begins that makes one batch, when `lastSequence` is the last.
+    mutating func begin(_ batch: Batch, lastSequence: Int) -> Int {
+        nextIdentifier += 1
+        pending.append(Pending(identifier: nextIdentifier, batch: batch, lowest: lastSequence))
+        return nextIdentifier
     }
 
-    private func content(of batches: [Batch]) -> Content {
-        var content: Content = [:]
-        for batch in batches {
-            for case .clear(let dictionary) in batch.changes { content[dictionary] = nil }
-            for change in batch.changes {
-                switch change {
-                case .put(let dictionary, let key, let value): content[dictionary, default: [:]][key] = value
-                case .remove(let dictionary, let key):
-                    content[dictionary]?[key] = nil
-                    if content[dictionary]?.isEmpty == true { content[dictionary] = nil }
-                case .clear: break
-                }
-            }
+    /// The call succeeded and its batch got the number `sequence`.
+    mutating func place(_ identifier: Int, at sequence: Int) throws {
+        guard let index = index(of: identifier) else { return }
+        let call = pending.remove(at: index)
+        guard sequence > call.lowest else {
+            throw SimulationFailure("batch \(sequence) was called for behind batch \(call.lowest)")
         }
+        while batches.count < sequence { batches.append(nil) }
+        guard batches[sequence - 1] == nil else {
+            throw SimulationFailure("two batches have the number \(sequence)")
+        }
+        batches[sequence - 1] = call.batch
+        if sequence == batches.count {
+            Self.apply(call.batch, to: &visibleContent)
+        } else {
+            visibleContent = content(of: batches)
+        }
+    }
+
+    /// The call ended without saying its batch's number.
+    mutating func end(_ identifier: Int, isAcknowledged: Bool, lastSequence: Int) {
+        guard let index = index(of: identifier) else { return }
+        pending[index].state = isAcknowledged ? .acknowledged : .failed
+        // A frame whose write failed may be whole though it does not count.
+        pending[index].highest = lastSequence + (isAcknowledged ? 0 : 1)
+        // Nothing was appended meanwhile but what is known.
+        if pending[index].highest <= pending[index].lowest { pending.remove(at: index) }
+    }
+
+    private func index(of identifier: Int) -> Int? {
+        pending.firstIndex { $0.identifier == identifier }
+    }
+
+    package mutating func append(_ batch: Batch) {
+        batches.append(batch)
+        Self.apply(batch, to: &visibleContent)
+    }
+
+    // MARK: Openings
+
+    /// An opening kept the first `count` batches and shows `found`: finds out which calls made
+    /// the batches that are not known. `isWhole` where every acknowledged batch must be there.
+    /// `nil`, or how the two differ.
+    package mutating func keep(_ count: Int, showing found: Content, isWhole: Bool = false) -> String? {
+        batches.removeSubrange(min(count, batches.count)...)
+        while batches.count < count { batches.append(nil) }
+        let gaps = batches.indices.filter { batches[$0] == nil }
+        let required = Set(
+            pending.filter {
+                $0.state == .acknowledged && (isWhole || $0.batch.isAwaited)
+                    || $0.wasSeen && $0.batch.isAwaited
+            }.map(\.identifier))
+        var used: Set<Int> = []
+        var difference: String?
+        guard fill(gaps[...], &used, required, found, &difference) else {
+            let expected = content(of: batches)
+            return (difference ?? "\(gaps.count) batches that nobody called for")
+                + (expected == found ? "" : "; " + (Self.difference(found: found, expected: expected) ?? ""))
+        }
+        pending = []
+        visibleContent = found
+        acknowledgedCount = count
+        let lastAwaited = batches.lastIndex { $0?.isAwaited == true }.map { $0 + 1 } ?? 0
+        durableCount = max(min(durableCount, count), lastAwaited)
+        return nil
+    }
+
+    /// Tries the calls in the places that may be theirs until all of it shows `found`.
+    private mutating func fill(
+        _ gaps: ArraySlice<Int>, _ used: inout Set<Int>, _ required: Set<Int>, _ found: Content,
+        _ difference: inout String?
+    ) -> Bool {
+        guard let gap = gaps.first else {
+            guard required.isSubset(of: used) else {
+                difference = difference ?? "an acknowledged batch is not there"
+                return false
+            }
+            let expected = content(of: batches)
+            if expected == found { return true }
+            difference = difference ?? Self.difference(found: found, expected: expected)
+            return false
+        }
+        for call in pending
+        where call.lowest <= gap && gap < call.highest && !used.contains(call.identifier) {
+            batches[gap] = call.batch
+            used.insert(call.identifier)
+            if fill(gaps.dropFirst(), &used, required, found, &difference) { return true }
+            used.remove(call.identifier)
+        }
+        batches[gap] = nil
+        return false
+    }
+
+    // MARK: Content
+
+    private func content(of batches: [Batch?]) -> Content {
+        var content: Content = [:]
+        for case let batch? in batches { Self.apply(batch, to: &content) }
         return content
     }
-}
 
-extension History {
-    /// Where two contents differ, in few words; `nil` where they do not.
-    package static func difference(found: Content, expected: Content) -> String? {
-        if found == expected { return nil }
-        var lines: [String] = []
-        for dictionary in Set(found.keys).union(expected.keys).sorted() {
-            let found = found[dictionary] ?? [:]
-            let expected = expected[dictionary] ?? [:]
-            for key in Set(found.keys).union(expected.keys).sorted() where found[key] != expected[key] {
-                lines.append("\(dictionary)/\(key): found \(brief(found[key])), expected \(brief(expected[key]))")
+    static func apply(_ batch: Batch, to content: inout Content) {
+        for case .clear(let dictionary) in batch.changes { content[dictionary] = nil }
+        for change in batch.changes {
+            switch change {
+            case .put(let dictionary, let key, let value): content[dictionary, default: [:]][key] = value
+            case .remove(let dictionary, let key):
+                content[dictionary]?[key] = nil
+                if content[dictionary]?.isEmpty == true { content[dictionary] = nil }
+            case .clear: break
             }
         }
-        return lines.prefix(5).joined(separator: "; ") + (lines.count > 5 ? "; … \(lines.count) in all" : "")
     }
 
-    private static func brief(_ value: [UInt8]?) -> String {
-        value.map { "\($0.count) bytes \($0.prefix(9))" } ?? "nothing"
+    mutating func noteSeen(_ identifiers: Set<Int>) {
+        for index in pending.indices where identifiers.contains(pending[index].identifier) {
+            pending[index].wasSeen = true
+        }
     }
 }

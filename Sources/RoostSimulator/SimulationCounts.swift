@@ -13,10 +13,25 @@ package struct SimulationCounts: Sendable, Codable {
     package var tornTails = 0
     package var flushes: UInt64 = 0
     package var merges: UInt64 = 0
+    /// How often each kind of fault hit, those that a power cut leaves included.
     package var faults: [String: Int] = [:]
+    /// Of the flipped bits, those that were found and those in bytes that mean nothing or in
+    /// what counts as torn.
+    package var rotFound = 0
+    package var rotHarmless = 0
     package var failures = 0
 
-    package init() { for kind in FaultKind.allCases { faults[kind.rawValue] = 0 } }
+    package init() {
+        for kind in FaultKind.allCases { faults[kind.rawValue] = 0 }
+        for name in CrashEffects().byName.keys { faults[name] = 0 }
+        faults["droppedPages"] = 0
+        faults["bitRot"] = 0
+    }
+
+    mutating func add(_ effects: CrashEffects, _ disk: Disk) {
+        faults.merge(effects.byName, uniquingKeysWith: +)
+        faults["droppedPages", default: 0] += disk.droppedPageCount
+    }
 
     package mutating func add(_ other: SimulationCounts) {
         seeds += other.seeds
@@ -30,6 +45,8 @@ package struct SimulationCounts: Sendable, Codable {
         flushes += other.flushes
         merges += other.merges
         faults.merge(other.faults, uniquingKeysWith: +)
+        rotFound += other.rotFound
+        rotHarmless += other.rotHarmless
         failures += other.failures
     }
 }

@@ -1,3 +1,5 @@
+import RoostSimulation
+
 /// Runs many seeds side by side.
 package enum Simulator {
     package struct Failed: Sendable {
@@ -13,13 +15,23 @@ package enum Simulator {
 
     /// One seed; never throws: what went wrong is in the outcome.
     package static func run(seed: UInt64, steps: Int) async -> Outcome {
-        var run = SimulationRun(seed: seed)
-        var outcome = Outcome()
-        do { try await run.run(steps: steps) } catch {
-            outcome.failed = [Failed(seed: seed, reason: "\(error)", trace: run.trace)]
+        let scheduling = SimulatedScheduling(seed: seed)
+        let run = SimulationRun(seed: seed, scheduling: scheduling)
+        let reason = await scheduling.run { () -> String in
+            do {
+                try await run.run(steps: steps)
+                return ""
+            } catch { return "\(error)" }
         }
-        outcome.counts = run.counts
-        outcome.counts.failures = outcome.failed.count
+        var outcome = Outcome()
+        outcome.counts = await run.counts
+        if reason != "" {
+            let failed = Failed(
+                seed: seed, reason: reason ?? "it hangs: everything waits for something else",
+                trace: await run.trace)
+            outcome.failed = [failed]
+            outcome.counts.failures = 1
+        }
         return outcome
     }
 

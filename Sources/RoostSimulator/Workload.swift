@@ -11,6 +11,8 @@ struct Workload {
         case synchronize
         case compact
         case close
+
+        var name: String { String("\(self)".prefix { $0 != "(" }) }
     }
 
     private static let dictionaries = ["a", "b", "settings"]

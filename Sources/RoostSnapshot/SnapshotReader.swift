@@ -10,9 +10,14 @@ package final class SnapshotReader: Sendable {
     package let path: String
     package let region: MappedRegion
     package let dictionary: CompressionDictionary
+    /// Whether the compression dictionary is not what was written; then nothing is decompressed.
+    package let isDictionaryDamaged: Bool
     private let groupBits: Int
 
-    package init(number: UInt64, in directory: any Directory) throws {
+    /// With `toleratesDamage` a damaged compression dictionary is no error.
+    package init(
+        number: UInt64, in directory: any Directory, toleratesDamage: Bool = false
+    ) throws {
         let file = try directory.openFile(FileName.snapshot(number).text, writable: false)
         path = file.path
         region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
@@ -32,7 +37,8 @@ package final class SnapshotReader: Sendable {
         }
         let bytes = UnsafeRawBufferPointer(
             start: region.base + Int(footer.dictionaryOffset), count: Int(footer.dictionaryCount))
-        guard footer.dictionarySeed.checksum(bytes) == footer.dictionaryChecksum else {
+        isDictionaryDamaged = footer.dictionarySeed.checksum(bytes) != footer.dictionaryChecksum
+        guard !isDictionaryDamaged || toleratesDamage else {
             throw RoostError(
                 .corrupt, "the compression dictionary's checksum does not hold", file: file.path,
                 offset: footer.dictionaryOffset)
@@ -77,6 +83,11 @@ package final class SnapshotReader: Sendable {
 
     /// The bytes of group `index`, whose checksum holds.
     package func group(_ index: Int) throws -> UnsafeRawBufferPointer {
+        try group(index, at: try offset(ofGroup: index))
+    }
+
+    /// Where group `index` begins in the file.
+    func offset(ofGroup index: Int) throws -> Int {
         let base = UnsafeRawPointer(region.base)
         guard index < groupCount else {
             throw damaged("a group's number is out of range", at: base + Int(footer.offsetsOffset))
@@ -92,7 +103,16 @@ package final class SnapshotReader: Sendable {
         guard offset >= Int(footer.groupsOffset), offset <= end - RecordGroup.headerSizeBytes else {
             throw damaged("a group's offset is out of range", at: lineStart)
         }
-        let start = base + offset
+        return offset
+    }
+
+    /// The bytes of group `index` at `offset`, whose checksum holds.
+    package func group(_ index: Int, at offset: Int) throws -> UnsafeRawBufferPointer {
+        let end = Int(footer.offsetsOffset)
+        let start = UnsafeRawPointer(region.base) + min(max(offset, 0), end)
+        guard offset >= 0, offset <= end - RecordGroup.headerSizeBytes else {
+            throw damaged("a group's offset is out of range", at: start)
+        }
         let count = Int(start.load(UInt32.self, at: 4))
         guard count >= RecordGroup.headerSizeBytes, count <= end - offset,
             footer.groupSeed.part(UInt64(index)).checksum(start + 4, count: count - 4)

@@ -111,6 +111,33 @@ struct FoundBugsTests {
             #expect((2...3).contains(third.recovery.lastSequence), "sector \(torn)")
         }
     }
+
+    /// Seed 38 of 40 steps. A compaction waited for another to end. Between its look at whether
+    /// one was running and its place in the queue the task was suspended, as tasks that prefer
+    /// an executor are by calls within one actor; the other ended, woke nobody, and the first
+    /// waited for ever. Shards waited for staged batches in the same way.
+    @Test func aCompactionThatWaitedForAnotherWasNeverWoken() async throws {
+        for seed in 0..<60 as Range<UInt64> {
+            let scheduling = SimulatedScheduling(seed: seed)
+            let outcome = await scheduling.run { () -> String in
+                do {
+                    let fileSystem = SimulatedFileSystem(
+                        disk: Disk(seed: seed), scheduling: scheduling)
+                    let engine = try await self.open(fileSystem)
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for number in 1...3 as ClosedRange<UInt8> {
+                            group.addTask { try await self.put(number, .synced, in: engine) }
+                            group.addTask { try await engine.compact() }
+                        }
+                        try await group.waitForAll()
+                    }
+                    try await engine.close()
+                    return "closed"
+                } catch { return "\(error)" }
+            }
+            #expect(outcome == "closed", "seed \(seed): \(outcome ?? "it hangs")")
+        }
+    }
 }
 
 /// Keeps everything but the end of one dirty sector.

@@ -98,6 +98,13 @@ enum FixedForm {
         }
     }
 
+    /// The value of stored bytes, kind and payload, in the fixed form of `type`; else `nil`.
+    @inline(__always)
+    static func value<Value>(stored bytes: UnsafeRawBufferPointer, as type: Value.Type) -> Value? {
+        guard let kind = kind(of: type), bytes.first == kind.rawValue else { return nil }
+        return decode(UnsafeRawBufferPointer(rebasing: bytes[1...]), as: type)
+    }
+
     private static func word<Integer: FixedWidthInteger>(_ value: Integer) -> EncodedValue.Payload {
         .inline(UInt64(truncatingIfNeeded: value), count: UInt8(MemoryLayout<Integer>.size))
     }

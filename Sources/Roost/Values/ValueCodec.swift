@@ -14,7 +14,9 @@ struct ValueCodec<Value: Sendable>: Sendable {
 
     func encode(_ value: Value, coder: ValueCoder) throws -> EncodedValue {
         if let fixed = FixedForm.encode(value) { return fixed }
-        do { return try encodeOther(value, coder) } catch let error as RoostError { throw error } catch {
+        do { return try encodeOther(value, coder) } catch let error as RoostError {
+            throw error
+        } catch {
             throw RoostError(.encodingFailed, "a \(Value.self) could not be encoded", cause: error)
         }
     }
@@ -26,7 +28,9 @@ struct ValueCodec<Value: Sendable>: Sendable {
         if let resident = found.resident {
             if let value = ResidentValue<Value>.value(of: resident) { return value }
             // Resident as another type: the stored bytes decide.
-            guard let stored = try engine.find(key, name: name, isResidentAllowed: false) else { return nil }
+            guard let stored = try engine.find(key, name: name, isResidentAllowed: false) else {
+                return nil
+            }
             return try decode(stored, key: key, name: name)
         }
         let value = try decode(found, key: key, name: name)
@@ -49,7 +53,8 @@ struct ValueCodec<Value: Sendable>: Sendable {
     func decode(stored: UnsafeRawBufferPointer, key: String, name: DictionaryName) throws -> Value {
         guard let header = ValueHeader(stored), let kind = ValueKind(rawValue: header.kind) else {
             throw RoostError(
-                .decodingFailed, "\"\(key)\" in \"\(name.name)\" is of a kind that this version does not know")
+                .decodingFailed,
+                "\"\(key)\" in \"\(name.name)\" is of a kind that this version does not know")
         }
         let payload = UnsafeRawBufferPointer(rebasing: stored[header.sizeBytes...])
         // A type with a fixed form is never stored as a binary one, whose bytes might by chance
@@ -99,7 +104,7 @@ extension FoundValue {
     /// a fixed form costs as little there as it would resident.
     var isWorthKeeping: Bool {
         switch origin {
-        case .resident: false
+        case .resident, .view: false
         case .cold: true
         case .log: isCoded
         }

@@ -13,10 +13,10 @@ struct BuildThreads: Sendable {
     /// As many as are worth while on this machine.
     static var usualCount: Int { max(1, min(4, ProcessInfo.processInfo.activeProcessorCount)) }
 
-    init(beside own: WorkerThread, count: Int) {
+    init(beside own: WorkerThread, count: Int, scheduling: any Scheduling) {
         self.own = own.forTasks
         helpers = (1..<max(count, 1)).map {
-            WorkerThread(name: "roost-build-\($0)", isInBackground: true)
+            scheduling.backgroundThread(named: "roost-build-\($0)")
         }
     }
 

@@ -33,11 +33,13 @@ package actor Compactor {
         thread.asUnownedSerialExecutor()
     }
 
+    /// The same thread, for tasks that have to run whatever the cooperative pool does.
+    nonisolated var taskExecutor: WorkerTaskExecutor { thread.forTasks }
+
     init(
         directory: any Directory, manifest: ManifestRecord, shards: [Shard], log: LogWriter?,
         syncer: LogSyncer?, condition: EngineCondition, clock: ExpiryClock,
-        configuration: EngineConfiguration,
-        tailSizeBytes: UInt64
+        configuration: EngineConfiguration, tailSizeBytes: UInt64, scheduling: any Scheduling
     ) {
         self.directory = directory
         self.manifest = manifest
@@ -47,9 +49,9 @@ package actor Compactor {
         self.condition = condition
         self.clock = clock
         self.configuration = configuration
-        let thread = WorkerThread(name: "roost-compact")
-        self.thread = thread
-        buildThreads = BuildThreads(beside: thread, count: configuration.compactionThreadCount)
+        thread = scheduling.thread(named: "roost-compact")
+        buildThreads = BuildThreads(
+            beside: thread, count: configuration.compactionThreadCount, scheduling: scheduling)
         let threshold = configuration.flushThresholdBytes
         schedule = CompactionSchedule(firstFlushBytes: threshold - min(threshold, tailSizeBytes))
     }
@@ -105,7 +107,13 @@ package actor Compactor {
     }
 
     func beginWork() async {
-        while isWorking { await withCheckedContinuation { idleWaiters.append($0) } }
+        while isWorking {
+            await withCheckedContinuation { continuation in
+                // Looked at again: a task with a preferred executor may be suspended by the call,
+                // and who worked may be done by now.
+                if isWorking { idleWaiters.append(continuation) } else { continuation.resume() }
+            }
+        }
         isWorking = true
     }
 

@@ -32,6 +32,20 @@ struct SortedTable {
         operations = sorter.sorted()
     }
 
+    /// `unsorted` in key order.
+    static func sorted(_ unsorted: [Operation]) -> [Operation] {
+        guard let first = unsorted.first?.key else { return [] }
+        var shared = first.count
+        for operation in unsorted {
+            shared = commonPrefixCount(.init(rebasing: first[..<shared]), operation.key)
+        }
+        var sorter = KeySorter(capacity: unsorted.count)
+        for operation in unsorted {
+            sorter.append(leadingWord(operation.key, from: shared), operation)
+        }
+        return sorter.sorted()
+    }
+
     /// How much the first keys have in common: nearly always as much as all have.
     private static func sampledPrefixCount(_ table: LogTable) -> Int {
         guard let first = table.first?.key else { return 0 }
@@ -64,7 +78,11 @@ struct SortedTable {
         var high = operations.count
         while low < high {
             let middle = (low + high) / 2
-            if compareBytes(operations[middle].key, target) < 0 { low = middle + 1 } else { high = middle }
+            if compareBytes(operations[middle].key, target) < 0 {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         return low
     }

@@ -18,6 +18,24 @@ package struct FoundValue {
         case log(UInt)
         /// In the snapshots of this epoch, the dictionary last emptied then.
         case cold(epoch: UInt64, clearedSequence: UInt64)
+        /// In a snapshot that a read view holds.
+        case view
+    }
+}
+
+extension FoundValue {
+    /// A put that was found in `snapshot`, decompressed where it has to be.
+    init(_ record: RecordGroup.Record, in snapshot: SnapshotReader, origin: Origin) throws {
+        guard record.flags.contains(.compressed) else {
+            self.init(resident: nil, bytes: record.stored, owner: snapshot, origin: origin)
+            return
+        }
+        let count = try snapshot.checkedValueCount(of: record)
+        let owner = ValueBuffer(count: count)
+        let value = UnsafeMutableRawBufferPointer(rebasing: owner.buffer[..<count])
+        try snapshot.decompressValue(of: record, into: value)
+        self.init(
+            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: origin)
     }
 }
 
@@ -118,11 +136,13 @@ extension Shard {
                 return nil
             }
             return FoundValue(
-                resident: resident, bytes: .init(start: nil, count: 0), owner: nil, origin: .resident)
+                resident: resident, bytes: .init(start: nil, count: 0), owner: nil,
+                origin: .resident)
         case .log(let operation, let owner):
             guard clock.isLive(operation.deadline) else { return nil }
             return FoundValue(
-                resident: nil, bytes: operation.value, owner: owner, origin: .log(operation.location))
+                resident: nil, bytes: operation.value, owner: owner,
+                origin: .log(operation.location))
         case .absent: return nil
         case .cold(let list, let epoch, let clearedSequence):
             return try findCold(
@@ -137,17 +157,8 @@ extension Shard {
         guard let (snapshot, record) = try list.find(key, hash: hash), record.isPut,
             record.sequence >= clearedSequence, clock.isLive(record.deadline)
         else { return nil }
-        guard record.flags.contains(.compressed) else {
-            return FoundValue(
-                resident: nil, bytes: record.stored, owner: snapshot,
-                origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
-        }
-        let count = try snapshot.checkedValueCount(of: record)
-        let owner = ValueBuffer(count: count)
-        let value = UnsafeMutableRawBufferPointer(rebasing: owner.buffer[..<count])
-        try snapshot.decompressValue(of: record, into: value)
-        return FoundValue(
-            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
+        return try FoundValue(
+            record, in: snapshot, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
     }
 
     nonisolated func coldState(

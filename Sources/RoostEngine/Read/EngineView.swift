@@ -1,186 +1,233 @@
 import RoostFormat
 import RoostIO
 import RoostSnapshot
+import Synchronization
 
-/// All shards as they were at one moment, for looking at many keys.
+/// All shards as they were at one moment: a read view.
 ///
-/// Taken under every shard's mutex at once, and under `publication`, so no batch is in it by
-/// half. It holds copies of the log tables (by reference, until the next write) and the
-/// snapshots, and changes no more.
-package struct EngineView: Sendable {
-    fileprivate let shards: [ShardView]
-    package let hashSeed: HashSeed
-    fileprivate let clock: ExpiryClock
+/// - Begun under every shard's mutex at once, and under `publication`, so no batch is in it by
+///   half.
+/// - It holds on to what changes no more: the frozen tables, the snapshots, the log's memory. The
+///   active tables go on changing; what a writer overwrites is noted in the shard's `ViewLayers`
+///   for as long as the view is live.
+/// - It is live until `close`, at the latest until its last reference goes. Reading a closed view
+///   throws.
+package final class EngineView: Sendable {
+    let id: UInt64
+    private let engine: Engine
+    let parts: [ViewPart]
+    private let isClosed = Atomic<Bool>(false)
 
-    /// The live records of one dictionary, in no order: `body` gets each key without its
-    /// dictionary.
-    package func forEachKey(
-        in name: DictionaryName, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws {
-        for shard in shards {
-            let scan = try ShardScan(shard, prefix: name.prefix, clock: clock)
-            while let key = scan.key {
-                try body(.init(rebasing: key[name.prefix.count...]))
-                try scan.moveToNext()
+    fileprivate init(id: UInt64, engine: Engine, parts: [ViewPart]) {
+        self.id = id
+        self.engine = engine
+        self.parts = parts
+    }
+
+    deinit { close() }
+
+    package var hashSeed: HashSeed { engine.hashSeed }
+    var clock: ExpiryClock { engine.clock }
+
+    /// Lets writers forget what they kept for this view. Takes each shard's mutex once; closing
+    /// twice does nothing.
+    package func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        for shard in engine.shards { shard.published.withLock { $0.layers.end(id) } }
+        engine.liveViews.remove(id)
+    }
+
+    private func checkOpen() throws {
+        try engine.condition.checkOpen()
+        if isClosed.load(ordering: .relaxed) {
+            throw RoostError(.closed, "the read view is closed")
+        }
+    }
+
+    // MARK: One key
+
+    /// The value of a key, or `nil`, as bytes. Synchronous; takes the shard's mutex for the
+    /// look-up.
+    package func find(_ key: String, name: DictionaryName) throws -> FoundValue? {
+        try name.withRecordKey(key) { recordKey in
+            guard let (place, part) = try place(of: recordKey, name) else { return nil }
+            switch place {
+            case .log(let operation):
+                return FoundValue(
+                    resident: nil, bytes: operation.value, owner: part,
+                    origin: .log(operation.location))
+            case .cold(let snapshot, let record):
+                return try FoundValue(record, in: snapshot, origin: .view)
             }
         }
     }
 
-    /// The live records of one dictionary in the order of their keys' bytes.
-    package func scan(_ name: DictionaryName) throws -> ViewScan {
-        try ViewScan(shards.map { try ShardScan($0, prefix: name.prefix, clock: clock) })
+    /// Whether a key has a value; decompresses nothing.
+    package func contains(_ key: String, name: DictionaryName) throws -> Bool {
+        try deadline(of: key, name: name) != nil
     }
+
+    /// When the value of a key expires; `nil` where it has none.
+    func deadline(of key: String, name: DictionaryName) throws -> Deadline? {
+        try name.withRecordKey(key) { recordKey in
+            guard let (place, part) = try place(of: recordKey, name) else { return nil }
+            return withExtendedLifetime(part) {
+                switch place {
+                case .log(let operation): operation.deadline
+                case .cold(_, let record): record.deadline
+                }
+            }
+        }
+    }
+
+    private enum Place {
+        case log(Operation)
+        case cold(SnapshotReader, RecordGroup.Record)
+    }
+
+    /// Where a key's live record is, if it has one.
+    private func place(
+        of key: UnsafeRawBufferPointer, _ name: DictionaryName
+    ) throws -> (Place, ViewPart)? {
+        try checkOpen()
+        let hash = hashSeed.hash(key)
+        let index = shardIndex(of: hash, shardCount: parts.count)
+        let part = parts[index]
+        var newest = try engine.shards[index].published.withLock { state in
+            try state.layers.find(key, hash: hash, view: id, active: state.active)
+        }
+        if newest == nil { newest = part.frozen?.find(key, hash: hash) }
+        let cleared = part.clears.isEmpty ? 0 : part.clears[name.prefix] ?? 0
+        if let newest {
+            guard newest.isPut, newest.sequence >= cleared, clock.isLive(newest.deadline) else {
+                return nil
+            }
+            return (.log(newest), part)
+        }
+        guard let (snapshot, record) = try part.snapshots.find(key, hash: hash), record.isPut,
+            record.sequence >= cleared, clock.isLive(record.deadline)
+        else { return nil }
+        return (.cold(snapshot, record), part)
+    }
+
+    // MARK: Many keys
+
+    /// The live records in `range`, in order. Costs a look at every key in the log, and a sort of
+    /// those in the range, before the first.
+    package func scan(_ range: RecordRange, _ order: ScanOrder = .ascending) throws -> ViewScan {
+        try checkOpen()
+        return try ViewScan(self, range, order)
+    }
+
+    package func scan(_ name: DictionaryName) throws -> ViewScan {
+        try scan(RecordRange(name))
+    }
+
+    /// The operations in `range` that the shard's active table had when the view began, in no
+    /// order. Holds the shard's mutex for a few thousand slots at a time.
+    func activeOperations(ofShard index: Int, in range: RecordRange) throws -> [Operation] {
+        let shard = engine.shards[index]
+        let partBits = shard.published.withLock { state in
+            max(0, state.active.capacity.trailingZeroBitCount - Self.collectedSlotBits)
+        }
+        var operations: [Operation] = []
+        var collected: [Operation] = []
+        for part in 0..<(1 << partBits) {
+            collected.removeAll(keepingCapacity: true)
+            try shard.published.withLock { state in
+                try state.layers.collect(
+                    part: part, bitCount: partBits, view: id, active: state.active,
+                    into: &collected)
+            }
+            // Looking at the keys costs a miss each: not under the mutex.
+            operations += collected.lazy.filter { range.contains($0.key) }
+        }
+        return operations
+    }
+
+    private static let collectedSlotBits = 12
 
     /// The names of the dictionaries that have at least one key, in the order of their bytes.
     package func dictionaryNames() throws -> [[UInt8]] {
-        var names: Set<[UInt8]> = []
-        for shard in shards {
-            let scan = try ShardScan(shard, prefix: [], clock: clock)
-            while let key = scan.key, let (name, _) = splitRecordKey(key) {
-                names.insert(Array(name))
-                // The first key that no record key of this dictionary reaches: its prefix with
-                // the last byte counted up.
-                guard let next = successor(of: [UInt8(name.count)] + Array(name)) else { break }
-                try next.withUnsafeBytes { try scan.move(to: $0) }
-            }
+        var names: [[UInt8]] = []
+        let scan = try scan(.everything)
+        while let key = scan.recordKey, let (name, _) = splitRecordKey(key) {
+            let name = Array(name)
+            names.append(name)
+            // The first key that no record key of this dictionary reaches.
+            guard let next = successor(ofPrefix: [UInt8(name.count)] + name) else { break }
+            try scan.move(to: next)
         }
         return names.sorted { $0.lexicographicallyPrecedes($1) }
     }
-
-    private func successor(of prefix: [UInt8]) -> [UInt8]? {
-        var bytes = prefix
-        while let last = bytes.popLast() {
-            if last < .max { return bytes + [last + 1] }
-        }
-        return nil
-    }
 }
 
-private struct ShardView: Sendable {
-    let tables: [LogTable]
+/// What a view holds of one shard, which changes no more.
+final class ViewPart: Sendable {
+    let frozen: LogTable?
     let snapshots: SnapshotList
     let clears: [[UInt8]: UInt64]
+    /// Keeps the memory mapped that the active table pointed into.
+    private let regions: RegionList
 
-    init(_ state: ShardState) {
-        var state = state
-        if !state.staged.isEmpty { state.foldResolved() }
-        tables = [state.active] + (state.frozen.map { [$0] } ?? [])
+    fileprivate init(_ state: ShardState) {
+        frozen = state.frozen
         snapshots = state.snapshots
         clears = state.clears
+        regions = state.active.regions
     }
 }
 
-/// Steps through a shard's live records with a prefix, in order. For one user at a time.
-package final class ShardScan {
-    private let cursor: MergeCursor
-    private let prefix: [UInt8]
-    private let clears: [[UInt8]: UInt64]
-    private let clock: ExpiryClock
-
-    fileprivate init(_ view: ShardView, prefix: [UInt8], clock: ExpiryClock) throws {
-        self.prefix = prefix
-        self.clock = clock
-        clears = view.clears
-        let tables = view.tables.map { table in
-            RecordRun(SortedTable(table) { hasPrefix($0.key, prefix) })
-        }
-        cursor = MergeCursor(tables + (try view.snapshots.snapshots.map { try RecordRun($0) }))
-        try prefix.withUnsafeBytes { try cursor.move(to: $0) }
-        try skipDead()
+/// The read views that are live, for the statistics.
+final class LiveViews: Sendable {
+    private struct State {
+        var lastID: UInt64 = 0
+        var begins: [UInt64: ContinuousClock.Instant] = [:]
     }
 
-    /// The current record key; `nil` at the end.
-    var key: UnsafeRawBufferPointer? {
-        guard let key = cursor.current?.key, hasPrefix(key, prefix) else { return nil }
-        return key
-    }
+    private let state = Mutex(State())
 
-    func withValue<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
-        // Not called at the end.
-        try cursor.current!.withValue(body)
-    }
-
-    func moveToNext() throws {
-        try cursor.moveToNext()
-        try skipDead()
-    }
-
-    func move(to target: UnsafeRawBufferPointer) throws {
-        try cursor.move(to: target)
-        try skipDead()
-    }
-
-    private func skipDead() throws {
-        while let run = cursor.current, hasPrefix(run.key, prefix), !isLive(run) {
-            try cursor.moveToNext()
+    /// The identifier of a view that begins; views get them in the order in which they begin.
+    func add() -> UInt64 {
+        state.withLock { state in
+            state.lastID += 1
+            state.begins[state.lastID] = .now
+            return state.lastID
         }
     }
 
-    private func isLive(_ run: RecordRun) -> Bool {
-        guard run.isPut, clock.isLive(run.deadline) else { return false }
-        guard !clears.isEmpty, let (name, _) = splitRecordKey(run.key),
-            let cleared = clears[[UInt8(name.count)] + Array(name)]
-        else { return true }
-        return run.sequence >= cleared
-    }
-}
+    func remove(_ id: UInt64) { state.withLock { $0.begins[id] = nil } }
 
-/// Steps through the live records of all shards in key order. For one user at a time.
-package final class ViewScan {
-    private let scans: [ShardScan]
-    private var current: ShardScan?
-
-    fileprivate init(_ scans: [ShardScan]) {
-        self.scans = scans
-        current = smallest()
-    }
-
-    /// The current record key; `nil` at the end.
-    package var recordKey: UnsafeRawBufferPointer? { current?.key }
-
-    /// Calls `body` with the current value, kind and payload.
-    package func withValue<Result>(
-        _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result {
-        // Not called at the end.
-        try current!.withValue(body)
-    }
-
-    package func moveToNext() throws {
-        try current?.moveToNext()
-        current = smallest()
-    }
-
-    private func smallest() -> ShardScan? {
-        var best: (scan: ShardScan, key: UnsafeRawBufferPointer)?
-        for scan in scans {
-            guard let key = scan.key else { continue }
-            if best == nil || compareBytes(key, best!.key) < 0 { best = (scan, key) }
+    var figures: (count: Int, oldestAge: Duration?) {
+        state.withLock { state in
+            (state.begins.count, state.begins.values.min().map { $0.duration(to: .now) })
         }
-        return best?.scan
     }
-}
-
-private func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: [UInt8]) -> Bool {
-    guard key.count >= prefix.count else { return false }
-    return prefix.withUnsafeBytes { equalBytes($0, .init(rebasing: key[..<prefix.count])) }
 }
 
 extension Engine {
     /// All shards at this moment. Holds every shard's mutex while it copies references.
     package func view() throws -> EngineView {
         try condition.checkOpen()
-        var views: [ShardView] = []
-        publication.withLock { _ in collect(from: 0, into: &views) }
-        return EngineView(shards: views, hashSeed: hashSeed, clock: clock)
+        var parts: [ViewPart] = []
+        parts.reserveCapacity(shards.count)
+        let id = publication.withLock { _ in
+            let id = liveViews.add()
+            beginView(id, from: 0, into: &parts)
+            return id
+        }
+        return EngineView(id: id, engine: self, parts: parts)
     }
 
     /// Takes one mutex within the other, in the shards' order.
-    private func collect(from index: Int, into views: inout [ShardView]) {
+    private func beginView(_ id: UInt64, from index: Int, into parts: inout [ViewPart]) {
         guard index < shards.count else { return }
         shards[index].published.withLock { state in
-            views.append(ShardView(state))
-            collect(from: index + 1, into: &views)
+            // What is committed is in the view, so it has to be in the table.
+            if !state.staged.isEmpty { state.foldResolved() }
+            state.layers.begin(id)
+            parts.append(ViewPart(state))
+            beginView(id, from: index + 1, into: &parts)
         }
     }
 }

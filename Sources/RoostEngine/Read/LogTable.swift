@@ -78,7 +78,9 @@ struct LogTable: Sendable {
             if slot.hash == hash {
                 let older = Operation(location: slot.location)
                 if equalBytes(older.key, operation.key) {
-                    if older.sequence <= sequence { slots.base[index].location = operation.location }
+                    if older.sequence <= sequence {
+                        slots.base[index].location = operation.location
+                    }
                     return
                 }
             }
@@ -121,6 +123,25 @@ struct LogTable: Sendable {
     }
 
     private static let lookAhead = 24
+
+    /// Every operation on a key whose hash begins with the `bitCount` bits of `part`, and the
+    /// hash. The parts of a table are the same ones after it has grown.
+    func forEach(part: Int, bitCount: Int, _ body: (Operation, UInt64) -> Void) {
+        let slots = slots
+        let mask = slots.capacity - 1
+        let partCapacity = slots.capacity >> bitCount
+        var index = part * partCapacity
+        // Keys that found their home taken stand behind it, with no empty slot between.
+        for step in 0..<slots.capacity {
+            let slot = slots.base[index]
+            if slot.location == 0 {
+                if step >= partCapacity { return }
+            } else if Int(slot.hash >> UInt64(64 - bitCount)) == part {
+                body(Operation(location: slot.location), slot.hash)
+            }
+            index = (index + 1) & mask
+        }
+    }
 }
 
 /// The slots of a table, in memory that large tables get in large pages: a random look-up in

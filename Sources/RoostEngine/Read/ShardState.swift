@@ -3,7 +3,8 @@ import RoostSnapshot
 
 /// What a shard publishes to readers, under the shard's mutex.
 ///
-/// - Only the shard's actor changes anything here but `residents` and `counters`.
+/// - Only the shard's actor changes anything here but `residents`, `counters` and `layers`; and
+///   a read view that begins folds committed batches, which the actor would do next.
 /// - A key's newest visible record is the one with the highest sequence number among: the
 ///   committed batches in `staged`, `active`, `frozen`, `snapshots` (newest first). A record
 ///   older than its dictionary's entry in `clears` is gone.
@@ -17,6 +18,10 @@ struct ShardState {
     var epoch: UInt64 = 0
     var clears: [[UInt8]: UInt64] = [:]
     var staged: [StagedBatch] = []
+    /// How many staged batches were resolved so far.
+    var resolvedCount: UInt64 = 0
+    /// What live read views need of `active`.
+    var layers = ViewLayers()
     var residents: ResidentValues
     var counters = ReadCounters()
 
@@ -51,7 +56,8 @@ struct ShardState {
     private func newestStaged(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Operation? {
         var newest: Operation?
         var newestSequence: UInt64 = 0
-        for batch in staged where batch.token.isCommitted && batch.token.sequence >= newestSequence {
+        for batch in staged where batch.token.isCommitted && batch.token.sequence >= newestSequence
+        {
             guard let operation = batch.find(key, hash: hash) else { continue }
             newest = operation
             newestSequence = batch.token.sequence

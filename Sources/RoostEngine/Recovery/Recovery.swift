@@ -48,18 +48,23 @@ enum Recovery {
         var clock: ExpiryClock
         var report: RecoveryReport
         var tailSizeBytes: UInt64
+        var scheduling: any Scheduling
     }
 
     static func open(
         at path: String, fileSystem: any FileSystem, configuration: EngineConfiguration
     ) async throws -> Parts {
-        try await BlockingOpening().open(path, fileSystem, configuration)
+        let thread = fileSystem.scheduling.thread(named: "roost-open")
+        return try await BlockingOpening(thread: thread).open(path, fileSystem, configuration)
     }
 }
 
 /// The opening's thread, as it blocks.
 private actor BlockingOpening {
-    private let thread = WorkerThread(name: "roost-open")
+    private let thread: WorkerThread
+
+    init(thread: WorkerThread) { self.thread = thread }
+
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     func open(
@@ -100,7 +105,8 @@ private actor BlockingOpening {
         let condition = EngineCondition(isReadOnly: !writable)
         var parts = Recovery.Parts(
             directory: directory, manifest: manifest, shards: shards, condition: condition,
-            clock: clock, report: report, tailSizeBytes: replay.sizeBytes)
+            clock: clock, report: report, tailSizeBytes: replay.sizeBytes,
+            scheduling: fileSystem.scheduling)
         if writable {
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)
@@ -229,9 +235,8 @@ private actor BlockingOpening {
         for shard in parts.shards { await shard.begin(on: LogStorage(log: log)) }
         parts.log = log
         let condition = parts.condition
-        parts.syncer = LogSyncer(log: log, thread: WorkerThread(name: "roost-sync")) {
-            condition.setPoison($0)
-        }
+        let thread = parts.scheduling.thread(named: "roost-sync")
+        parts.syncer = LogSyncer(log: log, thread: thread) { condition.setPoison($0) }
     }
 }
 

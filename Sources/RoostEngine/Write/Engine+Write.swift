@@ -55,10 +55,16 @@ extension Engine {
             noteAppended(appended, durability)
             return appended.sequence
         }
-        return try await commit(batch, involved, durability)
+        // Without reads there is nothing to conflict with.
+        return try await commit(batch, involved, durability)!
     }
 
-    private typealias Part = (index: Int, changes: [EncodedBatch.Change])
+    /// What a batch changes in one shard, and what its outcome rests on there.
+    struct Part {
+        var index: Int
+        var changes: [EncodedBatch.Change]
+        var reads: ShardReads?
+    }
 
     /// The shards that the batch touches, in ascending order: all batches make them ready in
     /// that order, so no two wait for each other.
@@ -68,20 +74,30 @@ extension Engine {
             parts[shardIndex(of: change.hash, shardCount: shards.count)].append(change)
         }
         return parts.indices.compactMap { index in
-            parts[index].isEmpty && batch.clears.isEmpty ? nil : (index, parts[index])
+            parts[index].isEmpty && batch.clears.isEmpty
+                ? nil : Part(index: index, changes: parts[index])
         }
     }
 
-    private func commit(
+    /// `nil`, with nothing changed, where something that was read has changed.
+    func commit(
         _ batch: EncodedBatch, _ involved: [Part], _ durability: Durability
-    ) async throws -> UInt64 {
+    ) async throws -> UInt64? {
         let token = BatchToken()
         let isSynced = durability == .synced
-        for part in involved {
-            await shards[part.index].prepare(
+        let isSingle =
+            batch.operationCount == 1 && batch.clears.isEmpty
+            && involved.allSatisfy { $0.reads == nil }
+        for (position, part) in involved.enumerated() {
+            let isReady = await shards[part.index].prepare(
                 StagedBatch(
                     token: token, changes: part.changes, dictionaries: batch.dictionaries,
-                    clears: batch.clears, isSingle: batch.operationCount == 1 && batch.clears.isEmpty))
+                    clears: batch.clears, isSingle: isSingle, reads: part.reads))
+            guard isReady else {
+                token.abort()
+                for part in involved[..<position] { await shards[part.index].foldResolved() }
+                return nil
+            }
         }
         let parts = involved.map { shards[$0.index] }
         let appended: LogWriter.Appended
@@ -101,7 +117,7 @@ extension Engine {
 
     /// Makes a staged batch visible on all its shards at one moment, after its sync where it
     /// waits for one; a failed sync leaves it invisible.
-    private func settle(
+    func settle(
         _ token: BatchToken, on shards: [Shard], appended: LogWriter.Appended, isSynced: Bool
     ) async throws {
         do {
@@ -117,14 +133,16 @@ extension Engine {
 
     /// Sets off what an append makes due: the interval's sync, the next flush, the writers' wait.
     @inline(__always)
-    private func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability) {
+    func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability) {
         if case .interval(let duration) = durability {
             intervals.noteWrite(within: duration, isUsual: durability == configuration.durability)
         }
-        if appended.totalBytes >= compactor.schedule.nextFlushBytes { compactor.noteGrowth(appended) }
+        if appended.totalBytes >= compactor.schedule.nextFlushBytes {
+            compactor.noteGrowth(appended)
+        }
     }
 
-    private func waitForRoom() async throws {
+    func waitForRoom() async throws {
         await condition.waitWhileStalled()
         try condition.checkWritable()
         // The compaction fails again and again: better an error now than a log without bound.

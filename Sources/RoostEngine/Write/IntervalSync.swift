@@ -1,3 +1,4 @@
+import RoostIO
 import RoostLog
 import Synchronization
 
@@ -8,11 +9,15 @@ import Synchronization
 ///   the flag falls before the sync looks at the log, so no write falls between.
 final class IntervalSync: Sendable {
     private let syncer: LogSyncer?
+    private let scheduling: any Scheduling
     private let isArmed = Atomic<Bool>(false)
     /// Timers for other intervals than the configured one.
     private let others = Mutex<Set<Duration>>([])
 
-    init(syncer: LogSyncer?) { self.syncer = syncer }
+    init(syncer: LogSyncer?, scheduling: any Scheduling) {
+        self.syncer = syncer
+        self.scheduling = scheduling
+    }
 
     /// A write was appended that has to be on disk within `duration`.
     @inline(__always)
@@ -42,7 +47,7 @@ final class IntervalSync: Sendable {
         // and this has to be in time.
         Task.detached(executorPreference: syncer.taskExecutor, priority: .high) { [self] in
             // Nothing cancels this task; were it to be, syncing early is right.
-            do { try await Task.sleep(for: duration) } catch {}
+            do { try await scheduling.sleep(for: duration) } catch {}
             disarm(self)
             // A failure poisons the workspace, which is how the next call learns of it.
             do { try await syncer.sync() } catch {}

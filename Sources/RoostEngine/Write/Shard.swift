@@ -17,12 +17,17 @@ package actor Shard {
     nonisolated let published: Mutex<ShardState>
     /// `nil` in a workspace opened for reading only, and until the log has begun.
     private var storage: (any Storage)?
-    private let hashSeed: HashSeed
+    let hashSeed: HashSeed
     nonisolated let clock: ExpiryClock
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// How often staged batches were resolved.
+    private(set) var resolutionCount = 0
     /// Whether anything is staged, so that a put can tell without the mutex.
-    private var hasStaged = false
+    private(set) var hasStaged = false
+    /// The count of resolved batches at which waiters were last woken: a read view that begins
+    /// folds too, and wakes nobody.
+    private var seenResolvedCount: UInt64 = 0
     /// The last segment that `published.active` was told to hold.
     private var heldRegion: MappedRegion?
 
@@ -52,6 +57,9 @@ package actor Shard {
             let region = regionIfNew(appended)
             published.withLock { state in
                 if let region { state.active.hold(region) }
+                if state.layers.isNoting {
+                    state.layers.note(operation, hash: hash, in: state.active)
+                }
                 state.active.insert(operation, hash: hash, sequence: appended.sequence)
                 state.residents.remove(hash)
             }
@@ -65,7 +73,7 @@ package actor Shard {
     ) async throws -> LogWriter.Appended {
         while true {
             if let appended = try write(value, key: key, name: name, hash: hash) { return appended }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
     }
 
@@ -76,13 +84,13 @@ package actor Shard {
         while true {
             foldResolved()
             if !isBlocked(hash: hash, prefix: name.prefix) { break }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
         return try stageNow(value, key: key, name: name, hash: hash, token: token)
     }
 
     @inline(never)
-    private func stageNow(
+    func stageNow(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) throws -> LogWriter.Appended {
         try name.withRecordKey(key) { recordKey in
@@ -133,7 +141,8 @@ package actor Shard {
         let region = regionIfNew(appended)
         published.withLock { state in
             if let region { state.active.hold(region) }
-            state.apply(batch.changes, frameLocation: appended.location, sequence: appended.sequence)
+            state.apply(
+                batch.changes, frameLocation: appended.location, sequence: appended.sequence)
         }
         return appended
     }
@@ -141,7 +150,7 @@ package actor Shard {
     func writeWaiting(_ batch: EncodedBatch) async throws -> LogWriter.Appended {
         while true {
             if let appended = try write(batch) { return appended }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
     }
 
@@ -158,14 +167,18 @@ package actor Shard {
     }
 
     /// Makes this shard's part of a batch ready: from here on no other write of its keys comes
-    /// between. The batch gets its sequence number once every shard is ready.
-    func prepare(_ staged: StagedBatch) async {
+    /// between. The batch gets its sequence number once every shard is ready. `false`, and nothing
+    /// is staged, where something that the batch rests on has changed.
+    @discardableResult
+    func prepare(_ staged: StagedBatch) async -> Bool {
         while true {
             foldResolved()
             if !isBlocked(staged) { break }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
+        guard areCurrent(staged.reads) else { return false }
         stage(staged, nil)
+        return true
     }
 
     /// Keeps the memory of a prepared batch that was appended.
@@ -188,31 +201,40 @@ package actor Shard {
     /// Moves what is committed into the table, forgets what is aborted, and wakes who waited.
     func foldResolved() {
         guard hasStaged else { return }
-        let (before, after) = published.withLock { state in
-            let before = state.staged.count
+        let (resolved, remaining) = published.withLock { state in
             state.foldResolved()
-            return (before, state.staged.count)
+            return (state.resolvedCount, state.staged.count)
         }
-        hasStaged = after > 0
+        hasStaged = remaining > 0
         // Two that wait would else wake each other without end, each by looking.
-        guard after < before else { return }
+        guard resolved != seenResolvedCount else { return }
+        seenResolvedCount = resolved
+        resolutionCount += 1
         let woken = waiters
         waiters.removeAll()
         for waiter in woken { waiter.resume() }
     }
 
-    private func waitForResolution() async {
-        await withCheckedContinuation { waiters.append($0) }
+    /// Returns once a batch was resolved since `resolutionCount` was `count`: between a caller's
+    /// look and this call others may have run.
+    func waitForResolution(since count: Int) async {
+        await withCheckedContinuation { continuation in
+            if resolutionCount == count {
+                waiters.append(continuation)
+            } else {
+                continuation.resume()
+            }
+        }
     }
 
-    private func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
+    func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
         hasStaged
             && published.withLock { state in
                 state.staged.contains { $0.blocks(hash: hash, prefix: prefix) }
             }
     }
 
-    private func isBlocked(_ staged: StagedBatch) -> Bool {
+    func isBlocked(_ staged: StagedBatch) -> Bool {
         hasStaged && published.withLock { state in state.staged.contains { $0.blocks(staged) } }
     }
 
@@ -238,7 +260,7 @@ package actor Shard {
                 }
             }
             if !isWaiting { break }
-            await waitForResolution()
+            await waitForResolution(since: resolutionCount)
         }
         heldRegion = nil
         return published.withLock { state in
@@ -246,10 +268,14 @@ package actor Shard {
             let clears = state.clears.map { ManifestRecord.Clear(prefix: $0, sequence: $1) }
             guard !state.active.isEmpty else {
                 // Its old segments are not needed any more.
-                if state.staged.isEmpty { state.active = LogTable() }
+                if state.staged.isEmpty {
+                    state.layers.endTable(state.active)
+                    state.active = LogTable()
+                }
                 return (nil, clears)
             }
             let frozen = state.active
+            state.layers.endTable(frozen)
             state.frozen = frozen
             state.active = LogTable(capacity: min(frozen.capacity, 1 << 12))
             // What is staged will enter the new table, and may point into segments that only
@@ -264,6 +290,7 @@ package actor Shard {
         published.withLock { state in
             guard let frozen = state.frozen else { return }
             let newer = state.active
+            state.layers.endTable(newer)
             state.active = frozen
             state.active.hold(all: newer)
             newer.forEach { operation in
@@ -339,6 +366,7 @@ extension ShardState {
     mutating func apply(_ changes: [EncodedBatch.Change], frameLocation: UInt, sequence: UInt64) {
         for change in changes {
             let operation = Operation(location: frameLocation + UInt(change.frameOffset))
+            if layers.isNoting { layers.note(operation, hash: change.hash, in: active) }
             active.insert(operation, hash: change.hash, sequence: sequence)
             residents.remove(change.hash)
         }
@@ -351,7 +379,9 @@ extension ShardState {
             && batch.changes.contains { change in
                 let operation = Operation(
                     location: batch.token.frameLocation + UInt(change.frameOffset))
-                guard let found = active.find(operation.key, hash: change.hash) else { return false }
+                guard let found = active.find(operation.key, hash: change.hash) else {
+                    return false
+                }
                 return found.sequence > batch.token.sequence
             }
     }
@@ -370,10 +400,12 @@ extension ShardState {
                 sequence: batch.token.sequence)
         }
         // By identity: a batch may be committed between the two looks.
+        let before = staged.count
         staged.removeAll { batch in
             committed.contains { $0.token === batch.token }
                 || (!batch.token.isPending && !batch.token.isCommitted)
         }
+        resolvedCount &+= UInt64(before - staged.count)
     }
 }
 

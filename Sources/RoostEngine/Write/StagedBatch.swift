@@ -43,6 +43,8 @@ struct StagedBatch: Sendable {
     /// Whether the whole batch changes one key only: then a later write of that key need not
     /// wait for it, since nobody can tell that the batch was ever visible.
     let isSingle: Bool
+    /// What its outcome rests on, and what nobody may change until it is resolved.
+    var reads: ShardReads?
 
     /// The batch's operation on `key`, the last where there are several.
     func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Operation? {
@@ -58,12 +60,25 @@ struct StagedBatch: Sendable {
     func blocks(hash: UInt64, prefix: [UInt8]) -> Bool {
         if isSingle { return false }
         return clears.contains(prefix) || changes.contains { $0.hash == hash }
+            || reads?.blocks(hash: hash, prefix: prefix) == true
+    }
+
+    /// Whether the batch, once it is committed, changes a key of this hash in the dictionary with
+    /// `prefix`: what whoever rests on the key's state must wait for, even where a plain write
+    /// need not.
+    func touches(hash: UInt64, prefix: [UInt8]) -> Bool {
+        clears.contains(prefix) || changes.contains { $0.hash == hash }
     }
 
     /// Whether `other`, coming later, must wait for this batch.
     func blocks(_ other: StagedBatch) -> Bool {
+        // Whoever read a key comes behind what is staged on it, a single put included.
+        if let reads = other.reads, reads.areChanged(by: self) { return true }
         if isSingle { return false }
-        if !clears.isEmpty, clears.contains(where: { other.dictionaries.contains($0) || other.clears.contains($0) }) {
+        if let reads, reads.areChanged(by: other) { return true }
+        if !clears.isEmpty,
+            clears.contains(where: { other.dictionaries.contains($0) || other.clears.contains($0) })
+        {
             return true
         }
         if other.clears.contains(where: { dictionaries.contains($0) }) { return true }

@@ -90,8 +90,10 @@ import Testing
         try await withTemporaryDirectory { path in
             let fixture = try Fixture(path)
             let oldest = try fixture.flush([("a", nil), ("c", 9)], number: 1, now: 0)!
-            let middle = try fixture.flush([("a", 10), ("b", 10)], number: 2, now: 0, above: [oldest])!
-            let newest = try fixture.flush([("b", nil)], number: 3, now: 0, above: [middle, oldest])!
+            let middle = try fixture.flush(
+                [("a", 10), ("b", 10)], number: 2, now: 0, above: [oldest])!
+            let newest = try fixture.flush(
+                [("b", nil)], number: 3, now: 0, above: [middle, oldest])!
             #expect(middle.footer.earliestDeadline.milliseconds == 10)
             #expect(newest.footer.earliestDeadline == .never)
             let all = [newest, middle, oldest]

@@ -107,3 +107,56 @@ import Testing
         try await workspace.close()
     }
 }
+
+extension TypedKeyTests {
+    @Test func updatesOfManyTasksAreAllCounted() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<50 { try await settings.update(.launches) { $0 += 1 } }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try settings[.launches] == 400)
+        try await workspace.close()
+    }
+
+    @Test func anUpdateStartsFromTheDefaultAndGivesBackWhatItReturns() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        let moved = try await settings.update(.origin) { origin in
+            origin.x += 1
+            return origin
+        }
+        #expect(moved == Point(x: 1, y: 0))
+        #expect(try settings[.origin] == moved)
+        try await settings.update(.profile) { $0 = Profile(name: "Ada", age: 36) }
+        try await settings.update(.profile) { $0?.age += 1 }
+        #expect(try settings[.profile]?.age == 37)
+        try await settings.update(.profile) { $0 = nil }
+        #expect(try !settings.contains(.profile))
+        try await workspace.close()
+    }
+
+    @Test func anUpdateOfWhatCannotBeDecodedChangesNothing() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        try await settings.set(Label(text: "no theme"), forKey: "ui.theme")
+        let error = await #expect(throws: RoostError.self) {
+            try await settings.update(.theme) { $0 = .dark }
+        }
+        #expect(error?.code == .decodingFailed)
+        #expect(try settings["ui.theme", as: Label.self]?.text == "no theme")
+        await #expect(throws: CancellationError.self) {
+            try await settings.update(.launches) { value in
+                value = 9
+                throw CancellationError()
+            }
+        }
+        #expect(try !settings.contains(.launches))
+        try await workspace.close()
+    }
+}

@@ -1,0 +1,118 @@
+import RoostEngine
+import RoostFormat
+
+/// A key's value as one read found it, and which version of it that was.
+///
+/// ``WorkspaceDictionary/replace(_:with:durability:)`` and
+/// ``WorkspaceDictionary/remove(_:durability:)`` change the key only while it still has this
+/// version.
+public struct Entry<Value: Sendable>: Sendable {
+    public let key: String
+    /// `nil` where the key had no value.
+    public let value: Value?
+    let dictionary: DictionaryName
+    let record: RecordVersion
+
+    /// The sequence number of the batch that set the value; zero where there was none. Grows
+    /// with every change of the key, over reopenings too.
+    public var version: UInt64 { record.sequence }
+}
+
+extension WorkspaceDictionary {
+    // MARK: Compare and set
+
+    /// The value of `key` and its version. Does not suspend; always decodes what is stored, so
+    /// it costs more than ``value(forKey:as:)-(_,Value.Type)`` of a resident value.
+    ///
+    /// - Throws: as `value(forKey:as:)`.
+    public func entry<Value: BinaryCodable & Sendable>(
+        forKey key: String, as type: Value.Type = Value.self
+    ) throws -> Entry<Value> {
+        try readEntry(key, .binary())
+    }
+
+    /// The value of `key` and its version; as the other `entry(forKey:as:)`.
+    @_disfavoredOverload
+    public func entry<Value: Codable & Sendable>(
+        forKey key: String, as type: Value.Type = Value.self
+    ) throws -> Entry<Value> {
+        try readEntry(key, .codable())
+    }
+
+    /// Sets the value of the entry's key if it still has the entry's version; returns the new
+    /// entry, once `durability` holds. Cheaper than a transaction: one call of the key's shard.
+    ///
+    /// An entry without a value is replaced only while the key has none.
+    ///
+    /// - Throws: `.conflict`, with nothing changed, where another writer was there first, a
+    ///   `removeAll` included; else as `set`.
+    @discardableResult
+    public func replace<Value: BinaryCodable & Sendable>(
+        _ entry: Entry<Value>, with value: Value, durability: Durability? = nil
+    ) async throws -> Entry<Value> {
+        try await replace(entry, with: value, .binary(), durability)
+    }
+
+    /// Sets the value of the entry's key if it still has the entry's version; as the other
+    /// `replace(_:with:durability:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public func replace<Value: Codable & Sendable>(
+        _ entry: Entry<Value>, with value: Value, durability: Durability? = nil
+    ) async throws -> Entry<Value> {
+        try await replace(entry, with: value, .codable(), durability)
+    }
+
+    /// Removes the entry's key if it still has the entry's version. As durable as any write.
+    ///
+    /// - Throws: `.conflict`, with nothing changed, where another writer was there first; else
+    ///   as `removeValue`.
+    public func remove<Value>(_ entry: Entry<Value>, durability: Durability? = nil) async throws {
+        try checkCancellation()
+        _ = try await write(nil, entry, durability)
+    }
+}
+
+extension WorkspaceDictionary {
+    func readEntry<Value>(
+        _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>
+    ) throws -> Entry<Value> {
+        let name = try checkedName()
+        let (found, record) = try workspace.engine.findVersioned(key, name: name)
+        let value = try found.map { found in
+            if let value = found.fixedValue(as: Value.self) { return value }
+            // The owner keeps the bytes in place; it must live until they are decoded.
+            return try withExtendedLifetime(found.owner) {
+                try codec().decode(stored: found.bytes, key: key, name: name)
+            }
+        }
+        return Entry(key: key, value: value, dictionary: name, record: record)
+    }
+
+    private func replace<Value>(
+        _ entry: Entry<Value>, with value: Value,
+        _ codec: @autoclosure @Sendable () -> ValueCodec<Value>, _ durability: Durability?
+    ) async throws -> Entry<Value> {
+        try checkCancellation()
+        let encoded = try encode(value, codec())
+        let sequence = try await write(encoded, entry, durability)
+        return Entry(
+            key: entry.key, value: value, dictionary: entry.dictionary,
+            record: RecordVersion(sequence: sequence))
+    }
+
+    private func write<Value>(
+        _ value: EncodedValue?, _ entry: Entry<Value>, _ durability: Durability?
+    ) async throws -> UInt64 {
+        let name = try checkedName()
+        precondition(entry.dictionary == name, "the entry was read from another dictionary")
+        let sequence = try await workspace.engine.write(
+            value, key: entry.key, name: name, if: entry.record, durability: durability)
+        guard let sequence else {
+            throw RoostError(
+                .conflict,
+                "\"\(entry.key)\" in \"\(name.name)\" was changed by another writer: read it again")
+        }
+        return sequence
+    }
+}

@@ -1,0 +1,149 @@
+import RoostEngine
+import RoostFormat
+
+/// One point in time of a whole workspace, for reading, while writers and compaction go on.
+///
+/// Beginning one takes each shard's lock once and copies nothing. While it is open, writers keep
+/// what they overwrite, and the files that it began on stay; so close it, or let go of it, when it
+/// is no longer needed. One that was forgotten shows in ``Workspace/statistics``.
+///
+/// Reads are synchronous and from any thread, as a dictionary's are; they are not made resident.
+public final class ReadView: Sendable {
+    private let workspace: Workspace
+    let engineView: EngineView
+
+    init(_ workspace: Workspace) throws {
+        self.workspace = workspace
+        engineView = try workspace.engine.view()
+    }
+
+    /// Ends the view; later reads through it throw `.closed`. Closing twice is no error.
+    public func close() { engineView.close() }
+
+    // MARK: One key
+
+    /// The value that `key` had in `dictionary`, or `nil`.
+    ///
+    /// - Throws: as ``WorkspaceDictionary/value(forKey:as:)-(_,Value.Type)``; `.closed` where the
+    ///   view or the workspace is.
+    public func value<Value: BinaryCodable & Sendable>(
+        forKey key: String, as type: Value.Type = Value.self, in dictionary: WorkspaceDictionary
+    ) throws -> Value? {
+        try read(key, dictionary, .binary())
+    }
+
+    /// The value that `key` had in `dictionary`, or `nil`; as the other `value(forKey:as:in:)`.
+    @_disfavoredOverload
+    public func value<Value: Codable & Sendable>(
+        forKey key: String, as type: Value.Type = Value.self, in dictionary: WorkspaceDictionary
+    ) throws -> Value? {
+        try read(key, dictionary, .codable())
+    }
+
+    /// Whether `key` had a value in `dictionary`. Decodes nothing.
+    public func contains(_ key: String, in dictionary: WorkspaceDictionary) throws -> Bool {
+        check(dictionary)
+        return try engineView.contains(key, name: try dictionary.checkedName())
+    }
+
+    // MARK: Many keys
+
+    /// How many keys `dictionary` had; costs as ``WorkspaceDictionary/count``.
+    public func count(of dictionary: WorkspaceDictionary) throws -> Int {
+        check(dictionary)
+        return try engineView.count(of: try dictionary.checkedName())
+    }
+
+    /// The keys of `dictionary` that begin with `prefix`, in the order of their UTF-8 bytes or
+    /// against it, at most `limit`. Holds all of them in memory.
+    public func keys(
+        of dictionary: WorkspaceDictionary, prefix: String = "", limit: Int? = nil,
+        order: ScanOrder = .ascending
+    ) throws -> [String] {
+        try keys(try dictionary.range(prefix: prefix), dictionary, limit, order)
+    }
+
+    /// The keys of `dictionary` in `range`; as the other `keys(of:prefix:limit:order:)`.
+    public func keys(
+        of dictionary: WorkspaceDictionary, in range: some KeyRange, limit: Int? = nil,
+        order: ScanOrder = .ascending
+    ) throws -> [String] {
+        try keys(try dictionary.range(range), dictionary, limit, order)
+    }
+
+    /// The entries of `dictionary` whose keys begin with `prefix`, in the order of their UTF-8
+    /// bytes or against it, at most `limit`. The sequence keeps the view; closing the view ends
+    /// the sequence with `.closed`.
+    public func entries<Value: BinaryCodable & Sendable>(
+        of dictionary: WorkspaceDictionary, prefix: String = "", as type: Value.Type = Value.self,
+        limit: Int? = nil, order: ScanOrder = .ascending
+    ) throws -> EntrySequence<Value> {
+        check(dictionary)
+        return dictionary.entries(
+            .success(try dictionary.range(prefix: prefix)), limit, order, .binary(), self)
+    }
+
+    /// The entries of `dictionary` whose keys begin with `prefix`; as the other
+    /// `entries(of:prefix:as:limit:order:)`.
+    @_disfavoredOverload
+    public func entries<Value: Codable & Sendable>(
+        of dictionary: WorkspaceDictionary, prefix: String = "", as type: Value.Type = Value.self,
+        limit: Int? = nil, order: ScanOrder = .ascending
+    ) throws -> EntrySequence<Value> {
+        check(dictionary)
+        return dictionary.entries(
+            .success(try dictionary.range(prefix: prefix)), limit, order, .codable(), self)
+    }
+
+    // MARK: Within
+
+    private func keys(
+        _ range: RecordRange, _ dictionary: WorkspaceDictionary, _ limit: Int?, _ order: ScanOrder
+    ) throws -> [String] {
+        check(dictionary)
+        let scan = try engineView.scan(range, order)
+        var keys: [String] = []
+        while keys.count < limit ?? .max, let recordKey = scan.recordKey {
+            keys.append(String(decoding: recordKey[range.prefix.count...], as: UTF8.self))
+            try scan.moveToNext()
+        }
+        return keys
+    }
+
+    func read<Value>(
+        _ key: String, _ dictionary: WorkspaceDictionary,
+        _ codec: @autoclosure () -> ValueCodec<Value>
+    ) throws -> Value? {
+        check(dictionary)
+        let name = try dictionary.checkedName()
+        guard let found = try engineView.find(key, name: name) else { return nil }
+        if let value = found.fixedValue(as: Value.self) { return value }
+        // The owner keeps the bytes in place; it must live until they are decoded.
+        return try withExtendedLifetime(found.owner) {
+            try codec().decode(stored: found.bytes, key: key, name: name)
+        }
+    }
+
+    private func check(_ dictionary: WorkspaceDictionary) {
+        precondition(
+            dictionary.workspace === workspace, "the dictionary belongs to another workspace")
+    }
+}
+
+extension Workspace {
+    /// Calls `body` with a view of this moment, and closes it. Does not suspend. ``ReadView`` says
+    /// what it costs.
+    ///
+    /// - Throws: `.closed`; what `body` throws.
+    public func read<Result>(_ body: (ReadView) throws -> Result) throws -> Result {
+        let view = try readView()
+        defer { view.close() }
+        return try body(view)
+    }
+
+    /// A view of this moment, to be closed when it is no longer needed; at the latest it closes
+    /// with its last reference.
+    ///
+    /// - Throws: `.closed`.
+    public func readView() throws -> ReadView { try ReadView(self) }
+}

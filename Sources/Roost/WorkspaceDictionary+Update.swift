@@ -1,0 +1,109 @@
+import RoostEngine
+
+// Reads a value, lets the caller change it, and sets it if the key is still as it was read; else
+// again with the newer value. Of several at once one always gets through, so all end.
+
+extension WorkspaceDictionary {
+    /// Changes the value of `key` atomically: no other write of the key falls between the read
+    /// and the write. `body` gets the value, or `initial` where there is none, and is called
+    /// again with the newer value where another writer was there first; it runs on the caller's
+    /// actor and should do nothing else. Returns what `body` returned, once `durability` holds.
+    ///
+    /// - Throws: what `body` throws, and then nothing is changed; as `value(forKey:as:)` and
+    ///   `set`; `.cancelled` between two attempts.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
+        _ key: String, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
+        durability: Durability? = nil, _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        try await updateValue(key, .binary(), durability) { stored in
+            var value = stored ?? initial()
+            let result = try body(&value)
+            stored = value
+            return result
+        }
+    }
+
+    /// Changes the value of `key` atomically; as the other `update(_:default:as:durability:_:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: Codable & Sendable, Result: Sendable>(
+        _ key: String, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
+        durability: Durability? = nil, _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        try await updateValue(key, .codable(), durability) { stored in
+            var value = stored ?? initial()
+            let result = try body(&value)
+            stored = value
+            return result
+        }
+    }
+
+    /// Changes, sets or removes the value of `key` atomically: `body` gets `nil` where there is
+    /// none, and removes it by leaving `nil`. Else as `update(_:default:as:durability:_:)`.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
+        _ key: String, as type: Value.Type, durability: Durability? = nil,
+        _ body: (inout Value?) throws -> Result
+    ) async throws -> Result {
+        try await updateValue(key, .binary(), durability, body)
+    }
+
+    /// Changes, sets or removes the value of `key` atomically; as the other
+    /// `update(_:as:durability:_:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: Codable & Sendable, Result: Sendable>(
+        _ key: String, as type: Value.Type, durability: Durability? = nil,
+        _ body: (inout Value?) throws -> Result
+    ) async throws -> Result {
+        try await updateValue(key, .codable(), durability, body)
+    }
+
+    nonisolated(nonsending) func updateValue<Value: Sendable, Result: Sendable>(
+        _ key: String, _ codec: ValueCodec<Value>, _ durability: Durability?,
+        _ body: (inout Value?) throws -> Result
+    ) async throws -> Result {
+        let name = try checkedName()
+        while true {
+            try checkCancellation()
+            let entry = try readEntry(key, codec)
+            var value = entry.value
+            let result = try body(&value)
+            if value == nil && entry.value == nil { return result }
+            let encoded = try value.map { try encode($0, codec) }
+            let sequence = try await workspace.engine.write(
+                encoded, key: key, name: name, if: entry.record, durability: durability)
+            if sequence != nil { return result }
+        }
+    }
+}
+
+extension WorkspaceDictionary {
+    /// Changes the value of `key` atomically: no other write of the key falls between the read
+    /// and the write. `body` gets the value, or the key's default, and is called again with the
+    /// newer value where another writer was there first; it runs on the caller's actor and should
+    /// do nothing else. An optional key is removed by leaving `nil`. What is written stays, as
+    /// with `set`. Returns what `body` returned, once `durability` holds.
+    ///
+    /// - Throws: what `body` throws, `.decodingFailed` and `.typeMismatch` where what is stored is
+    ///   no such value, and then nothing is changed; as `set`; `.cancelled` between two attempts.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value, Result: Sendable>(
+        _ key: Key<Value>, durability: Durability? = nil, _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        try await update(key, key.form, durability, body)
+    }
+
+    private nonisolated(nonsending) func update<Form: KeyForm, Result: Sendable>(
+        _ key: Key<Form.Value>, _ form: Form.Type, _ durability: Durability?,
+        _ body: (inout Form.Value) throws -> Result
+    ) async throws -> Result {
+        try await updateValue(key.name, form.codec, durability) { stored in
+            var value = form.value(of: stored) ?? key.defaultValue
+            let result = try body(&value)
+            stored = form.stored(of: value)
+            return result
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Foundation
+
+/// Kills writers of real workspaces at random moments and checks, each time, that what they were
+/// told is written is there.
+@main
+struct CrashCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "roost-crash",
+        abstract: "Kills writers with SIGKILL, reopens what they leave, and compares.",
+        discussion: """
+            The last line is JSON. Exit status 1 where anything was lost, torn, stale or failed; \
+            the workspace that shows it is then kept, and its path printed.
+            """,
+        subcommands: [CrashWriterCommand.self])
+
+    @Option(help: "Kills in all; 0 for no limit.") var kills = 1000
+    @Option(help: "What the writers do follows from it; when they die does not.") var seed: UInt64?
+    @Option(help: "Stop after so long, whatever the number of kills.") var seconds = Int.max
+    @Option(help: "process, interval, synced or mixed.") var durability = DurabilityChoice.mixed
+    @Option(help: "Where the workspaces are made.")
+    var directory = FileManager.default.temporaryDirectory.path
+    @Option(help: "Workspaces at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
+
+    func run() async throws {
+        let seed = seed ?? .random(in: 0..<1_000_000_000)
+        printLine("roost-crash --kills \(kills) --seed \(seed) --durability \(durability.rawValue)")
+        let root = "\(directory)/roost-crash-\(seed)-\(ProcessInfo.processInfo.processIdentifier)"
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        let tally = CrashTally(killLimit: kills == 0 ? .max : kills, seconds: seconds)
+        let durability = durability
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<max(1, width) {
+                group.addTask {
+                    var supervisor = CrashSupervisor(
+                        seed: seed, worker: worker, root: root, durability: durability, tally: tally)
+                    await supervisor.run()
+                }
+            }
+            group.addTask { await tally.showProgress() }
+        }
+        let counts = tally.counts
+        if counts.isSound { try FileManager.default.removeItem(atPath: root) }
+        printLine(counts.json)
+        if !counts.isSound { throw ExitCode.failure }
+    }
+}
+
+/// Writes a line to standard output at once, as others may be waiting for it.
+func printLine(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

@@ -1,0 +1,35 @@
+import Foundation
+
+/// A child process. Spawned directly, as thousands of them are.
+struct WriterProcess {
+    private let identifier: pid_t
+
+    /// Starts this executable with `arguments`.
+    init(_ arguments: [String]) throws {
+        guard let executable = Bundle.main.executablePath else {
+            throw CrashFailure("this executable's path is unknown")
+        }
+        var pointers: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) }
+        pointers.append(nil)
+        defer { for pointer in pointers { free(pointer) } }
+        var identifier: pid_t = 0
+        let number = posix_spawn(&identifier, executable, nil, nil, pointers, environ)
+        guard number == 0 else { throw CrashFailure("could not start a writer: error \(number)") }
+        self.identifier = identifier
+    }
+
+    /// Whether it has ended, and how: `nil` while it runs.
+    func status() -> Int32? {
+        var status: Int32 = 0
+        return waitpid(identifier, &status, WNOHANG) == identifier ? status : nil
+    }
+
+    /// Kills it; returns how it ended once it is gone.
+    func kill() async throws -> Int32 {
+        _ = Foundation.kill(identifier, SIGKILL)
+        while true {
+            if let status = status() { return status }
+            try await Task.sleep(for: .microseconds(200))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import RoostFormat
+import RoostSnapshot
+
+/// Which record of a key a read found: what a conditional write compares.
+package struct RecordVersion: Sendable, Hashable {
+    /// The sequence number of the batch that put the value; zero where the key has none, be it
+    /// that it never had, was removed, or went with its dictionary.
+    package let sequence: UInt64
+    /// Where it was found: as long as the key is still there, nothing has to be looked up again.
+    let origin: FoundValue.Origin?
+    /// When the value expires: the key has none then, so this version is over.
+    let deadline: Deadline
+
+    package init(sequence: UInt64) { self.init(sequence: sequence, origin: nil) }
+
+    init(sequence: UInt64, origin: FoundValue.Origin?, deadline: Deadline = .never) {
+        self.sequence = sequence
+        self.origin = origin
+        self.deadline = deadline
+    }
+}
+
+extension Engine {
+    /// The value of a key as bytes, or `nil`, and its version. Synchronous, from any thread.
+    package func findVersioned(
+        _ key: String, name: DictionaryName
+    ) throws -> (found: FoundValue?, version: RecordVersion) {
+        try condition.checkOpen()
+        return try name.withRecordKey(key) { recordKey in
+            let hash = hashSeed.hash(recordKey)
+            return try shard(of: hash).findVersioned(recordKey, hash: hash)
+        }
+    }
+}
+
+extension Shard {
+    nonisolated func findVersioned(
+        _ key: UnsafeRawBufferPointer, hash: UInt64
+    ) throws -> (found: FoundValue?, version: RecordVersion) {
+        let (place, owner, snapshots, epoch) = published.withLock { state in
+            let place = state.place(of: key, hash: hash)
+            guard case .log(let operation) = place else {
+                return (place, RegionList?.none, state.snapshots, state.epoch)
+            }
+            return (place, state.owner(of: operation), state.snapshots, state.epoch)
+        }
+        switch place {
+        case .absent: return (nil, RecordVersion(sequence: 0))
+        case .log(let operation):
+            let origin = FoundValue.Origin.log(operation.location)
+            let deadline = operation.deadline
+            guard clock.isLive(deadline) else {
+                return (nil, RecordVersion(sequence: 0, origin: origin))
+            }
+            let found = FoundValue(
+                resident: nil, bytes: operation.value, owner: owner, origin: origin)
+            return (
+                found,
+                RecordVersion(sequence: operation.sequence, origin: origin, deadline: deadline)
+            )
+        case .cold(let clearedSequence):
+            let origin = FoundValue.Origin.cold(epoch: epoch, clearedSequence: clearedSequence)
+            guard let (snapshot, record) = try snapshots.find(key, hash: hash), record.isPut,
+                record.sequence >= clearedSequence, clock.isLive(record.deadline)
+            else { return (nil, RecordVersion(sequence: 0, origin: origin)) }
+            let found = try FoundValue(record, in: snapshot, origin: origin)
+            return (
+                found,
+                RecordVersion(
+                    sequence: record.sequence, origin: origin, deadline: record.deadline)
+            )
+        }
+    }
+
+    /// Whether the newest visible record of a key is still the one that `version` names.
+    func isCurrent(
+        _ version: RecordVersion, _ key: UnsafeRawBufferPointer, hash: UInt64
+    ) throws -> Bool {
+        // What has expired since is gone.
+        guard clock.isLive(version.deadline) else { return false }
+        let (place, snapshots, epoch) = published.withLock { state in
+            (state.place(of: key, hash: hash), state.snapshots, state.epoch)
+        }
+        switch place {
+        case .absent: return version.sequence == 0
+        case .log(let operation):
+            // What had expired then, and is still the newest, has expired now.
+            if version.sequence == 0 { return !clock.isLive(operation.deadline) }
+            return operation.sequence == version.sequence
+        case .cold(let clearedSequence):
+            if version.origin == .cold(epoch: epoch, clearedSequence: clearedSequence) {
+                return true
+            }
+            // A flush or a merge came between: the record may have moved, and is the same one.
+            guard let (_, record) = try snapshots.find(key, hash: hash), record.isPut,
+                record.sequence >= clearedSequence, clock.isLive(record.deadline)
+            else { return version.sequence == 0 }
+            return record.sequence == version.sequence
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+import RoostSnapshot
+
+/// Reads what can be read of a workspace, however damaged, and changes nothing in it. For one
+/// user at a time; blocks; holds every key in memory.
+///
+/// - `winners` says for each record key which of its records is the newest that was found.
+/// - A clear hides what is older than it, as in an open workspace.
+package struct Salvage {
+    enum Location {
+        /// The address of an operation.
+        case log(UInt)
+        case group(snapshot: Int, index: Int, offset: Int)
+    }
+
+    struct Winner {
+        var sequence: UInt64
+        var isPut: Bool
+        var location: Location
+    }
+
+    let directory: any Directory
+    let entries: [DirectoryEntry]
+    /// `nil` where it cannot be read.
+    let manifest: ManifestRecord?
+    package internal(set) var report = SalvageReport()
+    var winners: [[UInt8]: Winner] = [:]
+    var clears: [[UInt8]: UInt64] = [:]
+    var snapshots: [SnapshotReader] = []
+    var segments: [(reader: LogReader, seed: ChecksumSeed)] = []
+    /// The last batch that is taken from the log: behind it is its unfinished end.
+    var lastSequence: UInt64 = .max
+
+    /// Looks at everything. Throws where the directory cannot be read at all, is in use, or is of
+    /// a later format.
+    package init(path: String, fileSystem: any FileSystem) throws {
+        directory = try fileSystem.openDirectory(at: path, create: false)
+        try directory.lock(exclusive: false)
+        entries = try directory.entries()
+        guard entries.contains(where: { FileName($0.name) != nil }) else {
+            throw RoostError(.io, "there is no workspace here to read", file: path)
+        }
+        var failure: RoostError?
+        manifest = try Self.readManifest(in: directory, entries, &failure)
+        if let failure {
+            report.losses.append(
+                .init(
+                    file: FileName.manifest.text, offset: failure.offset,
+                    reason: "\(failure.message). What was removed before the last flush may be back"))
+        } else {
+            report.fileCount += 1
+        }
+        for clear in manifest?.clears ?? [] { clears[clear.prefix] = clear.sequence }
+        try readSnapshots()
+        try readLog()
+    }
+
+    private static func readManifest(
+        in directory: any Directory, _ entries: [DirectoryEntry], _ failure: inout RoostError?
+    ) throws -> ManifestRecord? {
+        do {
+            if let manifest = try ManifestFile.read(in: directory, entries: entries) { return manifest }
+            failure = RoostError(.corrupt, "there is no manifest")
+        } catch let error as RoostError where error.code != .unsupportedVersion {
+            failure = error
+        }
+        return nil
+    }
+
+    // MARK: The records
+
+    /// The record keys that have a value, in the order of their bytes.
+    package var recordKeys: [[UInt8]] {
+        winners.filter { key, winner in
+            winner.isPut && winner.sequence >= clearedSequence(of: key)
+        }.keys.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    private func clearedSequence(of key: [UInt8]) -> UInt64 {
+        guard !clears.isEmpty, let length = key.first else { return 0 }
+        return clears[Array(key.prefix(1 + Int(length)))] ?? 0
+    }
+
+    /// The stored value of one of `recordKeys`.
+    package func value(of recordKey: [UInt8]) throws -> [UInt8]? {
+        guard let winner = winners[recordKey] else { return nil }
+        switch winner.location {
+        case .log(let location): return Array(Operation(location: location).value)
+        case .group(let snapshot, let index, let offset):
+            let snapshot = snapshots[snapshot]
+            return try recordKey.withUnsafeBytes { key in
+                let group = try snapshot.group(index, at: offset)
+                guard case .found(let record) = RecordGroup.find(key, in: group) else { return nil }
+                var value: [UInt8]?
+                try snapshot.withValue(of: record) { value = Array($0) }
+                return value
+            }
+        }
+    }
+
+    package mutating func noteWritten(recordCount: Int) { report.recordCount += recordCount }
+
+    mutating func note(
+        _ key: [UInt8], _ sequence: UInt64, isPut: Bool, at location: Location
+    ) {
+        // Of several in one batch the last one counts.
+        if let winner = winners[key], winner.sequence > sequence { return }
+        winners[key] = Winner(sequence: sequence, isPut: isPut, location: location)
+    }
+
+    static func place(_ key: UnsafeRawBufferPointer) -> SalvageReport.Place? {
+        splitRecordKey(key).map { name, key in
+            .init(
+                dictionary: String(decoding: name, as: UTF8.self),
+                key: String(decoding: key, as: UTF8.self))
+        }
+    }
+}

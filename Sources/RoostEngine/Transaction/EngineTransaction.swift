@@ -1,0 +1,238 @@
+import RoostFormat
+import RoostIO
+import RoostSnapshot
+
+/// One attempt of a transaction: what it read, and the batch that it would commit.
+///
+/// - All reads are of one view, begun at the first of them; a key that the attempt has changed
+///   itself is read from its batch.
+/// - `latest` has the place in `batch.changes` of the last change of each hash.
+package struct EngineTransaction: ~Copyable {
+    private let engine: Engine
+    package private(set) var batch: EncodedBatch
+    package private(set) var reads: TransactionReads?
+    private var latest: [UInt64: Int] = [:]
+    private var clearedDictionaries: Set<[UInt8]> = []
+
+    package init(_ engine: Engine) {
+        self.engine = engine
+        batch = EncodedBatch(hashSeed: engine.hashSeed)
+    }
+
+    private mutating func begunReads() throws -> EngineView {
+        if let reads { return reads.view }
+        let view = try engine.view()
+        reads = TransactionReads(view)
+        return view
+    }
+
+    /// Lets writers forget what they kept for the reads.
+    package func close() { reads?.view.close() }
+
+    // MARK: Reading
+
+    /// Calls `body` with the value of a key, kind and payload, or with `nil`.
+    package mutating func withValue<Result>(
+        _ key: String, name: DictionaryName, _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) throws -> Result {
+        switch ownChange(key, name) {
+        case .put(let range):
+            return try batch.payload.withUnsafeBytes { try body(.init(rebasing: $0[range])) }
+        case .removed: return try body(nil)
+        case .unchanged:
+            let view = try noteRead(key, name)
+            guard let found = try view.find(key, name: name) else { return try body(nil) }
+            reads?.note(found.deadline)
+            // The owner keeps the bytes in place while they are used.
+            return try withExtendedLifetime(found.owner) { try body(found.bytes) }
+        }
+    }
+
+    package mutating func contains(_ key: String, name: DictionaryName) throws -> Bool {
+        switch ownChange(key, name) {
+        case .put: true
+        case .removed: false
+        case .unchanged: try containsUnchanged(key, name)
+        }
+    }
+
+    private mutating func containsUnchanged(_ key: String, _ name: DictionaryName) throws -> Bool {
+        guard let deadline = try noteRead(key, name).deadline(of: key, name: name) else {
+            return false
+        }
+        reads?.note(deadline)
+        return true
+    }
+
+    private mutating func noteRead(_ key: String, _ name: DictionaryName) throws -> EngineView {
+        let view = try begunReads()
+        name.withRecordKey(key) { recordKey in
+            reads?.note(recordKey, hash: engine.hashSeed.hash(recordKey), in: name)
+        }
+        return view
+    }
+
+    /// How many keys a dictionary has.
+    package mutating func count(of name: DictionaryName) throws -> Int {
+        let own = ownKeys(in: RecordRange(name))
+        let putCount = own.reduce(0) { $0 + ($1.isPut ? 1 : 0) }
+        if clearedDictionaries.contains(name.prefix) { return putCount }
+        let view = try begunReads()
+        reads?.note(RecordRange(name))
+        var (count, deadline) = try view.countLive(in: name)
+        reads?.note(deadline)
+        for change in own {
+            let key = String(decoding: change.key.dropFirst(name.prefix.count), as: UTF8.self)
+            count += (change.isPut ? 1 : 0) - (try view.contains(key, name: name) ? 1 : 0)
+        }
+        return count
+    }
+
+    /// Calls `body` with the keys in `range` and their values, kind and payload, in order, at most
+    /// `limit` of them.
+    package mutating func scan(
+        _ range: RecordRange, _ order: ScanOrder, limit: Int,
+        _ body: (_ recordKey: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws ->
+            Void
+    ) throws {
+        guard limit > 0 else { return }
+        var own = ownKeys(in: range)
+        if order == .descending { own.reverse() }
+        var scan: ViewScan?
+        if !clearedDictionaries.contains(range.prefix) {
+            scan = try begunReads().scan(range, order)
+        }
+        var next = own.startIndex
+        var count = 0
+        var last: [UInt8] = []
+        while count < limit {
+            let stored = scan?.recordKey
+            let change = next < own.endIndex ? own[next] : nil
+            var comparison = stored == nil ? 1 : -1
+            if let stored, let change {
+                comparison = change.key.withUnsafeBytes { compareBytes(stored, $0) }
+                if order == .descending { comparison = -comparison }
+            }
+            guard let key = comparison < 0 ? stored.map({ Array($0) }) : change?.key else { break }
+            if comparison >= 0 { next += 1 }
+            let value = comparison < 0 ? nil : change?.value
+            if comparison < 0 || value != nil {
+                count += 1
+                last = key
+            }
+            try key.withUnsafeBytes { key in
+                if comparison < 0 {
+                    reads?.note(scan?.deadline ?? .never)
+                    try scan?.withValue { try body(key, $0) }
+                } else if let value {
+                    try batch.payload.withUnsafeBytes { try body(key, .init(rebasing: $0[value])) }
+                }
+            }
+            if comparison <= 0 { try scan?.moveToNext() }
+        }
+        guard scan != nil else { return }
+        // Behind the limit nothing was looked at.
+        reads?.note(count < limit ? range : range.cut(behind: last, order))
+    }
+
+    // MARK: What the attempt changed itself
+
+    private enum OwnChange {
+        case put(Range<Int>)
+        case removed
+        case unchanged
+    }
+
+    private struct OwnKey {
+        let key: [UInt8]
+        /// In the batch's payload; `nil` where the key is removed.
+        let value: Range<Int>?
+        var isPut: Bool { value != nil }
+    }
+
+    private func ownChange(_ key: String, _ name: DictionaryName) -> OwnChange {
+        let change = name.withRecordKey(key) { recordKey in
+            let hash = engine.hashSeed.hash(recordKey)
+            return latest[hash].flatMap { batch.change(at: $0, hash: hash, of: recordKey, clock: engine.clock) }
+        }
+        if let change { return change.value.map { .put($0) } ?? .removed }
+        return clearedDictionaries.contains(name.prefix) ? .removed : .unchanged
+    }
+
+    /// The keys in `range` that the attempt changed, in order, each as it left it.
+    private func ownKeys(in range: RecordRange) -> [OwnKey] {
+        var keys: [[UInt8]: Range<Int>?] = [:]
+        for index in batch.changes.indices {
+            let change = batch.change(at: index, clock: engine.clock)
+            let isInRange = change.key.withUnsafeBytes { range.contains($0) }
+            if isInRange { keys[change.key] = .some(change.value) }
+        }
+        return keys.map { OwnKey(key: $0.key, value: $0.value) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    // MARK: Changing
+
+    package mutating func put(
+        _ value: EncodedValue, forKey key: String, in name: DictionaryName
+    ) throws {
+        batch.put(value, forKey: key, in: name)
+        try noteChange()
+    }
+
+    package mutating func remove(_ key: String, in name: DictionaryName) throws {
+        batch.remove(key, in: name)
+        try noteChange()
+    }
+
+    /// Removes what the dictionary holds, what the attempt itself has put included.
+    package mutating func clear(_ name: DictionaryName) throws {
+        // In a batch a clear comes before all puts, wherever it stands.
+        for own in ownKeys(in: RecordRange(name)) where own.isPut {
+            try remove(
+                String(decoding: own.key.dropFirst(name.prefix.count), as: UTF8.self), in: name)
+        }
+        if clearedDictionaries.insert(name.prefix).inserted { batch.clear(name) }
+    }
+
+    private mutating func noteChange() throws {
+        if let failure = batch.failure { throw failure }
+        if let last = batch.changes.last { latest[last.hash] = batch.changes.count - 1 }
+    }
+}
+
+extension EncodedBatch {
+    /// The key of a change, and where its value stands in the payload; `nil` for a removal, and
+    /// for a value that has expired.
+    func change(at index: Int, clock: ExpiryClock) -> (key: [UInt8], value: Range<Int>?) {
+        payload.withUnsafeBytes { bytes in
+            let begin = changes[index].frameOffset - Frame.headerSizeBytes
+            let operation = Operation(address: bytes.baseAddress! + begin)
+            let valueBegin = begin + Operation.headerSizeBytes + operation.keyCount
+            let value = valueBegin..<(valueBegin + operation.valueCount)
+            return (Array(operation.key), operation.isPut && clock.isLive(operation.deadline) ? value : nil)
+        }
+    }
+
+    /// The last change of a key, which is at `index` or, where another key has its hash, before.
+    func change(
+        at index: Int, hash: UInt64, of key: UnsafeRawBufferPointer, clock: ExpiryClock
+    ) -> (key: [UInt8], value: Range<Int>?)? {
+        for candidate in changes[...index].indices.reversed() where changes[candidate].hash == hash
+        {
+            let found = change(at: candidate, clock: clock)
+            if found.key.withUnsafeBytes({ equalBytes($0, key) }) { return found }
+        }
+        return nil
+    }
+}
+
+extension RecordRange {
+    /// What a scan in this order has looked at when `last` was the last key that it gave.
+    func cut(behind last: [UInt8], _ order: ScanOrder) -> RecordRange {
+        switch order {
+        case .ascending: RecordRange(prefix: prefix, lower: lower, upper: last + [0])
+        case .descending: RecordRange(prefix: prefix, lower: last, upper: upper)
+        }
+    }
+}

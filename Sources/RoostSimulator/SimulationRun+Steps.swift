@@ -1,0 +1,82 @@
+import Roost
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+extension SimulationRun {
+    /// Makes one call; other tasks make theirs whenever this one waits.
+    func perform(_ action: Workload.Action, on workspace: Workspace) async throws {
+        let engine = workspace.engine
+        switch action {
+        case .write(let changes, let durability): try await write(engine, changes, durability)
+        case .read(let dictionary, let key):
+            let found = try engine.value(key, DictionaryName(dictionary)!)
+            guard history.allows(found, dictionary: dictionary, key: key) else {
+                throw SimulationFailure("a wrong value of \(dictionary)/\(key)")
+            }
+        case .check: try compare(workspace, "while open")
+        case .synchronize:
+            let last = history.lastKnown
+            try await engine.synchronize()
+            // Counted by what is known to have been appended: nothing else was promised.
+            if !fileSystem.isOff { history.durableCount = max(history.durableCount, last) }
+            note("synchronized \(last)")
+        case .compact:
+            note("compact")
+            try await engine.compact()
+        case .close: try await close(workspace)
+        }
+    }
+
+    private func write(
+        _ engine: Engine, _ changes: [History.Change], _ durability: Durability
+    ) async throws {
+        let isAwaited = durability == .synced
+        let call = history.begin(
+            History.Batch(changes: changes, isAwaited: isAwaited), lastSequence: lastSequence(engine))
+        do {
+            let sequence = Int(try await engine.make(changes, durability))
+            note("wrote \(sequence) \(durability) \(changes.count)")
+            // A machine that is off may have stopped before the frame was complete.
+            if fileSystem.isOff || workspace?.engine !== engine {
+                return history.end(call, isAcknowledged: false, lastSequence: lastSequence(engine))
+            }
+            try history.place(call, at: sequence)
+            history.acknowledgedCount = max(history.acknowledgedCount, sequence)
+            if isAwaited { history.durableCount = max(history.durableCount, sequence) }
+        } catch let error as RoostError {
+            note("write \(durability) failed: \(error)")
+            history.end(call, isAcknowledged: false, lastSequence: lastSequence(engine))
+            throw error
+        }
+    }
+
+    private func lastSequence(_ engine: Engine) -> Int { Int(engine.statistics.lastSequence) }
+
+    private func close(_ workspace: Workspace) async throws {
+        guard self.workspace === workspace else { return }
+        isClosing = true
+        let last = history.lastKnown
+        countWork()
+        do {
+            try await workspace.close()
+            note("closed at \(last)")
+            // One that was poisoned closes without a sync.
+            if !fileSystem.isOff, !hasFaults {
+                history.durableCount = max(history.durableCount, last)
+            }
+        } catch {
+            note("closing failed: \(error)")
+            leave(workspace)
+            throw error
+        }
+        leave(workspace)
+    }
+
+    private func leave(_ closed: Workspace) {
+        guard workspace === closed, !fileSystem.isOff else { return }
+        requiredCount = history.acknowledgedCount
+        requiresAcknowledged = true
+        workspace = nil
+    }
+}

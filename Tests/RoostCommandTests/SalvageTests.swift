@@ -1,0 +1,204 @@
+import Foundation
+import Roost
+import RoostTestSupport
+import Testing
+
+/// Damages a workspace in one way each, and looks at what `roost salvage` makes of it.
+@Suite struct SalvageTests {
+    /// 2,000 records in snapshots, two of them removed later and one changed, and some in the log.
+    private func makeWorkspace(at path: String) async throws {
+        let configuration = Workspace.Configuration(shardCount: 2, durability: .process)
+        let workspace = try await Workspace.open(at: path, configuration: configuration)
+        let dictionary = workspace.dictionary("d")
+        try await workspace.write { batch in
+            for number in 0..<2000 { batch.set("value \(number)", forKey: key(number), in: dictionary) }
+            batch.set("gone", forKey: "k", in: workspace.dictionary("cleared"))
+        }
+        try await workspace.compact()
+        try await workspace.dictionary("cleared").removeAll()
+        try await dictionary.removeValue(forKey: key(3))
+        try await dictionary.set("changed", forKey: key(4))
+        for number in 2000..<2010 { try await dictionary.set("value \(number)", forKey: key(number)) }
+        try await workspace.close()
+    }
+
+    private func key(_ number: Int) -> String { String(format: "key %05d", number) }
+
+    private func expected() -> [String: String] {
+        var values = Dictionary(uniqueKeysWithValues: (0..<2010).map { (key($0), "value \($0)") })
+        values[key(3)] = nil
+        values[key(4)] = "changed"
+        return values
+    }
+
+    private struct Salvaged {
+        var status: Int32
+        var output: String
+        var values: [String: String]
+        var dictionaries: [String]
+    }
+
+    /// Salvages a workspace that `damage` was done to; fails where the source changes.
+    private func salvage(
+        _ damage: (String) throws -> Void
+    ) async throws -> Salvaged {
+        try await withTemporaryDirectory { path in
+            try await makeWorkspace(at: "\(path)/w")
+            try damage("\(path)/w")
+            let before = try state(of: "\(path)/w")
+            let outcome = try await Tool.run("salvage", "\(path)/w", "\(path)/t", "--format", "json")
+            #expect(try state(of: "\(path)/w") == before, "the source has changed")
+            let workspace = try await Workspace.open(at: "\(path)/t")
+            var values: [String: String] = [:]
+            for key in try workspace.dictionary("d").keys {
+                values[key] = try workspace.dictionary("d")[key, as: String.self]
+            }
+            let report = try await workspace.verify()
+            #expect(report.isSound)
+            let salvaged = Salvaged(
+                status: outcome.status, output: outcome.output + outcome.errors, values: values,
+                dictionaries: try workspace.dictionaryNames)
+            try await workspace.close()
+            return salvaged
+        }
+    }
+
+    /// Every file's bytes, mode and time of change.
+    private func state(of path: String) throws -> [String: [String]] {
+        var state: [String: [String]] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) + ["."] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+            let bytes = name == "." ? [] : try readBytes("\(path)/\(name)")
+            state[name] = [
+                "\(bytes.hashValue)", "\(bytes.count)", "\(attributes[.modificationDate] ?? "")",
+                "\(attributes[.posixPermissions] ?? "")",
+            ]
+        }
+        return state
+    }
+
+    private func flipBits(_ path: String, at offset: Int, count: Int = 1) throws {
+        var bytes = try readBytes(path)
+        for index in offset..<(offset + count) { bytes[index] ^= 0x55 }
+        try writeBytes(bytes, to: path)
+    }
+
+    /// All but the lost keys are there, newest; what is reported brackets every lost one.
+    private func checkLost(_ salvaged: Salvaged, atMost limit: Int) throws {
+        #expect(salvaged.status == 3)
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: Data(salvaged.output.utf8)) as? [String: Any])
+        let losses = try #require(report["losses"] as? [[String: Any]])
+        #expect(report["isComplete"] as? Bool == false)
+        #expect(!losses.isEmpty)
+        var lostCount = 0
+        for (key, value) in expected() where salvaged.values[key] != value {
+            lostCount += 1
+            let isNamed = losses.contains { loss in
+                func bound(_ name: String) -> String? { (loss[name] as? [String: String])?["key"] }
+                return bound("after") ?? "" < key && key < bound("before") ?? "~"
+            }
+            #expect(isNamed, "\(key) is \(salvaged.values[key] ?? "missing") without a word")
+        }
+        #expect(lostCount <= limit)
+        #expect(report["recordCount"] as? Int == salvaged.values.count + salvaged.dictionaries.count - 1)
+    }
+
+    @Test func ofASoundWorkspaceNothingIsLost() async throws {
+        let salvaged = try await salvage { _ in }
+        #expect(salvaged.status == 0, "\(salvaged.output)")
+        #expect(salvaged.output.contains(#""losses":[]"#))
+        #expect(salvaged.values == expected())
+        #expect(salvaged.dictionaries == ["d"])
+    }
+
+    @Test func aDamagedManifestCostsNoValue() async throws {
+        let salvaged = try await salvage { try flipBits("\($0)/MANIFEST", at: 30) }
+        #expect(salvaged.status == 3)
+        #expect(salvaged.output.contains("MANIFEST"))
+        #expect(salvaged.values == expected())
+    }
+
+    @Test func aMissingManifestCostsNoValue() async throws {
+        let salvaged = try await salvage {
+            try FileManager.default.removeItem(atPath: "\($0)/MANIFEST")
+        }
+        #expect(salvaged.status == 3)
+        #expect(salvaged.values == expected())
+    }
+
+    @Test func aMissingSnapshotCostsItsRecordsAlone() async throws {
+        let salvaged = try await salvage { path in
+            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+        try checkLost(salvaged, atMost: 1200)
+        #expect(salvaged.values[key(4)] == "changed")
+        #expect(salvaged.values[key(2005)] == "value 2005")
+    }
+
+    @Test func aDamagedGroupCostsItsRecordsAlone() async throws {
+        let salvaged = try await salvage { path in
+            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
+            try flipBits("\(path)/\(name)", at: try readBytes("\(path)/\(name)").count / 4)
+        }
+        try checkLost(salvaged, atMost: 16)
+        #expect(salvaged.values.count > 1990)
+    }
+
+    /// Half of a snapshot, group offsets and index included, but not the footer.
+    @Test func aHalfDamagedSnapshotGivesItsOtherHalf() async throws {
+        let salvaged = try await salvage { path in
+            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
+            let count = try readBytes("\(path)/\(name)").count
+            try flipBits("\(path)/\(name)", at: count / 3, count: count - count / 3 - 200)
+        }
+        try checkLost(salvaged, atMost: 1000)
+    }
+
+    @Test func aDamagedFooterCostsTheSnapshot() async throws {
+        let salvaged = try await salvage { path in
+            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
+            try flipBits("\(path)/\(name)", at: try readBytes("\(path)/\(name)").count - 50)
+        }
+        try checkLost(salvaged, atMost: 1200)
+    }
+
+    @Test func aDamagedFrameInTheMiddleOfTheLogCostsItsBatchAlone() async throws {
+        let salvaged = try await salvage { path in
+            let name = try #require(try fileNames(in: path, prefix: "log-").last)
+            let bytes = try readBytes("\(path)/\(name)")
+            let wanted = Array("value 2005".utf8)
+            let offset = try #require(
+                bytes.indices.first { bytes[$0...].starts(with: wanted) }, "\(bytes.count)")
+            try flipBits("\(path)/\(name)", at: offset)
+        }
+        try checkLost(salvaged, atMost: 1)
+        #expect(salvaged.values[key(2005)] == nil)
+        #expect(salvaged.values[key(2009)] == "value 2009")
+    }
+
+    @Test func aDamagedSegmentHeaderCostsNothingWhereTheFramesCheck() async throws {
+        let salvaged = try await salvage { path in
+            let name = try #require(try fileNames(in: path, prefix: "log-").last)
+            try flipBits("\(path)/\(name)", at: 40)
+        }
+        #expect(salvaged.values == expected())
+    }
+
+    @Test func aTargetThatIsThereIsRefused() async throws {
+        try await withTemporaryDirectory { path in
+            try await makeWorkspace(at: "\(path)/w")
+            let outcome = try await Tool.run("salvage", "\(path)/w", path)
+            #expect(outcome.status == 2)
+        }
+    }
+
+    @Test func aWorkspaceInUseIsRefused() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            #expect(try await Tool.run("salvage", "\(path)/w", "\(path)/t").status == 4)
+            try await workspace.close()
+        }
+    }
+}
