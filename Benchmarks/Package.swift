@@ -15,6 +15,7 @@ let package = Package(
             name: "RoostBench",
             dependencies: [
                 .product(name: "Roost", package: "roost"),
+                .product(name: "RoostCoding", package: "roost"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ])
     ],

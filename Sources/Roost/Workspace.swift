@@ -132,7 +132,10 @@ public final class Workspace: Sendable {
         return result
     }
 
-    /// Returns once everything written before the call is on disk.
+    /// Returns once everything written or enqueued before the call is on disk.
+    ///
+    /// - Throws: What an enqueued write failed with that nobody was told yet, the first where
+    ///   there are several; `.poisoned`, `.readOnly`, `.closed`.
     public func synchronize() async throws { try await engine.synchronize() }
 
     /// Moves the log into snapshots and merges each shard's snapshots into one, so that opening
@@ -146,7 +149,9 @@ public final class Workspace: Sendable {
     public func verify() async throws -> VerificationReport { try await engine.verify() }
 
     /// Brings everything to disk and gives the directory back. Calls under way may complete or
-    /// throw `.closed`; later ones throw `.closed`. Closing twice is no error.
+    /// throw `.closed`; later ones throw `.closed`. Closing twice is no error. What was enqueued
+    /// is written; where some of that failed and nobody was told yet, this throws it once all is
+    /// closed.
     ///
     /// A process that ends without closing loses nothing that was acknowledged; its next
     /// opening replays the log.

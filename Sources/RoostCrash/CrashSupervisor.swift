@@ -65,7 +65,10 @@ struct CrashSupervisor {
         shared.isCompacting = false
         let before = (0..<CrashPlan.taskCount).map { shared.count(task: $0) }
         let writer = try WriterProcess(writerArguments())
-        try await waitForTheMoment(writer, shared)
+        do { try await waitForTheMoment(writer, shared) } catch {
+            _ = try await writer.kill()
+            throw error
+        }
         let phase = shared.phase
         let isCompacting = shared.isCompacting
         let status = try await writer.kill()
@@ -115,7 +118,7 @@ struct CrashSupervisor {
                     "the writer hangs, \(shared.phase), after \(shared.total - start) steps"
                         + (shared.isCompacting ? ", compacting" : ""))
             }
-            guard writer.status() == nil else { throw CrashFailure("the writer ended by itself") }
+            guard writer.isRunning else { throw CrashFailure("the writer ended by itself") }
             let isDue =
                 switch kind {
                 case ..<3: shared.phase == .opening || shared.phase == .running

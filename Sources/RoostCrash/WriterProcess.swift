@@ -19,9 +19,16 @@ struct WriterProcess {
     }
 
     /// Whether it has ended, and how: `nil` while it runs.
-    func status() -> Int32? {
+    private func status() -> Int32? {
         var status: Int32 = 0
         return waitpid(identifier, &status, WNOHANG) == identifier ? status : nil
+    }
+
+    /// Looks without taking note of its end, which `kill` does.
+    var isRunning: Bool {
+        var information = siginfo_t()
+        return waitid(P_PID, id_t(identifier), &information, WEXITED | WNOHANG | WNOWAIT) == 0
+            && information.si_signo == 0
     }
 
     /// Kills it; returns how it ended once it is gone.

@@ -23,6 +23,8 @@ package final class Engine: Sendable {
     let compactor: Compactor
     let condition: EngineCondition
     let publication = Mutex<Void>(())
+    let feed: ChangeFeed
+    let behind: WriteBehind
     let intervals: IntervalSync
     let liveViews = LiveViews()
     private let closing = Mutex<Task<Void, any Error>?>(nil)
@@ -34,6 +36,8 @@ package final class Engine: Sendable {
         hashSeed = parts.manifest.hashSeed
         clock = parts.clock
         shards = parts.shards
+        feed = parts.feed
+        behind = parts.behind
         log = parts.log
         condition = parts.condition
         syncer = parts.syncer
@@ -43,6 +47,15 @@ package final class Engine: Sendable {
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
             clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
             scheduling: parts.scheduling)
+        behind.setOnAppend { [weak self] appended in
+            guard let self else { return }
+            noteAppended(appended, enqueuedDurability)
+        }
+    }
+
+    deinit {
+        feed.end()
+        failures.end()
     }
 
     /// Opens the workspace in the directory at `path`, which is created where it is missing,
@@ -60,12 +73,20 @@ package final class Engine: Sendable {
         shards[shardIndex(of: hash, shardCount: shards.count)]
     }
 
-    /// Returns once all that was written before the call is on disk.
+    /// What went wrong where no caller waited.
+    package var failures: WriteFailures { behind.failures }
+
+    /// Returns once all that was written or enqueued before the call is on disk; throws where an
+    /// enqueued write failed and nobody was told yet.
     package func synchronize() async throws {
         try condition.checkOpen()
-        guard let log, let syncer else { return }
+        guard let log, let syncer else { return try failures.throwUnreported() }
+        for shard in shards where shard.hasEnqueued.load(ordering: .relaxed) {
+            await shard.drainAll()
+        }
         try condition.checkWritable()
         try await syncer.sync(through: log.lastSequence)
+        try failures.throwUnreported()
     }
 
     /// Writes the log's records to snapshots and merges each shard's snapshots into one.
@@ -92,6 +113,7 @@ package final class Engine: Sendable {
 
     private func closeOnce() async throws {
         guard condition.beginClosing() else { return }
+        for shard in shards { await shard.drainForGood() }
         await compactor.stop()
         var failure: (any Error)?
         do {
@@ -102,7 +124,12 @@ package final class Engine: Sendable {
                 log?.abandon()
             }
         } catch { failure = error }
+        feed.end()
+        // Before they end: what was lost is told here if it was not told yet.
+        let unreported = Result { try failures.throwUnreported() }
+        failures.end()
         try directory.unlock()
         if let failure { throw failure }
+        try unreported.get()
     }
 }

@@ -49,6 +49,7 @@ package final class LogWriter: Sendable {
 
     let state: Mutex<State>
     let directory: any Directory
+    package let history: LogHistory
     private let workspace: WorkspaceIdentifier
     private let durable: Atomic<UInt64>
 
@@ -56,10 +57,11 @@ package final class LogWriter: Sendable {
     package init(
         directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
         sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
-        earlierFiles: [any File] = []
+        earlierFiles: [any File] = [], history: LogHistory = .init()
     ) throws {
         let segment = try LogSegment.create(number: number, sizeBytes: sizeBytes, in: directory)
         self.directory = directory
+        self.history = history
         self.workspace = workspace
         durable = Atomic(durableSequence)
         let header = SegmentHeader(
@@ -67,6 +69,7 @@ package final class LogWriter: Sendable {
             workspace: workspace, salt: directory.randomSalt(),
             capacityPages: UInt32(sizeBytes / SegmentHeader.pageSizeBytes))
         try Self.begin(segment, header: header)
+        history.add(header, segment.region)
         state = Mutex(
             State(
                 segment: segment, seed: header.seed, offset: SegmentHeader.sizeBytes,
@@ -183,6 +186,7 @@ package final class LogWriter: Sendable {
             try Self.begin(segment, header: header)
             try appendSeal(&state)
         }
+        history.add(header, segment.region)
         state.segment = segment
         state.seed = header.seed
         state.offset = SegmentHeader.sizeBytes

@@ -43,6 +43,8 @@ package struct CrashEnumeration {
     package init() {
         configuration.shardCount = 2
         configuration.durability = .process
+        // Two would make their calls in an order that is not the same every time.
+        configuration.compactionThreadCount = 1
     }
 
     /// Opens a new workspace, takes `openings` one after another, each ending with a close or, if

@@ -53,6 +53,8 @@ package actor SimulationRun {
         configuration.backlogLimitBytes = configuration.flushThresholdBytes * 4
         configuration.memoryBudgetBytes = 1 << 16
         configuration.compresses = random.once(in: 2)
+        // Said here, as the usual count is the machine's.
+        configuration.compactionThreadCount = [1, 2, 3][random.below(3)]
         engineConfiguration = configuration
         self.random = random
     }

@@ -7,7 +7,7 @@ struct RoostBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-bench",
         abstract: "Measures Roost: puts and gets of 100-byte values by 16-byte keys.",
-        subcommands: [Growth.self, Single.self, OpenOnce.self], defaultSubcommand: Growth.self)
+        subcommands: [Growth.self, Single.self, OpenOnce.self, Coders.self], defaultSubcommand: Growth.self)
 }
 
 /// Puts, overwrites, hot and cold gets at several sizes, each size in a fresh directory.

@@ -52,8 +52,13 @@ struct Single: AsyncParsableCommand {
                 try await bytes.set(workload.value(index), forKey: workload.key(index))
             }
         case .get, .coldGet:
-            for index in 0..<count {
-                _ = try bytes.value(forKey: workload.key(index % keys), as: [UInt8].self)
+            var indices = workload.shuffledIndices()
+            for _ in 0..<count {
+                if let index = indices.next() {
+                    _ = try bytes.value(forKey: workload.key(index), as: [UInt8].self)
+                } else {
+                    indices = workload.shuffledIndices()
+                }
             }
         case .absent:
             for index in 0..<count { _ = try bytes.contains(workload.key(index + keys)) }

@@ -27,7 +27,7 @@
 /// will never change may instead write its parts by ``BinaryWriter/write(_:)`` and read them
 /// back in the same order by ``BinaryReader/read(_:)``.
 ///
-/// The bytes are described in docs/FORMAT.md.
+/// The bytes are described in docs/FORMAT-values.md.
 public protocol BinaryCodable {
     /// Appends the value. Equal values must append equal bytes.
     func encode(into writer: inout BinaryWriter)

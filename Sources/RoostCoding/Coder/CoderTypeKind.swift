@@ -34,14 +34,20 @@ enum CoderTypeKind: UInt8 {
     }
 }
 
+extension ObjectIdentifier {
+    /// A place for what belongs to a type, in a table of this many places, a power of two.
+    @inline(__always)
+    func slot(of count: Int) -> Int {
+        let mixed = UInt64(UInt(bitPattern: self)) &* 0x9e37_79b9_7f4a_7c15
+        return Int(truncatingIfNeeded: mixed >> 40) & (count - 1)
+    }
+}
+
 /// Remembers the kinds of the types met last: finding one out takes far longer.
 struct CoderTypeKinds: Sendable {
     private typealias Entry = (type: ObjectIdentifier, kind: CoderTypeKind)
-    private static let count = 32
+    private static let count = 128
     private var entries: ContiguousArray<Entry>
-
-    /// For where kinds must be, and are not used.
-    static let unused = CoderTypeKinds()
 
     init() {
         let entry: Entry = (ObjectIdentifier(CoderTag.self), .plain)
@@ -50,8 +56,7 @@ struct CoderTypeKinds: Sendable {
 
     mutating func kind(of type: Any.Type) -> CoderTypeKind {
         let identifier = ObjectIdentifier(type)
-        let bits = UInt(bitPattern: identifier)
-        let index = Int(bitPattern: (bits >> 3 ^ bits >> 8) % UInt(Self.count))
+        let index = identifier.slot(of: Self.count)
         if entries[index].type == identifier { return entries[index].kind }
         let kind = CoderTypeKind(of: type)
         entries[index] = (identifier, kind)

@@ -214,6 +214,7 @@ package actor Compactor {
 
     /// Removes the segments and snapshots that the manifest does not need.
     func removeUnneeded() throws {
+        log?.history.forget(before: manifest.firstSegment)
         let live = Set(manifest.snapshots.joined().map(\.number))
         var removed = false
         for entry in try directory.entries() {

@@ -93,6 +93,9 @@ package final class EngineView: Sendable {
         let hash = hashSeed.hash(key)
         let index = shardIndex(of: hash, shardCount: parts.count)
         let part = parts[index]
+        if let found = part.enqueued?.find(key, hash: hash) {
+            return found.isPut && clock.isLive(found.deadline) ? (.log(found), part) : nil
+        }
         var newest = try engine.shards[index].published.withLock { state in
             try state.layers.find(key, hash: hash, view: id, active: state.active)
         }
@@ -164,6 +167,8 @@ package final class EngineView: Sendable {
 
 /// What a view holds of one shard, which changes no more.
 final class ViewPart: Sendable {
+    /// Above all else; visible, and without a place among the changes yet.
+    let enqueued: LogTable?
     let frozen: LogTable?
     let snapshots: SnapshotList
     let clears: [[UInt8]: UInt64]
@@ -171,6 +176,7 @@ final class ViewPart: Sendable {
     private let regions: RegionList
 
     fileprivate init(_ state: ShardState) {
+        enqueued = state.enqueued?.table
         frozen = state.frozen
         snapshots = state.snapshots
         clears = state.clears

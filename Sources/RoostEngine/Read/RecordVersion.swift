@@ -78,15 +78,17 @@ extension Shard {
     ) throws -> Bool {
         // What has expired since is gone.
         guard clock.isLive(version.deadline) else { return false }
-        let (place, snapshots, epoch) = published.withLock { state in
-            (state.place(of: key, hash: hash), state.snapshots, state.epoch)
+        let (place, snapshots, epoch, sequence) = published.withLock { state in
+            // An enqueued write that was read has its place among the changes by now.
+            let sequence = state.places.sequence(of: version.sequence) ?? version.sequence
+            return (state.place(of: key, hash: hash), state.snapshots, state.epoch, sequence)
         }
         switch place {
-        case .absent: return version.sequence == 0
+        case .absent: return sequence == 0
         case .log(let operation):
             // What had expired then, and is still the newest, has expired now.
-            if version.sequence == 0 { return !clock.isLive(operation.deadline) }
-            return operation.sequence == version.sequence
+            if sequence == 0 { return !clock.isLive(operation.deadline) }
+            return operation.sequence == sequence
         case .cold(let clearedSequence):
             if version.origin == .cold(epoch: epoch, clearedSequence: clearedSequence) {
                 return true
@@ -94,8 +96,8 @@ extension Shard {
             // A flush or a merge came between: the record may have moved, and is the same one.
             guard let (_, record) = try snapshots.find(key, hash: hash), record.isPut,
                 record.sequence >= clearedSequence, clock.isLive(record.deadline)
-            else { return version.sequence == 0 }
-            return record.sequence == version.sequence
+            else { return sequence == 0 }
+            return record.sequence == sequence
         }
     }
 }

@@ -24,6 +24,18 @@ struct ShardState {
     var layers = ViewLayers()
     var residents: ResidentValues
     var counters = ReadCounters()
+    /// Newer than all else; what is in it has no place among the changes yet.
+    var enqueued: EnqueuedWrites?
+    var enqueuedCount: UInt64 = 0
+    var places = EnqueuedPlaces()
+    /// Whether somebody will call `Shard.drainInBackground`.
+    var isDrainDue = false
+    var isEnqueueClosed = false
+    var watches = ShardWatches()
+    /// Whether a change is being appended that `watches` was asked about already, and the last
+    /// watcher that began since.
+    var isAppending = false
+    var appendObserver: UInt64 = 0
 
     init(residentBudgetBytes: Int) {
         residents = ResidentValues(budgetBytes: residentBudgetBytes)
@@ -40,6 +52,9 @@ struct ShardState {
 
     @inline(__always)
     func place(of key: UnsafeRawBufferPointer, hash: UInt64) -> Place {
+        if enqueued != nil, let found = enqueued!.table.find(key, hash: hash) {
+            return found.isPut ? .log(found) : .absent
+        }
         let cleared = clears.isEmpty && staged.isEmpty ? 0 : clearedSequence(of: key)
         var newest: Operation?
         if !staged.isEmpty { newest = newestStaged(key, hash: hash) }
@@ -74,6 +89,9 @@ struct ShardState {
     /// What keeps the memory of `operation` mapped.
     @inline(__always)
     func owner(of operation: Operation) -> RegionList {
+        if enqueued != nil, enqueued!.table.regions.contains(operation.location) {
+            return enqueued!.table.regions
+        }
         if let frozen, !active.regions.contains(operation.location) { return frozen.regions }
         return active.regions
     }

@@ -40,9 +40,11 @@ package final class ViewScan {
                 index: index, clock: view.clock, clears: part.clears,
                 clearedSequence: isOneDictionary ? part.clears[range.prefix] ?? 0 : nil)
             let active = try view.activeOperations(ofShard: index, in: range)
+            var enqueued: [Operation] = []
+            part.enqueued?.forEach { if range.contains($0.key) { enqueued.append($0) } }
             var frozen: [Operation] = []
             part.frozen?.forEach { if range.contains($0.key) { frozen.append($0) } }
-            for operations in [active, frozen] where !operations.isEmpty {
+            for operations in [enqueued, active, frozen] where !operations.isEmpty {
                 runs.append(
                     ScanRun(.table(SortedTable.sorted(operations)), shard, range, order))
             }

@@ -42,6 +42,8 @@ enum Recovery {
         var directory: any Directory
         var manifest: ManifestRecord
         var shards: [Shard]
+        var feed: ChangeFeed
+        var behind: WriteBehind
         var log: LogWriter?
         var syncer: LogSyncer?
         var condition: EngineCondition
@@ -83,11 +85,14 @@ private actor BlockingOpening {
         try refuseMissing(manifest, entries, directory)
         let snapshots = try openSnapshots(manifest, directory)
         let clock = ExpiryClock(configuration.wallClock)
+        let feed = ChangeFeed()
+        let condition = EngineCondition(isReadOnly: !writable)
+        let behind = WriteBehind(condition: condition)
         let shards = (0..<Int(manifest.shardCount)).map { _ in
             Shard(
                 hashSeed: manifest.hashSeed,
                 residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount),
-                clock: clock)
+                feed: feed, behind: behind, clock: clock)
         }
         for (shard, list) in zip(shards, snapshots) {
             await shard.restore(snapshots: list, clears: manifest.clears)
@@ -102,10 +107,9 @@ private actor BlockingOpening {
         ) { frame, reader in try replay.add(frame, reader) }
         await replay.apply(to: shards)
         report.note(recovered, operationCount: replay.operationCount, isCut: writable)
-        let condition = EngineCondition(isReadOnly: !writable)
         var parts = Recovery.Parts(
-            directory: directory, manifest: manifest, shards: shards, condition: condition,
-            clock: clock, report: report, tailSizeBytes: replay.sizeBytes,
+            directory: directory, manifest: manifest, shards: shards, feed: feed, behind: behind,
+            condition: condition, clock: clock, report: report, tailSizeBytes: replay.sizeBytes,
             scheduling: fileSystem.scheduling)
         if writable {
             try recovered.cut(in: directory)
@@ -231,7 +235,7 @@ private actor BlockingOpening {
             lastSequence: recovered.lastSequence, durableSequence: durable,
             // Also where all batches are on disk: a seal, or the header of a segment without a
             // frame, may not be, and half of one before synced batches would look like damage.
-            earlierFiles: kept)
+            earlierFiles: kept, history: LogHistory(recovered))
         for shard in parts.shards { await shard.begin(on: LogStorage(log: log)) }
         parts.log = log
         let condition = parts.condition

@@ -54,10 +54,10 @@ extension Shard {
             token: BatchToken(), changes: batch.changes, dictionaries: batch.dictionaries,
             clears: batch.clears, isSingle: false, reads: reads)
         while true {
-            foldResolved()
+            bringUpToDate()
             if !isBlocked(staged) {
                 guard areCurrent(reads) else { return nil }
-                if let appended = try write(batch) { return appended }
+                return try writeUnblocked(batch)
             }
             await waitForResolution(since: resolutionCount)
         }

@@ -19,7 +19,11 @@ extension Engine {
             value, key: key, name: name, hash: hash, if: version, token: token)
         guard let appended else { return nil }
         noteAppended(appended, token == nil ? durability : .process)
-        if let token { try await settle(token, on: [shard], appended: appended, isSynced: true) }
+        if let token {
+            let change = EncodedBatch.Change(hash: hash, frameOffset: Frame.headerSizeBytes)
+            try await settle(
+                token, on: [shard], appended: appended, changes: [change], isSynced: true)
+        }
         return appended.sequence
     }
 }
@@ -56,8 +60,8 @@ extension Shard {
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
         if version: RecordVersion, token: BatchToken?
     ) throws -> ConditionalWrite {
-        if hasStaged {
-            foldResolved()
+        if hasStaged || hasEnqueued.load(ordering: .relaxed) {
+            bringUpToDate()
             let isTouched = published.withLock { state in
                 state.staged.contains { $0.touches(hash: hash, prefix: name.prefix) }
             }
@@ -72,7 +76,7 @@ extension Shard {
             return .appended(
                 try stageNow(value, key: key, name: name, hash: hash, token: token))
         }
-        let appended = try write(value, key: key, name: name, hash: hash)
-        return appended.map { .appended($0) } ?? .blocked
+        if isBlocked(hash: hash, prefix: name.prefix) { return .blocked }
+        return .appended(try writeUnblocked(value, key: key, name: name, hash: hash))
     }
 }

@@ -33,7 +33,9 @@ extension Engine {
         let appended = try await shard.stageWrite(
             value, key: key, name: name, hash: hash, token: token)
         noteAppended(appended, .process)
-        try await settle(token, on: [shard], appended: appended, isSynced: true)
+        let change = EncodedBatch.Change(hash: hash, frameOffset: Frame.headerSizeBytes)
+        try await settle(
+            token, on: [shard], appended: appended, changes: [change], isSynced: true)
         return appended.sequence
     }
 
@@ -102,7 +104,9 @@ extension Engine {
         let parts = involved.map { shards[$0.index] }
         let appended: LogWriter.Appended
         do {
-            appended = try storage.append(payload: batch.payload, isAwaited: isSynced)
+            appended = try feed.stage {
+                try storage.append(payload: batch.payload, isAwaited: isSynced)
+            }
             token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
         } catch {
             token.abort()
@@ -111,24 +115,44 @@ extension Engine {
         }
         noteAppended(appended, isSynced ? .process : durability)
         for shard in parts { await shard.hold(appended) }
-        try await settle(token, on: parts, appended: appended, isSynced: isSynced)
+        try await settle(
+            token, on: parts, appended: appended, changes: batch.changes, clears: batch.clears,
+            isSynced: isSynced)
         return appended.sequence
     }
 
     /// Makes a staged batch visible on all its shards at one moment, after its sync where it
     /// waits for one; a failed sync leaves it invisible.
     func settle(
-        _ token: BatchToken, on shards: [Shard], appended: LogWriter.Appended, isSynced: Bool
+        _ token: BatchToken, on shards: [Shard], appended: LogWriter.Appended,
+        changes: [EncodedBatch.Change], clears: [[UInt8]] = [], isSynced: Bool
     ) async throws {
         do {
             if isSynced { try await syncer?.sync(through: appended.sequence) }
         } catch {
             token.abort()
+            feed.abort(appended.sequence)
             for shard in shards { await shard.foldResolved() }
             throw error
         }
-        publication.withLock { _ in token.commit() }
+        feed.publishStaged(appended.sequence) { isWatched in
+            let isTold = isWatched && !(clears.isEmpty && isOvertaken(appended, changes))
+            publication.withLock { _ in token.commit() }
+            return isTold ? Commit(appended, changes: changes, clears: clears) : nil
+        }
         for shard in shards { await shard.foldResolved() }
+    }
+
+    /// Whether a staged change of a single key will never be visible, as a later one is already.
+    private func isOvertaken(
+        _ appended: LogWriter.Appended, _ changes: [EncodedBatch.Change]
+    ) -> Bool {
+        guard changes.count == 1 else { return false }
+        let operation = Operation(location: appended.location + UInt(changes[0].frameOffset))
+        let hash = changes[0].hash
+        return shard(of: hash).published.withLock { state in
+            state.isNewer(than: appended.sequence, operation.key, hash: hash)
+        }
     }
 
     /// Sets off what an append makes due: the interval's sync, the next flush, the writers' wait.
@@ -145,6 +169,10 @@ extension Engine {
     func waitForRoom() async throws {
         await condition.waitWhileStalled()
         try condition.checkWritable()
+        try checkBacklog()
+    }
+
+    func checkBacklog() throws {
         // The compaction fails again and again: better an error now than a log without bound.
         if compactor.schedule.hasFailed.load(ordering: .relaxed), let log,
             log.totalBytes >= compactor.schedule.flushedBytes + 2 * configuration.backlogLimitBytes,

@@ -19,6 +19,7 @@ package actor Shard {
     private var storage: (any Storage)?
     let hashSeed: HashSeed
     nonisolated let clock: ExpiryClock
+    nonisolated let feed: ChangeFeed
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// How often staged batches were resolved.
@@ -28,11 +29,19 @@ package actor Shard {
     /// The count of resolved batches at which waiters were last woken: a read view that begins
     /// folds too, and wakes nobody.
     private var seenResolvedCount: UInt64 = 0
+    /// Whether `published.enqueued` holds anything, so that a put can tell without the mutex.
+    nonisolated let hasEnqueued = Atomic<Bool>(false)
+    nonisolated let behind: WriteBehind?
     /// The last segment that `published.active` was told to hold.
-    private var heldRegion: MappedRegion?
+    var heldRegion: MappedRegion?
 
-    init(hashSeed: HashSeed, residentBudgetBytes: Int, clock: ExpiryClock = .init()) {
+    init(
+        hashSeed: HashSeed, residentBudgetBytes: Int, feed: ChangeFeed = .init(),
+        behind: WriteBehind? = nil, clock: ExpiryClock = .init()
+    ) {
         self.hashSeed = hashSeed
+        self.feed = feed
+        self.behind = behind
         self.clock = clock
         published = Mutex(ShardState(residentBudgetBytes: residentBudgetBytes))
     }
@@ -45,25 +54,21 @@ package actor Shard {
     func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
     ) throws -> LogWriter.Appended? {
-        if hasStaged {
-            foldResolved()
+        if hasStaged || hasEnqueued.load(ordering: .relaxed) {
+            bringUpToDate()
             if isBlocked(hash: hash, prefix: name.prefix) { return nil }
         }
-        // The slot is on its way from memory while the frame is written.
-        published.withLock { $0.active.prefetchSlot(hash) }
+        return try writeUnblocked(value, key: key, name: name, hash: hash)
+    }
+
+    /// As `write`, of a key that is known to wait for nothing. Commits nothing else: what the
+    /// caller has checked still holds.
+    @inline(__always)
+    func writeUnblocked(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
+    ) throws -> LogWriter.Appended {
         return try name.withRecordKey(key) { recordKey in
-            let appended = try append(value, recordKey, isAwaited: false)
-            let operation = Operation(location: appended.location + UInt(Frame.headerSizeBytes))
-            let region = regionIfNew(appended)
-            published.withLock { state in
-                if let region { state.active.hold(region) }
-                if state.layers.isNoting {
-                    state.layers.note(operation, hash: hash, in: state.active)
-                }
-                state.active.insert(operation, hash: hash, sequence: appended.sequence)
-                state.residents.remove(hash)
-            }
-            return appended
+            try commit(recordKey, hash: hash) { try append(value, recordKey, isAwaited: false) }
         }
     }
 
@@ -82,7 +87,7 @@ package actor Shard {
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) async throws -> LogWriter.Appended {
         while true {
-            foldResolved()
+            bringUpToDate()
             if !isBlocked(hash: hash, prefix: name.prefix) { break }
             await waitForResolution(since: resolutionCount)
         }
@@ -94,7 +99,7 @@ package actor Shard {
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) throws -> LogWriter.Appended {
         try name.withRecordKey(key) { recordKey in
-            let appended = try append(value, recordKey, isAwaited: true)
+            let appended = try feed.stage { try append(value, recordKey, isAwaited: true) }
             token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
             stage(
                 StagedBatch(
@@ -110,17 +115,17 @@ package actor Shard {
         let valueCount = value?.count ?? 0
         return try writableStorage().append(
             payloadCount: Operation.headerSizeBytes + key.count + valueCount, isAwaited: isAwaited
-        ) { target in
-            Operation.writeHeader(
-                to: target, kind: value?.operationKind ?? .remove, keyCount: key.count,
-                valueCount: valueCount, frameOffset: Frame.headerSizeBytes)
-            (target + Operation.headerSizeBytes).copyMemory(
-                from: key.baseAddress!, byteCount: key.count)
-            value?.write(to: target + Operation.headerSizeBytes + key.count)
-        }
+        ) { Operation.write(value, key, to: $0) }
     }
 
-    private func regionIfNew(_ appended: LogWriter.Appended) -> MappedRegion? {
+    /// Appends an operation that is laid out as the only one of its frame.
+    func appendLaidOut(_ operation: Operation) throws -> LogWriter.Appended {
+        try writableStorage().append(
+            payloadCount: operation.sizeBytes, isAwaited: false
+        ) { $0.copyMemory(from: operation.address, byteCount: operation.sizeBytes) }
+    }
+
+    func regionIfNew(_ appended: LogWriter.Appended) -> MappedRegion? {
         if appended.region === heldRegion { return nil }
         heldRegion = appended.region
         return appended.region
@@ -130,21 +135,19 @@ package actor Shard {
 
     /// Commits a batch all of whose changes are this shard's. `nil` as in `write`.
     func write(_ batch: EncodedBatch) throws -> LogWriter.Appended? {
-        if hasStaged {
-            foldResolved()
+        if hasStaged || hasEnqueued.load(ordering: .relaxed) {
+            bringUpToDate()
             let staged = StagedBatch(
                 token: BatchToken(), changes: batch.changes, dictionaries: batch.dictionaries,
                 clears: batch.clears, isSingle: false)
             if isBlocked(staged) { return nil }
         }
-        let appended = try append(batch, isAwaited: false)
-        let region = regionIfNew(appended)
-        published.withLock { state in
-            if let region { state.active.hold(region) }
-            state.apply(
-                batch.changes, frameLocation: appended.location, sequence: appended.sequence)
-        }
-        return appended
+        return try writeUnblocked(batch)
+    }
+
+    /// As `write`, of a batch that is known to wait for nothing.
+    func writeUnblocked(_ batch: EncodedBatch) throws -> LogWriter.Appended {
+        try commit(batch) { try append(batch, isAwaited: false) }
     }
 
     func writeWaiting(_ batch: EncodedBatch) async throws -> LogWriter.Appended {
@@ -172,7 +175,7 @@ package actor Shard {
     @discardableResult
     func prepare(_ staged: StagedBatch) async -> Bool {
         while true {
-            foldResolved()
+            bringUpToDate()
             if !isBlocked(staged) { break }
             await waitForResolution(since: resolutionCount)
         }
@@ -227,6 +230,12 @@ package actor Shard {
         }
     }
 
+    /// Commits first what comes first: what is resolved, and what is enqueued.
+    func bringUpToDate() {
+        foldResolved()
+        drainEnqueued()
+    }
+
     func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
         hasStaged
             && published.withLock { state in
@@ -236,88 +245,6 @@ package actor Shard {
 
     func isBlocked(_ staged: StagedBatch) -> Bool {
         hasStaged && published.withLock { state in state.staged.contains { $0.blocks(staged) } }
-    }
-
-    // MARK: Compaction
-
-    /// Takes the table of all that was appended up to `sequence` out of the writers' way, for a
-    /// snapshot to be written from it; what waits for a sync is waited for.
-    func freeze(
-        through sequence: UInt64
-    ) async -> (table: LogTable?, clears: [ManifestRecord.Clear]) {
-        // A batch without a sequence number may be in the log already, and not have said so.
-        let unnumbered = published.withLock { state in
-            state.staged.map(\.token).filter { $0.sequence == 0 }
-        }
-        while true {
-            foldResolved()
-            let isWaiting = published.withLock { state in
-                state.staged.contains { staged in
-                    if staged.token.sequence == 0 {
-                        return staged.isSingle || unnumbered.contains { $0 === staged.token }
-                    }
-                    return staged.token.sequence <= sequence || state.isOvertaken(staged)
-                }
-            }
-            if !isWaiting { break }
-            await waitForResolution(since: resolutionCount)
-        }
-        heldRegion = nil
-        return published.withLock { state in
-            precondition(state.frozen == nil, "one table is frozen at a time")
-            let clears = state.clears.map { ManifestRecord.Clear(prefix: $0, sequence: $1) }
-            guard !state.active.isEmpty else {
-                // Its old segments are not needed any more.
-                if state.staged.isEmpty {
-                    state.layers.endTable(state.active)
-                    state.active = LogTable()
-                }
-                return (nil, clears)
-            }
-            let frozen = state.active
-            state.layers.endTable(frozen)
-            state.frozen = frozen
-            state.active = LogTable(capacity: min(frozen.capacity, 1 << 12))
-            // What is staged will enter the new table, and may point into segments that only
-            // the old one holds.
-            if !state.staged.isEmpty { state.active.hold(all: frozen) }
-            return (frozen, clears)
-        }
-    }
-
-    /// Puts a frozen table that could not be written back under the writers' changes.
-    func thaw() {
-        published.withLock { state in
-            guard let frozen = state.frozen else { return }
-            let newer = state.active
-            state.layers.endTable(newer)
-            state.active = frozen
-            state.active.hold(all: newer)
-            newer.forEach { operation in
-                state.active.insert(
-                    operation, hash: hashSeed.hash(operation.key), sequence: operation.sequence)
-            }
-            state.frozen = nil
-        }
-        heldRegion = nil
-    }
-
-    /// Makes `snapshots` the shard's cold storage. With `dropsFrozen` they hold all that the
-    /// frozen table held. `clears` that nothing older needs any more are forgotten.
-    func install(_ snapshots: SnapshotList, dropsFrozen: Bool) {
-        published.withLock { state in
-            state.snapshots = snapshots
-            state.epoch += 1
-            if dropsFrozen { state.frozen = nil }
-        }
-    }
-
-    func forget(_ clears: [ManifestRecord.Clear]) {
-        published.withLock { state in
-            for clear in clears where state.clears[clear.prefix] == clear.sequence {
-                state.clears[clear.prefix] = nil
-            }
-        }
     }
 
     // MARK: Recovery
@@ -346,71 +273,5 @@ package actor Shard {
 
     func replayClear(_ prefix: [UInt8], sequence: UInt64) {
         published.withLock { $0.clears[prefix] = sequence }
-    }
-}
-
-extension Storage {
-    /// Appends a batch that is laid out already.
-    func append(payload: [UInt8], isAwaited: Bool) throws -> LogWriter.Appended {
-        try payload.withUnsafeBytes { bytes in
-            try append(payloadCount: bytes.count, isAwaited: isAwaited) { target in
-                guard let base = bytes.baseAddress else { return }
-                target.copyMemory(from: base, byteCount: bytes.count)
-            }
-        }
-    }
-}
-
-extension ShardState {
-    /// Enters a batch's changes, in their order.
-    mutating func apply(_ changes: [EncodedBatch.Change], frameLocation: UInt, sequence: UInt64) {
-        for change in changes {
-            let operation = Operation(location: frameLocation + UInt(change.frameOffset))
-            if layers.isNoting { layers.note(operation, hash: change.hash, in: active) }
-            active.insert(operation, hash: change.hash, sequence: sequence)
-            residents.remove(change.hash)
-        }
-    }
-
-    /// Whether the table has a newer record of the staged batch's key. The table must not be
-    /// frozen then: the batch, once resolved, would enter the next one and stand above it.
-    func isOvertaken(_ batch: StagedBatch) -> Bool {
-        batch.isSingle
-            && batch.changes.contains { change in
-                let operation = Operation(
-                    location: batch.token.frameLocation + UInt(change.frameOffset))
-                guard let found = active.find(operation.key, hash: change.hash) else {
-                    return false
-                }
-                return found.sequence > batch.token.sequence
-            }
-    }
-
-    /// Moves committed batches into the table, in the order of their sequence numbers.
-    mutating func foldResolved() {
-        let committed = staged.filter { $0.token.isCommitted }
-        for batch in committed.sorted(by: { $0.token.sequence < $1.token.sequence }) {
-            for prefix in batch.clears {
-                clears[prefix] = max(clears[prefix] ?? 0, batch.token.sequence)
-                // Residents do not say their dictionary.
-                residents.removeAll()
-            }
-            apply(
-                batch.changes, frameLocation: batch.token.frameLocation,
-                sequence: batch.token.sequence)
-        }
-        // By identity: a batch may be committed between the two looks.
-        let before = staged.count
-        staged.removeAll { batch in
-            committed.contains { $0.token === batch.token }
-                || (!batch.token.isPending && !batch.token.isCommitted)
-        }
-        resolvedCount &+= UInt64(before - staged.count)
-    }
-}
-
-extension LogTable {
-    mutating func hold(all other: LogTable) {
-        for region in other.regions.all { hold(region) }
     }
 }

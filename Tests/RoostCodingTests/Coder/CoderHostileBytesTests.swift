@@ -27,7 +27,8 @@ import Testing
         print("CoderHostileBytesTests.mutations: seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         let original = try coder.encode(Sample(random: &generator))
-        let names = original.firstRange(of: Array("tree".utf8))?.upperBound ?? 0
+        // The table of shapes is about as long as this.
+        let names = 200
         for round in 0..<5_000 {
             var bytes = original
             for _ in 0...(generator.next() % 4) {
@@ -48,14 +49,14 @@ import Testing
         print("CoderHostileBytesTests.noise: seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<5_000 {
-            let bytes = [1, 0, 0] + generator.bytes()
+            let bytes = [2, 0] + generator.bytes()
             _ = try? coder.decode([String: Int].self, from: bytes)
             _ = try? coder.decode([Tree].self, from: bytes)
             _ = try? coder.decode(Decimal.self, from: bytes)
         }
         for tag in UInt8.min...UInt8.max {
-            _ = try? coder.decode(Decimal.self, from: [1, 0, 0, 0x0d, 0, tag, 0xfe, 1, 10])
-            _ = try? coder.decode(Decimal.self, from: [1, 0, 0, 0x0d, 0, 0xfe, 1, tag])
+            _ = try? coder.decode(Decimal.self, from: [2, 0, 0x0d, 0, tag, 0xfe, 1, 10])
+            _ = try? coder.decode(Decimal.self, from: [2, 0, 0x0d, 0, 0xfe, 1, tag])
         }
     }
 
@@ -63,13 +64,15 @@ import Testing
         for length in [
             "ff ff ff ff 7f", "ff ff ff ff ff ff ff ff 7f", "ff ff ff ff ff ff ff ff ff 01",
         ] {
-            expectFailure(String.self, hex("01" + length))
-            expectFailure(String.self, hex("01 00" + length))
-            expectFailure(String.self, hex("01 00 01" + length))
-            for tag in ["09", "0a", "0e", "0f", "10", "11"] {
-                expectFailure([String: [Int]].self, hex("01 00 00" + tag + length + "61"))
-                expectFailure(Data.self, hex("01 00 00" + tag + length + "61"))
-                expectFailure([Int].self, hex("01 00 00 0f 0a" + tag + length))
+            expectFailure(String.self, hex("02" + length))
+            expectFailure(String.self, hex("02 01" + length))
+            expectFailure(String.self, hex("16 01" + length))
+            expectFailure(String.self, hex("16 01 01" + length))
+            expectFailure(String.self, hex("16 7f 7f" + length))
+            for tag in ["09", "0a", "0e", "0f", "10", "11", "15", "18", "1f"] {
+                expectFailure([String: [Int]].self, hex("02 00" + tag + length + "61"))
+                expectFailure(Data.self, hex("02 00" + tag + length + "61"))
+                expectFailure([Int].self, hex("02 00 0f 0a" + tag + length))
             }
         }
     }
@@ -90,14 +93,14 @@ import Testing
             }
             return result + [UInt8(rest)]
         }
-        for tag: UInt8 in [0x0f, 0x10] {
+        for tag: UInt8 in [0x0f, 0x10, 0x18] {
             var reversed: [UInt8] = []
             for _ in 0..<100_000 {
                 if tag == 0x10 { reversed.append(0) }
                 reversed += ([tag] + varint(reversed.count)).reversed()
             }
-            let tables = tag == 0x10 ? [1, 1, 4] + Array("next".utf8) + [1, 1, 0] : [1, 0, 0]
-            let bytes = tables + reversed.reversed()
+            let next = hex("02 01 01 10 ff 6e ff 65 ff 78 ff 74")
+            let bytes = (tag == 0x0f ? [2, 0] : next) + reversed.reversed()
             if tag == 0x0f {
                 expectFailure(Nest.self, bytes)
             } else {
@@ -108,16 +111,51 @@ import Testing
 
     @Test func malformed() {
         expectFailure(Int.self, [])
-        expectFailure(Int.self, hex("02 00 00 85"))
-        expectFailure(Int.self, hex("01 00 00"))
-        expectFailure(Int.self, hex("01 00 00 00"))
-        expectFailure(Int.self, hex("01 00 00 40"))
-        expectFailure(Int.self, hex("01 00 00 85 85"))
-        expectFailure(String.self, hex("01 00 00 22 c0 80"))
-        expectFailure(Tree.self, hex("01 00 00 10 01 00"))
-        expectFailure(Tree.self, hex("01 00 01 01 00 10 01 00"))
-        expectFailure(Tree.self, hex("01 00 00 10 00"))
-        expectFailure([String: Int].self, hex("01 00 00 11 01 21"))
+        expectFailure(Int.self, hex("01 00 00 85"))
+        expectFailure(Int.self, hex("03 00 85"))
+        expectFailure(Int.self, hex("02 00"))
+        expectFailure(Int.self, hex("02 00 00"))
+        expectFailure(Int.self, hex("02 00 17"))
+        expectFailure(Int.self, hex("02 00 85 85"))
+        expectFailure(String.self, hex("02 00 22 c0 80"))
+        expectFailure([String: Int].self, hex("02 00 11 01 21"))
+    }
+
+    @Test func malformedShapes() {
+        // Of shapes that are not there.
+        expectFailure(Linked.self, hex("02 00 18 00"))
+        expectFailure(Linked.self, hex("02 00 10 01 00"))
+        expectFailure(Linked.self, hex("02 01 00 19 00"))
+        expectFailure(Linked.self, hex("16 00"))
+        // A name that is cut short, or is no text, or refers to one that is not there.
+        expectFailure(Linked.self, hex("16 01 01 02 ff 01"))
+        expectFailure(Linked.self, hex("16 01 01 02 f8 01"))
+        expectFailure(Linked.self, hex("16 01 01 04 ff c0 01"))
+        expectFailure(Linked.self, hex("16 01 01 01 01"))
+        // More values than names, or fewer.
+        expectFailure(Linked.self, hex("16 01 00 01"))
+        expectFailure(Linked.self, hex("16 01 01 10 ff 6e ff 65 ff 78 ff 74"))
+        expectFailure(Linked.self, hex("16 01 01 10 ff 6e ff 65 ff 78 ff 74 01 01"))
+        // A root object is nowhere but at the root.
+        expectFailure([Linked].self, hex("02 01 00 0f 01 16"))
+        expectFailure(Int.self, hex("16 01 00"))
+        expectFailure([Int].self, hex("16 01 00"))
+        expectFailure(String.self, hex("16 01 00"))
+    }
+
+    @Test func malformedText() {
+        expectFailure(String.self, hex("02 00 41 ff"))
+        expectFailure(String.self, hex("02 00 42 ff c0"))
+        expectFailure(String.self, hex("02 00 42 94"))
+        expectFailure(String.self, hex("02 00 15 01 ff"))
+        expectFailure(String.self, hex("02 00 15 02 94"))
+    }
+
+    @Test func damagedEntriesAreNotLeftOut() {
+        // The second of two entries has a tag that there is none of.
+        expectFailure([String: Int].self, hex("02 00 11 05 21 61 82 21 00"))
+        expectFailure([String: Int].self, hex("02 00 11 06 21 61 82 21 62 00"))
+        expectFailure([Int].self, hex("02 00 0f 02 81 00"))
     }
 }
 

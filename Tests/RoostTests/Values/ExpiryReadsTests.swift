@@ -150,3 +150,37 @@ import Testing
         try await workspace.close()
     }
 }
+
+extension ExpiryReadsTests {
+    @Test func aWatcherIsNotShownAValueThatHasExpired() async throws {
+        let workspace = try await open()
+        let values = workspace.dictionary("values")
+        try await values.set("old", forKey: "token", expiresIn: .seconds(10))
+        var updates = values.updates(of: "token", as: String.self).makeAsyncIterator()
+        var changes = values.changes(forKey: "token", as: String.self).makeAsyncIterator()
+        #expect(await updates.next() == "old")
+        try await values.set("new", forKey: "token", expiresIn: .seconds(20))
+        #expect(await updates.next() == "new")
+        let late = values.updates(of: "token", as: String.self)
+        time.advance(by: .seconds(20))
+        guard case .removed(key: "token", _)? = await changes.next() else {
+            Issue.record("an expired value was told as set")
+            return
+        }
+        var begun = late.makeAsyncIterator()
+        #expect(await begun.next() == .some(nil))
+        try await workspace.close()
+    }
+
+    @Test func anEnqueuedPlainWriteMakesAValueStay() async throws {
+        let workspace = try await open()
+        let values = workspace.dictionary("values")
+        try await values.set(1, forKey: "n", expiresIn: .seconds(10))
+        values.enqueue(2, forKey: "n")
+        #expect(try values.remainingTime(forKey: "n") == nil)
+        time.advance(by: .seconds(10))
+        try await workspace.synchronize()
+        #expect(try values["n", as: Int.self] == 2)
+        try await workspace.close()
+    }
+}

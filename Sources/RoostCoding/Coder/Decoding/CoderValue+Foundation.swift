@@ -3,8 +3,14 @@ import Foundation
 /// The types of Foundation that have a form of their own.
 extension CoderValue {
     func date() throws -> Date? {
-        guard tag == CoderTag.date else { return nil }
-        return try double().map(Date.init(timeIntervalSinceReferenceDate:))
+        var reader = reader()
+        reader.cursor += 1
+        switch tag {
+        case CoderTag.date: return try Date(from: &reader)
+        case CoderTag.wholeDate:
+            return Date(timeIntervalSinceReferenceDate: Double(try Int64(from: &reader)))
+        default: return nil
+        }
     }
 
     func uuid() throws -> UUID? {
@@ -34,9 +40,11 @@ extension CoderValue {
         _ element: (CoderValue) throws -> Element?
     ) throws -> [Element]? {
         guard let content = try bytes(CoderTag.array) else { return nil }
-        guard var position = content.baseAddress else { return [] }
-        let limit = position + content.count
+        guard let start = content.baseAddress else { return [] }
+        let limit = start + content.count
         var elements: [Element] = []
+        elements.reserveCapacity(try Self.count(from: start, to: limit))
+        var position = start
         while position < limit {
             let value = CoderValue(start: position, limit: limit)
             position = try value.end()
@@ -44,5 +52,17 @@ extension CoderValue {
             elements.append(read)
         }
         return elements
+    }
+
+    /// The number of values one after another.
+    private static func count(from start: UnsafeRawPointer, to limit: UnsafeRawPointer) throws
+        -> Int
+    {
+        var (count, position) = (0, start)
+        while position < limit {
+            position = try CoderValue(start: position, limit: limit).end()
+            count += 1
+        }
+        return count
     }
 }

@@ -3,7 +3,7 @@
 ///
 /// Reading gives `nil` where the value is of another kind than the one asked for, and throws
 /// where the bytes are no value at all.
-struct CoderValue {
+struct CoderValue: BitwiseCopyable {
     let start: UnsafeRawPointer
     let limit: UnsafeRawPointer
 
@@ -23,8 +23,8 @@ struct CoderValue {
         let tag = tag
         if tag >= CoderTag.smallNegative { return start + 1 }
         if tag >= CoderTag.shortString {
-            let count = Int(tag - CoderTag.shortString)
-            guard count < CoderTag.shortStringLimit else { throw unknownTag() }
+            // Short strings and short texts alike.
+            let count = Int(tag & 0x1f)
             guard limit - start > count else { throw reader().cutShort() }
             return start + (1 + count)
         }
@@ -37,13 +37,14 @@ struct CoderValue {
         switch tag {
         case CoderTag.null, CoderTag.absent, CoderTag.no, CoderTag.yes: break
         case CoderTag.positive, CoderTag.negative: _ = try reader.readWideVarint()
-        case CoderTag.whole, CoderTag.hundredths: _ = try reader.readVarint()
+        case CoderTag.whole, CoderTag.hundredths, CoderTag.wholeDate: _ = try reader.readVarint()
         case CoderTag.float32: _ = try reader.takeRaw(4)
         case CoderTag.float64, CoderTag.date: _ = try reader.takeRaw(8)
         case CoderTag.uuid: _ = try reader.takeRaw(16)
         case CoderTag.decimal: _ = try CoderDecimal(from: &reader)
-        case CoderTag.string, CoderTag.bytes, CoderTag.url, CoderTag.array, CoderTag.object,
-            CoderTag.map:
+        case CoderTag.string, CoderTag.text, CoderTag.bytes, CoderTag.url, CoderTag.array,
+            CoderTag.map, CoderTag.object,
+            CoderTag.shortObject..<(CoderTag.shortObject + UInt8(CoderTag.shortObjectLimit)):
             _ = try reader.takeBytes()
         default: throw unknownTag()
         }
@@ -91,7 +92,7 @@ struct CoderValue {
         case CoderTag.whole: return Double(try Int64(from: &reader))
         case CoderTag.hundredths: return Double(try Int64(from: &reader)) / 100
         case CoderTag.float32: return Double(try Float(from: &reader))
-        case CoderTag.float64, CoderTag.date: return try Double(from: &reader)
+        case CoderTag.float64: return try Double(from: &reader)
         default: return try integer(Int64.self).map(Double.init)
         }
     }
@@ -108,16 +109,26 @@ struct CoderValue {
     func string() throws -> String? {
         let tag = tag
         let text: UnsafeRawBufferPointer
-        if tag >= CoderTag.shortString, tag < CoderTag.smallNegative {
-            let count = Int(tag - CoderTag.shortString)
-            text = UnsafeRawBufferPointer(start: start + 1, count: count)
+        if tag >= CoderTag.shortText, tag < CoderTag.smallNegative {
+            return try shortened(UnsafeRawBufferPointer(start: start + 1, count: Int(tag & 0x1f)))
+        } else if tag >= CoderTag.shortString, tag < CoderTag.shortText {
+            text = UnsafeRawBufferPointer(start: start + 1, count: Int(tag & 0x1f))
         } else if let bytes = try bytes(CoderTag.string) {
             text = bytes
+        } else if let bytes = try bytes(CoderTag.text) {
+            return try shortened(bytes)
         } else {
             return try uuid()?.uuidString
         }
         guard let string = String(validUTF8: text) else {
             throw reader().invalidValue("a string is not valid UTF-8")
+        }
+        return string
+    }
+
+    private func shortened(_ codes: UnsafeRawBufferPointer) throws -> String {
+        guard let string = TextCodec.shared.decode(codes) else {
+            throw reader().invalidValue("a string's codes are not valid")
         }
         return string
     }

@@ -1,128 +1,157 @@
 import RoostIO
 
-/// A message being read: its tables, and what all its values share.
+/// A message being read: its table, and what all its values share.
 ///
-/// - The bytes are valid until `close()`, and are not touched afterwards.
-/// - Tables take memory in proportion to the bytes that they were read from.
-/// - `hints` has an entry for each depth at which objects have been read; an entry belongs to
-///   the container whose serial number it holds, and is worthless to others.
-final class DecodingMessage {
-    struct KeyName {
-        var start: UnsafeRawPointer
-        var count: Int
-    }
-
-    /// A run of `shapeKeys`.
-    struct Shape {
-        var first: Int
-        var count: Int
-    }
-
-    /// Where the value of the property with `index` begins.
-    struct Hint {
-        var serial = 0
-        var index = 0
-        var position: UnsafeRawPointer
-    }
-
+/// - The bytes are valid while the message is open, and are not touched afterwards.
+/// - `places` has one place for each depth at which values have been read, the root's first;
+///   only the message refers to those that no decoder is left of.
+/// - `tables` keeps the tables that were met last, by the type that was read.
+/// - Sendable, since one task at a time uses a message: the one that made it or took it from
+///   `DecodingPool`, and nobody else holds those that the pool has.
+final class DecodingMessage: @unchecked Sendable {
     struct State {
-        var kinds: CoderTypeKinds
-        var keys: ContiguousArray<KeyName> = []
-        var shapes: ContiguousArray<Shape> = []
-        var shapeKeys: ContiguousArray<Int32> = []
-        var hints: ContiguousArray<Hint> = []
-        var lastSerial = 0
-        var isOpen = true
+        var kinds = CoderTypeKinds()
+        var places: ContiguousArray<Place> = []
+        var table: CoderTable?
+        var tables = ContiguousArray<CoderTable?>(repeating: nil, count: tableCount)
+        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        var isOpen = false
+        /// What could not be thrown where it was found; thrown at the end.
+        var failure: (any Error)?
+        /// Where the value begins, behind the table.
+        var content: UnsafeRawPointer
         /// Bytes that were put into another form, kept for as long as the message.
         var converted: [UnsafeMutableRawBufferPointer] = []
     }
 
-    /// Through a pointer, so that no access is checked twice: one task alone uses a message.
-    let state: UnsafeMutablePointer<State>
-    let userInfo: [CodingUserInfoKey: any Sendable]
-    let root: CoderValue
+    private static let tableCount = 32
 
-    init(
-        _ bytes: UnsafeRawBufferPointer, kinds: consuming CoderTypeKinds,
+    /// Through a pointer, so that no access is checked twice.
+    let state: UnsafeMutablePointer<State>
+
+    init() {
+        state = .allocate(capacity: 1)
+        // Anything but a place in a message; replaced before it is looked at.
+        state.initialize(to: State(content: UnsafeRawPointer(state)))
+    }
+
+    deinit {
+        releaseConverted()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    @inline(__always)
+    var isOpen: Bool { state.pointee.isOpen }
+
+    func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: UnsafeRawBufferPointer,
         userInfo: [CodingUserInfoKey: any Sendable]
-    ) throws {
+    ) throws -> Value {
+        let root = try open(bytes, ObjectIdentifier(type).slot(of: Self.tableCount))
+        if !userInfo.isEmpty { state.pointee.userInfo = userInfo }
+        let place = place(root, .none, depth: 0)
+        let kind = state.pointee.kinds.kind(of: type)
+        let value = try decodeKnown(type, kind, root) {
+            try Value(from: ValueDecoder(place: place))
+        }
+        if let failure = state.pointee.failure { throw failure }
+        if root.tag == CoderTag.rootObject {
+            try place.openFields()
+            try place.checkEnd()
+        }
+        return value
+    }
+
+    /// Reads the beginning of a message, and gives its value.
+    private func open(_ bytes: UnsafeRawBufferPointer, _ slot: Int) throws -> CoderValue {
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
             throw RoostError(.decodingFailed, "there are no bytes to decode")
         }
         var reader = BinaryReader(
             from: start, to: start + bytes.count, depth: 0, owner: RoostCoder.self)
-        let version = try reader.readFixed(UInt8.self)
-        guard version == CoderLimits.version else {
-            throw reader.invalidValue("\(version) is not a known version of the coder's form")
+        let form = try reader.readFixed(UInt8.self)
+        guard form == CoderTag.rootObject || form == CoderLimits.version else {
+            throw reader.invalidValue("\(form) is not a known version of the coder's form")
         }
-        var tables = State(kinds: kinds)
-        try Self.readKeys(&reader, &tables)
-        try Self.readShapes(&reader, &tables)
-        root = CoderValue(start: reader.cursor, limit: reader.end)
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[1...])
+        if let table = state.pointee.tables[slot], table.begins(rest) {
+            state.pointee.table = table
+            reader.cursor += table.sizeBytes
+        } else {
+            let table = try CoderTable(&reader)
+            state.pointee.table = table
+            if table.sizeBytes <= CoderLimits.keptSizeBytes / 16 {
+                state.pointee.tables[slot] = table
+            }
+        }
+        state.pointee.content = reader.cursor
+        state.pointee.isOpen = true
+        if form == CoderTag.rootObject { return CoderValue(start: start, limit: reader.end) }
+        let root = CoderValue(start: reader.cursor, limit: reader.end)
         guard try root.end() == reader.end else {
             throw reader.invalidValue("bytes follow the value")
         }
-        state = .allocate(capacity: 1)
-        state.initialize(to: tables)
-        self.userInfo = userInfo
+        return root
     }
 
-    deinit {
-        for bytes in state.pointee.converted { bytes.deallocate() }
-        state.deinitialize(count: 1)
-        state.deallocate()
-    }
-
-    func decodeRoot<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try decode(type, root, key: CoderKey.value, parent: nil)
-    }
-
-    /// Ends the use of the bytes, and gives back the kinds for the next message.
-    func close() -> CoderTypeKinds {
+    /// Ends the use of the bytes. Says whether nothing of the message is left anywhere.
+    func close() -> Bool {
         state.pointee.isOpen = false
-        let kinds = state.pointee.kinds
-        state.pointee.kinds = .unused
-        return kinds
+        state.pointee.table = nil
+        state.pointee.failure = nil
+        state.pointee.userInfo = [:]
+        releaseConverted()
+        var isFree = true
+        for index in state.pointee.places.indices
+        where !isKnownUniquelyReferenced(&state.pointee.places[index]) {
+            isFree = false
+        }
+        // Places refer to the message: it would never be released.
+        if !isFree { state.pointee.places = [] }
+        return isFree
     }
 
-    private static func readKeys(_ reader: inout BinaryReader, _ state: inout State) throws {
-        let count = try reader.takeLength()
-        state.keys.reserveCapacity(count)
-        for _ in 0..<count {
-            let name = try reader.takeBytes()
-            guard let start = name.baseAddress else { throw reader.cutShort() }
-            state.keys.append(KeyName(start: start, count: name.count))
-        }
-    }
-
-    private static func readShapes(_ reader: inout BinaryReader, _ state: inout State) throws {
-        let count = try reader.takeLength()
-        state.shapes.reserveCapacity(count)
-        for _ in 0..<count {
-            let keyCount = try reader.takeLength()
-            state.shapes.append(Shape(first: state.shapeKeys.count, count: keyCount))
-            for _ in 0..<keyCount {
-                let key = try reader.readVarint()
-                guard key < UInt64(state.keys.count) else {
-                    throw reader.invalidValue("there is no key number \(key)")
-                }
-                state.shapeKeys.append(Int32(truncatingIfNeeded: key))
-            }
-        }
+    private func releaseConverted() {
+        for bytes in state.pointee.converted { bytes.deallocate() }
+        state.pointee.converted = []
     }
 }
 
-/// The keys on the way to a value, for messages to people, and their number.
-final class PathNode {
-    let parent: PathNode?
-    let key: any CodingKey
-    let depth: Int
-
-    init(parent: PathNode?, key: any CodingKey) {
-        self.parent = parent
-        self.key = key
-        depth = (parent?.depth ?? 0) + 1
+/// Places.
+extension DecodingMessage {
+    /// A decoder for a value, whose end has been found, inside the one at `parent`.
+    func nest(_ value: CoderValue, _ step: Place.Step, in parent: Place) throws -> ValueDecoder {
+        guard parent.depth < CoderLimits.depth else {
+            throw RoostError(
+                .decodingFailed, "values are nested deeper than \(CoderLimits.depth) levels")
+        }
+        let place = place(value, step, depth: parent.depth + 1)
+        if state.pointee.places[parent.depth] !== parent {
+            place.parent = parent
+        } else if place.parent != nil {
+            place.parent = nil
+        }
+        return ValueDecoder(place: place)
     }
 
-    var keys: [any CodingKey] { (parent?.keys ?? []) + (depth == 1 ? [] : [key]) }
+    private func place(_ value: CoderValue, _ step: Place.Step, depth: Int) -> Place {
+        if depth < state.pointee.places.count {
+            if isKnownUniquelyReferenced(&state.pointee.places[depth]) {
+                let place = state.pointee.places[depth]
+                place.cursor.pointee.value = value
+                place.cursor.pointee.step = step
+                place.cursor.pointee.content = .unknown
+                return place
+            }
+            let place = Place(value, message: self, depth: depth)
+            place.cursor.pointee.step = step
+            state.pointee.places[depth] = place
+            return place
+        }
+        let place = Place(value, message: self, depth: depth)
+        place.cursor.pointee.step = step
+        state.pointee.places.append(place)
+        return place
+    }
 }

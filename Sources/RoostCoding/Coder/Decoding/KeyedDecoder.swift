@@ -1,86 +1,78 @@
 /// Reads the properties of an object, or the entries of a map.
 struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let fields: FieldFinder
-    let decoder: ValueDecoder
+    /// Whose fields are open.
+    let place: Place
 
-    init(_ decoder: ValueDecoder) throws {
-        fields = try FieldFinder(decoder)
-        self.decoder = decoder
-    }
-
-    var codingPath: [any CodingKey] { decoder.codingPath }
+    var codingPath: [any CodingKey] { place.codingPath }
 
     var allKeys: [Key] {
         var keys: [Key] = []
-        try? fields.forEach { if let key = $0.codingKey(Key.self) { keys.append(key) } }
+        do {
+            try place.forEachField { if let key = $0.codingKey(Key.self) { keys.append(key) } }
+        } catch {
+            place.message.state.pointee.failure = error
+        }
         return keys
     }
 
-    func contains(_ key: Key) -> Bool { (try? fields.find(key)) != nil }
+    func contains(_ key: Key) -> Bool {
+        // Where the bytes are damaged, decoding the key tells.
+        do { return try place.find(key) != nil } catch { return true }
+    }
 
     /// The value of a key that must be there.
     @inline(__always)
     private func value(_ key: Key) throws -> CoderValue {
-        guard let value = try fields.find(key) else { throw missing(key) }
+        guard let value = try place.find(key) else { throw place.missing(key) }
         return value
     }
 
     /// The value of a key, unless it is missing or null.
     @inline(__always)
     private func valueIfPresent(_ key: Key) throws -> CoderValue? {
-        guard let value = try fields.find(key), value.tag != CoderTag.null else { return nil }
+        guard let value = try place.find(key), value.tag != CoderTag.null else { return nil }
         return value
     }
 
     @inline(__always)
     private func some<Value>(_ read: Value?, _ value: CoderValue, _ key: Key) throws -> Value {
-        if let read { return read }
-        throw value.tag == CoderTag.null
-            ? decoder.isNull(Value.self, at: key) : decoder.mismatch(Value.self, at: key)
-    }
-
-    private func missing(_ key: Key) -> any Error {
-        DecodingError.keyNotFound(
-            key, .init(codingPath: codingPath, debugDescription: "There is no such property."))
+        guard let read else { throw place.wrongValue(value, Value.self, at: key) }
+        return read
     }
 
     func decodeNil(forKey key: Key) throws -> Bool { try value(key).tag == CoderTag.null }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try decoder.message.decode(type, try value(key), key: key, parent: decoder.path)
+        try place.message.decode(type, try value(key), place.stepToFound, in: place)
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let value = try valueIfPresent(key) else { return nil }
-        return try decoder.message.decode(type, value, key: key, parent: decoder.path)
+        return try place.message.decode(type, value, place.stepToFound, in: place)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try nestedDecoder(try value(key), key).container(keyedBy: type)
+        try nestedDecoder(try value(key)).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try nestedDecoder(try value(key), key).unkeyedContainer()
+        try nestedDecoder(try value(key)).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder {
         let key = CoderKey("super")
-        guard let value = try fields.find(key) else {
-            throw DecodingError.keyNotFound(
-                key, .init(codingPath: codingPath, debugDescription: "There is no superclass."))
-        }
-        return try nestedDecoder(value, key)
+        guard let value = try place.find(key) else { throw place.missing(key) }
+        return try place.message.nest(value, .superclass, in: place)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        try nestedDecoder(try value(key), key)
+        try nestedDecoder(try value(key))
     }
 
-    private func nestedDecoder(_ value: CoderValue, _ key: any CodingKey) throws -> ValueDecoder {
-        let path = try decoder.message.nest(key, in: decoder.path)
-        return ValueDecoder(message: decoder.message, start: value.start, path: path)
+    private func nestedDecoder(_ value: CoderValue) throws -> ValueDecoder {
+        try place.message.nest(value, place.stepToFound, in: place)
     }
 }
 

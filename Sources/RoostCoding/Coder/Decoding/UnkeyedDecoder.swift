@@ -3,20 +3,20 @@
 /// - `position` is the beginning of the next element, or the end; it moves only when an element
 ///   has been read.
 struct UnkeyedDecoder: UnkeyedDecodingContainer {
-    let decoder: ValueDecoder
+    let place: Place
     private let start: UnsafeRawPointer
     private let limit: UnsafeRawPointer
     private var position: UnsafeRawPointer
     private(set) var currentIndex = 0
 
-    init(content: UnsafeRawBufferPointer, decoder: ValueDecoder) {
-        self.decoder = decoder
-        start = content.baseAddress ?? decoder.start
+    init(content: UnsafeRawBufferPointer, place: Place) {
+        self.place = place
+        start = content.baseAddress ?? place.value.start
         position = start
         limit = start + content.count
     }
 
-    var codingPath: [any CodingKey] { decoder.codingPath }
+    var codingPath: [any CodingKey] { place.codingPath }
 
     var isAtEnd: Bool { position >= limit }
 
@@ -25,8 +25,12 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         var count = 0
         var position = start
         while position < limit {
-            guard let end = try? CoderValue(start: position, limit: limit).end() else { break }
-            position = end
+            do {
+                position = try CoderValue(start: position, limit: limit).end()
+            } catch {
+                place.message.state.pointee.failure = error
+                break
+            }
             count += 1
         }
         return count
@@ -37,7 +41,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
     private func next(
         _ type: Any.Type
     ) throws -> (value: CoderValue, end: UnsafeRawPointer) {
-        precondition(decoder.message.isOpen, "a decoder was used after the end of its call")
+        precondition(place.message.isOpen, "a decoder was used after the end of its call")
         guard position < limit else {
             throw DecodingError.valueNotFound(
                 type, .init(codingPath: codingPath, debugDescription: "The array has ended."))
@@ -54,10 +58,10 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 
     @inline(__always)
     private func some<Value>(_ read: Value?, _ value: CoderValue) throws -> Value {
-        if let read { return read }
-        let key = CoderKey(currentIndex)
-        throw value.tag == CoderTag.null
-            ? decoder.isNull(Value.self, at: key) : decoder.mismatch(Value.self, at: key)
+        guard let read else {
+            throw place.wrongValue(value, Value.self, at: CoderKey(currentIndex))
+        }
+        return read
     }
 
     mutating func decodeNil() throws -> Bool {
@@ -69,8 +73,8 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let next = try next(type)
-        let value = try decoder.message.decode(
-            type, next.value, key: CoderKey(currentIndex), parent: decoder.path)
+        let value = try place.message.decode(
+            type, next.value, .element(currentIndex), in: place)
         move(to: next.end)
         return value
     }
@@ -89,8 +93,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 
     private mutating func nested<Result>(_ body: (ValueDecoder) throws -> Result) throws -> Result {
         let next = try next(Result.self)
-        let path = try decoder.message.nest(CoderKey(currentIndex), in: decoder.path)
-        let nested = ValueDecoder(message: decoder.message, start: next.value.start, path: path)
+        let nested = try place.message.nest(next.value, .element(currentIndex), in: place)
         let result = try body(nested)
         move(to: next.end)
         return result

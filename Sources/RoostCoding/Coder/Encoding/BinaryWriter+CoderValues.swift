@@ -55,9 +55,9 @@ extension BinaryWriter {
         copy.withUTF8 { tagged(text: UnsafeRawBufferPointer($0)) }
     }
 
-    @inline(__always)
     mutating func tagged(text: UnsafeRawBufferPointer) {
         reserve(11 + text.count)
+        if TextCodec.countLimits.contains(text.count), tagShortened(text) { return }
         if text.count < CoderTag.shortStringLimit {
             storeTag(CoderTag.shortString + UInt8(truncatingIfNeeded: text.count))
             guard let source = text.baseAddress else { return }
@@ -69,15 +69,33 @@ extension BinaryWriter {
         }
     }
 
+    /// Writes text in codes, where they are fewer than its bytes. There is room.
+    private mutating func tagShortened(_ text: UnsafeRawBufferPointer) -> Bool {
+        // Most often one byte is all that stands before the codes.
+        guard let count = TextCodec.shared.encode(text, to: cursor + 1) else { return false }
+        if count < CoderTag.shortStringLimit {
+            storeTag(CoderTag.shortText + UInt8(truncatingIfNeeded: count))
+        } else {
+            let headerCount = count < 0x80 ? 2 : 3
+            (cursor + headerCount).copyMemory(from: cursor + 1, byteCount: count)
+            storeTag(CoderTag.text)
+            storeVarint(UInt64(count))
+        }
+        cursor += count
+        return true
+    }
+
     mutating func tagged(bytes: UnsafeRawBufferPointer) {
         writeFixed(CoderTag.bytes)
         writeBytes(bytes)
     }
 
     mutating func tagged(_ value: Date) {
+        let seconds = value.timeIntervalSinceReferenceDate
+        if tagWhole(seconds, as: CoderTag.wholeDate) { return }
         reserve(9)
         storeTag(CoderTag.date)
-        writeFixed(value.timeIntervalSinceReferenceDate.bitPattern)
+        writeFixed(seconds.bitPattern)
     }
 
     mutating func tagged(_ value: UUID) {
@@ -111,12 +129,12 @@ extension BinaryWriter {
     }
 
     /// Writes a number without a fraction, except negative zero, as an integer.
-    private mutating func tagWhole(_ value: Double) -> Bool {
+    private mutating func tagWhole(_ value: Double, as tag: UInt8 = CoderTag.whole) -> Bool {
         guard value.magnitude < 0x1p53, value.rounded(.towardZero) == value,
             value != 0 || value.sign == .plus
         else { return false }
         reserve(11)
-        storeTag(CoderTag.whole)
+        storeTag(tag)
         storeFolded(Int64(value))
         return true
     }

@@ -1,16 +1,23 @@
 /// What values with headers need beyond appending.
 extension BinaryWriter {
+    var capacity: Int { end - base }
+
+    /// Takes all bytes away, and keeps the memory.
+    mutating func reset() {
+        cursor = base
+        isTooDeep = false
+        depth = 0
+    }
+
+    @inline(__always)
     mutating func store(_ byte: UInt8, at offset: Int) {
         (base + offset).storeBytes(of: byte, as: UInt8.self)
     }
 
-    /// Stores the number of a shape in the byte kept for it, and moves what follows up where
-    /// the number needs more.
-    mutating func storeShape(_ number: Int, at offset: Int) {
-        guard number >= 0x80 else { return store(UInt8(number), at: offset) }
-        let content = removeBytes(from: offset + 1)
-        cursor = base + offset
-        writeVarint(UInt64(number))
+    /// Puts a number before what begins at `offset`.
+    mutating func insertVarint(_ number: UInt64, at offset: Int) {
+        let content = removeBytes(from: offset)
+        writeVarint(number)
         content.withUnsafeBytes { writeRaw($0) }
     }
 

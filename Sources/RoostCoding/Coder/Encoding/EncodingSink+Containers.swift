@@ -18,7 +18,8 @@ extension EncodingSink {
 
     /// Writes the key of an entry of the map at `level`.
     func beginEntry(_ key: MapKey, at level: Int) {
-        state.pointee.frames[level].entryOffsets.append(state.pointee.writer.count)
+        state.pointee.entryOffsets.append(state.pointee.writer.count)
+        state.pointee.frames[level].lastKey = state.pointee.writer.count
         key.write(into: &state.pointee.writer)
     }
 
@@ -32,8 +33,8 @@ extension EncodingSink {
             state.pointee.frames[level].hasPending = true
         }
         let sink = EncodingSink(
-            writer: BinaryWriter(capacity: 64), session: session,
-            pathPrefix: path(to: level) + [key], depth: depth + level + 1)
+            session: session, pathPrefix: path(to: level) + [key], depth: depth + level + 1,
+            capacity: 64)
         if sink.depth > CoderLimits.depth {
             _ = fail("values are nested deeper than \(CoderLimits.depth) levels")
         }

@@ -2,21 +2,32 @@ import RoostIO
 
 /// Opening and closing frames.
 extension EncodingSink {
+    /// Bytes kept free at the beginning of a frame.
+    static let headerCount = 2
+
+    @inline(__always)
     func openFrame() {
         let serial = state.pointee.nextSerial
         state.pointee.nextSerial &+= 1
-        state.pointee.frames.append(Frame(serial: serial, start: state.pointee.writer.count))
+        state.pointee.frames.append(
+            Frame(
+                serial: serial, start: state.pointee.writer.count,
+                firstEntry: state.pointee.entryOffsets.count))
     }
 
     /// Makes a frame that holds nothing yet an object, a map or an array; a second container of
     /// the same kind goes on with the first.
     func begin(_ content: Content, at level: Int) -> UInt32 {
+        guard topLevel >= level else {
+            _ = fail("an encoder was used after its value had been written")
+            return 0
+        }
         let frame = state.pointee.frames[level]
         switch frame.content {
         case .nothing:
             state.pointee.frames[level].content = content
-            state.pointee.writer.reserve(3)
-            state.pointee.writer.cursor += content == .object ? 3 : 2
+            state.pointee.writer.reserve(Self.headerCount)
+            state.pointee.writer.cursor += Self.headerCount
         case content: break
         case .object where content == .map: break
         default: _ = fail("a value asked for containers of two kinds, or for one too many")
@@ -25,6 +36,7 @@ extension EncodingSink {
     }
 
     /// Closes the frames from the last one down to `level`.
+    @inline(__always)
     func closeFrames(to level: Int) {
         while topLevel >= level {
             closeLast()
@@ -44,20 +56,25 @@ extension EncodingSink {
         case .object: closeObject(frame)
         case .array: closeHeader(CoderTag.array, frame.start)
         case .map:
-            let offsets = state.pointee.frames[level].entryOffsets
+            let offsets = Array(state.pointee.entryOffsets[frame.firstEntry...])
+            state.pointee.entryOffsets.removeLast(offsets.count)
             state.pointee.writer.sortElements(at: offsets)
             closeHeader(CoderTag.map, frame.start)
         }
     }
 
+    @inline(__always)
     private func closeHeader(_ tag: UInt8, _ start: Int) {
         state.pointee.writer.store(tag, at: start)
-        state.pointee.writer.closeFrame(contentOffset: start + 2)
+        state.pointee.writer.closeFrame(contentOffset: start + Self.headerCount)
     }
 
     private func closeObject(_ frame: Frame) {
         let number = cache.pointee.shapes.shapeNumber(of: frame.node)
-        state.pointee.writer.storeShape(number, at: frame.start + 2)
+        guard number >= CoderTag.shortObjectLimit else {
+            return closeHeader(CoderTag.shortObject + UInt8(number), frame.start)
+        }
+        state.pointee.writer.insertVarint(UInt64(number), at: frame.start + Self.headerCount)
         closeHeader(CoderTag.object, frame.start)
     }
 

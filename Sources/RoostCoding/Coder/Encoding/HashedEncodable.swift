@@ -40,8 +40,9 @@ extension Dictionary: HashedEncodable where Key: Encodable, Value: Encodable {
         let sink = encoder.sink
         _ = sink.begin(.map, at: encoder.level)
         for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+            sink.state.pointee.frames[encoder.level].lastKey = sink.state.pointee.writer.count
             key.write(into: &sink.state.pointee.writer)
-            try sink.encode(value, at: encoder.level, key: key)
+            try sink.encode(value, at: encoder.level)
         }
     }
 }

@@ -31,7 +31,7 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         try begin(key)
-        try sink.encode(value, at: level, key: key)
+        try sink.encode(value, at: level)
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
@@ -57,7 +57,14 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { nestedEncoder(key) }
 
     private func nestedEncoder(_ key: any CodingKey) -> ValueEncoder {
-        if (try? sink.check(level, serial)) != nil { sink.advance(level, name: key.stringValue) }
+        // A failure is noted in the sink, and thrown when the message is finished.
+        if (try? sink.check(level, serial)) != nil {
+            if isMap {
+                sink.beginEntry(MapKey(codingKey: key), at: level)
+            } else {
+                sink.advance(level, name: key.stringValue)
+            }
+        }
         return sink.nestedSink(at: level, key: key)
     }
 }

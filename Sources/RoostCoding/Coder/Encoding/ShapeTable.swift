@@ -1,15 +1,18 @@
-/// The key names and object shapes of a message, as a tree.
+/// The object shapes of a message, as a tree.
 ///
 /// A node stands for a list of keys: those on the way from the root to it. An object being
 /// written moves from node to node, one key at a time, so that the usual key costs one
-/// comparison with the first child.
+/// comparison with the child that was taken last.
 ///
 /// - The tree outlives a message, since the next one usually has the same shapes. Numbers are
-///   given anew in each message, in the order of first use: they are valid only where the stamp
-///   of a key or a node is that of the message, so that equal values have equal bytes.
+///   given anew in each message, in the order of first use: a node's is valid only where its
+///   stamp is that of the message, so that equal values have equal bytes.
 /// - Node 0 is the empty list.
-struct ShapeTable: Sendable {
+/// - The bits in a node are those of the name that its key keeps.
+struct ShapeTable {
     private struct Node {
+        var bits: StringBits
+        var likelyChild: Int32 = -1
         var key: Int32
         var parent: Int32
         var firstChild: Int32 = -1
@@ -21,54 +24,53 @@ struct ShapeTable: Sendable {
 
     private struct Key {
         var name: String
-        /// Strings of ASCII are equal only when their bytes are; others may be equal otherwise.
-        var isASCII: Bool
-        var number: Int32 = 0
-        var stamp: UInt64 = 0
+        /// As it is written in tables of shapes.
+        var code: [UInt8]
     }
 
     private struct Edge: Hashable {
         var node: Int32
-        var name: [UInt8]
+        var key: Int32
+    }
+
+    /// The bytes of a table that was written before.
+    private struct WrittenTable {
+        var shapes: ContiguousArray<Int32> = []
+        var bytes: [UInt8] = []
     }
 
     /// Children beyond this many are looked up in `manyChildren`.
     private static let scannedChildCount: Int32 = 8
     /// A tree that has grown beyond this many nodes is not kept for the next message.
     private static let keptNodeCount = 4096
+    private static let writtenCount = 16
 
-    private var nodes: ContiguousArray<Node> = [Node(key: -1, parent: -1)]
+    private var nodes: ContiguousArray<Node> = [Node(bits: StringBits(""), key: -1, parent: -1)]
     private var keys: ContiguousArray<Key> = []
     private var keyIndices: [[UInt8]: Int32] = [:]
     private var manyChildren: [Edge: Int32] = [:]
-    private var stamp: UInt64 = 0
-    private var messageKeys: ContiguousArray<Int32> = []
+    private var stamp: UInt64 = 1
     private var messageShapes: ContiguousArray<Int32> = []
-
-    /// For where a table must be, and is not used.
-    static let unused = ShapeTable()
+    private var written = ContiguousArray(repeating: WrittenTable(), count: writtenCount)
 
     var isWorthKeeping: Bool { nodes.count <= Self.keptNodeCount }
 
     mutating func beginMessage() {
         stamp += 1
-        messageKeys.removeAll(keepingCapacity: true)
         messageShapes.removeAll(keepingCapacity: true)
     }
 
     /// The node for the keys of `node` and then `name`.
     @inline(__always)
     mutating func child(of node: Int32, named name: String) -> Int32 {
-        let child = nodes[Int(node)].firstChild
-        if child >= 0 {
-            let key = Int(nodes[Int(child)].key)
-            if keys[key].isASCII, keys[key].name == name,
-                keys[key].name.utf8.count == name.utf8.count
-            {
-                return child
-            }
-        }
+        let child = nodes[Int(node)].likelyChild
+        if child >= 0, nodes[Int(child)].bits == StringBits(name) { return child }
         return otherChild(of: node, named: name)
+    }
+
+    /// The last key of a node; `nil` for the empty list.
+    func lastName(of node: Int32) -> String? {
+        node == 0 ? nil : keys[Int(nodes[Int(node)].key)].name
     }
 
     /// The number of a node's shape in this message.
@@ -78,48 +80,91 @@ struct ShapeTable: Sendable {
         return Int(nodes[Int(node)].shapeNumber)
     }
 
+    /// The number of shapes in this message.
+    var shapeCount: Int { messageShapes.count }
+
     @inline(never)
     private mutating func otherChild(of node: Int32, named name: String) -> Int32 {
-        if nodes[Int(node)].childCount > Self.scannedChildCount {
-            let edge = Edge(node: node, name: Array(name.utf8))
-            if let child = manyChildren[edge] { return child }
-            return addChild(to: node, edge)
-        }
-        var child = nodes[Int(node)].firstChild
-        while child >= 0 {
-            if keys[Int(nodes[Int(child)].key)].name.utf8.elementsEqual(name.utf8) { return child }
-            child = nodes[Int(child)].nextSibling
-        }
-        return addChild(to: node, Edge(node: node, name: Array(name.utf8)))
-    }
-
-    private mutating func addChild(to node: Int32, _ edge: Edge) -> Int32 {
-        let key = keyIndices[edge.name] ?? addKey(edge.name)
-        let child = Int32(nodes.count)
-        nodes.append(Node(key: key, parent: node, nextSibling: nodes[Int(node)].firstChild))
-        nodes[Int(node)].firstChild = child
-        nodes[Int(node)].childCount += 1
-        manyChildren[edge] = child
+        let child = knownChild(of: node, named: name) ?? addChild(to: node, name)
+        nodes[Int(node)].likelyChild = child
         return child
     }
 
-    private mutating func addKey(_ bytes: [UInt8]) -> Int32 {
+    private func knownChild(of node: Int32, named name: String) -> Int32? {
+        if nodes[Int(node)].childCount > Self.scannedChildCount {
+            return keyIndices[Array(name.utf8)].flatMap { manyChildren[Edge(node: node, key: $0)] }
+        }
+        var child = nodes[Int(node)].firstChild
+        while child >= 0 {
+            // By their bytes: Swift holds more than those to be equal.
+            if keys[Int(nodes[Int(child)].key)].name.utf8.elementsEqual(name.utf8) { return child }
+            child = nodes[Int(child)].nextSibling
+        }
+        return nil
+    }
+
+    private mutating func addChild(to node: Int32, _ name: String) -> Int32 {
+        let key = keyIndices[Array(name.utf8)] ?? addKey(name)
+        let child = Int32(nodes.count)
+        nodes.append(
+            Node(
+                bits: StringBits(keys[Int(key)].name), key: key, parent: node,
+                nextSibling: nodes[Int(node)].firstChild))
+        nodes[Int(node)].firstChild = child
+        nodes[Int(node)].childCount += 1
+        manyChildren[Edge(node: node, key: key)] = child
+        return child
+    }
+
+    private mutating func addKey(_ name: String) -> Int32 {
         let key = Int32(keys.count)
-        let isASCII = bytes.allSatisfy { $0 < 0x80 }
-        keys.append(Key(name: String(decoding: bytes, as: UTF8.self), isASCII: isASCII))
-        keyIndices[bytes] = key
+        keys.append(Key(name: name, code: NameCodec.shared.encode(name)))
+        keyIndices[Array(name.utf8)] = key
         return key
     }
 
     private mutating func nameShape(_ node: Int32) {
-        for key in path(to: node) where keys[Int(key)].stamp != stamp {
-            keys[Int(key)].stamp = stamp
-            keys[Int(key)].number = Int32(messageKeys.count)
-            messageKeys.append(key)
-        }
         nodes[Int(node)].stamp = stamp
         nodes[Int(node)].shapeNumber = Int32(messageShapes.count)
         messageShapes.append(node)
+    }
+}
+
+extension ShapeTable {
+    private static let emptyTable: [UInt8] = [0]
+
+    /// The table of the shapes that this message uses.
+    mutating func messageTable() -> [UInt8] {
+        guard let last = messageShapes.last else { return Self.emptyTable }
+        let slot = Int(last) % Self.writtenCount
+        if written[slot].shapes != messageShapes {
+            let shapes = ContiguousArray(messageShapes[...])
+            written[slot] = WrittenTable(shapes: shapes, bytes: makeTable())
+        }
+        return written[slot].bytes
+    }
+
+    /// The number of shapes; for each the number of its keys, and each key: its code, after
+    /// twice the code's length, or one more than twice its number, if it stood here before.
+    private func makeTable() -> [UInt8] {
+        var writer = BinaryWriter(capacity: 256)
+        var numbers: [Int32: Int] = [:]
+        writer.writeVarint(UInt64(messageShapes.count))
+        for node in messageShapes {
+            let path = path(to: node)
+            writer.writeVarint(UInt64(path.count))
+            for key in path {
+                if let number = numbers[key] {
+                    writer.writeVarint(UInt64(number) << 1 | 1)
+                } else {
+                    numbers[key] = numbers.count
+                    let code = keys[Int(key)].code
+                    writer.writeVarint(UInt64(code.count) << 1)
+                    code.withUnsafeBytes { writer.writeRaw($0) }
+                }
+            }
+        }
+        return [UInt8](UnsafeRawBufferPointer(start: writer.base, count: writer.count))
     }
 
     private func path(to node: Int32) -> ReversedCollection<ContiguousArray<Int32>> {
@@ -130,19 +175,5 @@ struct ShapeTable: Sendable {
             node = nodes[Int(node)].parent
         }
         return path.reversed()
-    }
-}
-
-extension ShapeTable {
-    /// Appends the tables of the keys and of the shapes that this message uses.
-    func write(into writer: inout BinaryWriter) {
-        writer.writeVarint(UInt64(messageKeys.count))
-        for key in messageKeys { writer.write(keys[Int(key)].name) }
-        writer.writeVarint(UInt64(messageShapes.count))
-        for node in messageShapes {
-            let path = path(to: node)
-            writer.writeVarint(UInt64(path.count))
-            for key in path { writer.writeVarint(UInt64(keys[Int(key)].number)) }
-        }
     }
 }

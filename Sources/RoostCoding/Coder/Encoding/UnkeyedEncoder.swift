@@ -23,7 +23,7 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws {
         try begin()
-        try sink.encode(value, at: level, key: CoderKey(count - 1))
+        try sink.encode(value, at: level)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -39,6 +39,7 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { nestedEncoder() }
 
     private func nestedEncoder() -> ValueEncoder {
+        // A failure is noted in the sink, and thrown when the message is finished.
         try? begin()
         return sink.nestedSink(at: level, key: CoderKey(count - 1))
     }

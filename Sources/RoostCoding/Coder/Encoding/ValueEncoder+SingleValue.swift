@@ -15,7 +15,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws {
         try begin()
-        try sink.encode(value, at: level, key: CoderKey.value)
+        try sink.encode(value, at: level)
     }
 }
 

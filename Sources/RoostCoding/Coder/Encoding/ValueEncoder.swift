@@ -53,9 +53,8 @@ private struct DictionaryKeyProbe: Encoder {
 
     /// Somewhere for the probe's bytes to go.
     private let unused: ValueEncoder = {
-        let session = EncodingSession(cache: EncodingCache(), userInfo: [:])
         let sink = EncodingSink(
-            writer: BinaryWriter(capacity: 64), session: session, pathPrefix: [], depth: 0)
+            session: EncodingSession(), pathPrefix: [], depth: 0, capacity: 64)
         return ValueEncoder(sink: sink, level: 0)
     }()
 }

@@ -1,0 +1,234 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+import Synchronization
+
+/// Puts the batches that become visible in order and hands them to the watchers.
+///
+/// - A change that is watched is appended, made visible and handed on while this mutex is held,
+///   so the order is the same for all three. A staged batch is appended under it, and later made
+///   visible and handed on under it. So is a watcher's begin: it knows of each batch from the
+///   value that it begins with, or is told of it, and never both.
+/// - `staged` holds the sequence numbers of the batches that are appended and not resolved,
+///   ascending. `held` holds the visible batches above the lowest of them, ascending: watchers
+///   that get batches in order are not told before. Without such watchers it is empty.
+/// - A change that nobody watched when its append began does not take this mutex. Where a watcher
+///   began meanwhile, the shard says so (`ShardState.appendObserver`), `observedCount` counts it,
+///   and nothing is handed on in order before it is.
+/// - Locks are taken in this order: this one, `publication`, the shards', the log's, a watcher's.
+///   Readers are resumed once none is held.
+final class ChangeFeed: Sendable {
+    /// Which watchers a batch is for.
+    enum Delivery: Sendable {
+        case unordered
+        case ordered
+        case all
+
+        func includes(_ watcher: Watcher) -> Bool {
+            switch self {
+            case .unordered: !watcher.isOrdered
+            case .ordered: watcher.isOrdered
+            case .all: true
+            }
+        }
+    }
+
+    struct State {
+        var watchers = WatcherTable()
+        var lastWatcher: UInt64 = 0
+        var staged: [UInt64] = []
+        var held: [Commit] = []
+        var observedCount = 0
+        /// Batches in the log that never became visible: their sync failed.
+        var aborted: Set<UInt64> = []
+        /// Watchers whose readers wait for more of the log to be resolved.
+        var historyWaiters: [Watcher] = []
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+
+    // MARK: Commits
+
+    /// Appends a watched change and makes it visible, by `body`.
+    func publish(
+        _ body: () throws -> (LogWriter.Appended, Commit)
+    ) throws -> LogWriter.Appended {
+        var wakes: [Wake] = []
+        let appended = try state.withLock { state in
+            let (appended, commit) = try body()
+            state.add(commit, &wakes)
+            return appended
+        }
+        for wake in wakes { wake() }
+        return appended
+    }
+
+    /// Hands on a change that is visible and whose append began before it was watched; `nil`
+    /// where there was none in the end.
+    func publishObserved(_ commit: Commit?) {
+        var wakes: [Wake] = []
+        state.withLock { state in
+            state.observedCount -= 1
+            if let commit { state.add(commit, &wakes) }
+            state.release(&wakes)
+        }
+        for wake in wakes { wake() }
+    }
+
+    /// Appends a batch, by `append`, that is not visible yet.
+    func stage(_ append: () throws -> LogWriter.Appended) throws -> LogWriter.Appended {
+        try state.withLock { state in
+            let appended = try append()
+            state.staged.append(appended.sequence)
+            return appended
+        }
+    }
+
+    /// Makes a staged batch visible by `body`, which returns `nil` where none of it is to be
+    /// told.
+    func publishStaged(_ sequence: UInt64, _ body: (_ isWatched: Bool) -> Commit?) {
+        var wakes: [Wake] = []
+        state.withLock { state in
+            let commit = body(!state.watchers.isEmpty)
+            state.unstage(sequence)
+            if let commit { state.add(commit, &wakes) }
+            state.release(&wakes)
+        }
+        for wake in wakes { wake() }
+    }
+
+    /// A staged batch will not become visible.
+    func abort(_ sequence: UInt64) {
+        var wakes: [Wake] = []
+        state.withLock { state in
+            state.unstage(sequence)
+            state.aborted.insert(sequence)
+            state.release(&wakes)
+        }
+        for wake in wakes { wake() }
+    }
+
+    /// A key's newest value is given up: those who may have begun with it are told `current`.
+    func tellAgain(_ key: [UInt8], hash: UInt64, current: () -> InitialRecord) {
+        var wakes: [Wake] = []
+        state.withLock { state in
+            guard let watchers = state.watchers.keys[hash] else { return }
+            for watcher in watchers where !watcher.isOrdered {
+                guard key.withUnsafeBytes({ watcher.target.contains($0) }) else { continue }
+                watcher.begin(with: current(), &wakes)
+            }
+        }
+        for wake in wakes { wake() }
+    }
+
+    // MARK: Watchers
+
+    /// Lets a watcher begin. `register` enters its target in its shards; where one of them has
+    /// an append under way, it notes the watcher's number there and counts it.
+    func add(
+        _ make: (_ id: UInt64) -> Watcher,
+        register: (_ id: UInt64, _ observedCount: inout Int) -> InitialRecord?
+    ) -> Watcher {
+        var wakes: [Wake] = []
+        let watcher = state.withLock { state in
+            state.lastWatcher += 1
+            let watcher = make(state.lastWatcher)
+            if state.isEnded {
+                watcher.end(&wakes)
+                return watcher
+            }
+            let record = register(watcher.id, &state.observedCount)
+            state.watchers.add(watcher)
+            if let record { watcher.begin(with: record, &wakes) }
+            return watcher
+        }
+        for wake in wakes { wake() }
+        return watcher
+    }
+
+    func remove(_ watcher: Watcher, unregister: () -> Void) {
+        var wakes: [Wake] = []
+        state.withLock { state in
+            state.watchers.remove(watcher)
+            state.historyWaiters.removeAll { $0 === watcher }
+            if !state.isEnded { unregister() }
+            watcher.end(&wakes)
+        }
+        for wake in wakes { wake() }
+    }
+
+    /// Ends every watcher, now and from here on.
+    func end() {
+        var wakes: [Wake] = []
+        state.withLock { state in
+            state.isEnded = true
+            for watcher in state.watchers.all { watcher.end(&wakes) }
+            state.watchers = WatcherTable()
+            state.historyWaiters = []
+            state.held = []
+        }
+        for wake in wakes { wake() }
+    }
+
+    // MARK: History
+
+    /// Reads a stretch of the log for a watcher that began at an earlier version. `false` where
+    /// nothing can be read before the watcher is told to look again.
+    func readOn(_ cursor: HistoryCursor, for watcher: Watcher) -> Bool {
+        var wakes: [Wake] = []
+        let work = state.withLock { state -> (boundary: UInt64, aborted: Set<UInt64>)? in
+            let boundary = state.boundary(cursor.log?.lastSequence ?? cursor.beganAt)
+            if cursor.next <= boundary { return (boundary, state.aborted) }
+            // Told of all above the boundary from here on: what is visible of it is in `held`.
+            let isDone = boundary >= cursor.beganAt || state.isEnded
+            if !isDone { state.historyWaiters.append(watcher) }
+            watcher.putBack(isDone ? nil : cursor, [], &wakes)
+            return isDone ? (0, []) : nil
+        }
+        if let work, work.boundary > 0 {
+            var cursor = cursor
+            let events = cursor.read(
+                through: work.boundary, target: watcher.target, aborted: work.aborted)
+            watcher.putBack(cursor, events, &wakes)
+        }
+        for wake in wakes { wake() }
+        return work != nil
+    }
+}
+
+extension ChangeFeed.State {
+    /// Takes a batch that just became visible.
+    mutating func add(_ commit: Commit, _ wakes: inout [Wake]) {
+        if watchers.isEmpty { return }
+        var commit = commit
+        commit.lastWatcher = min(commit.lastWatcher, lastWatcher)
+        if observedCount == 0, held.isEmpty, commit.sequence < staged.first ?? .max {
+            return commit.deliver(to: watchers, .all, &wakes)
+        }
+        commit.deliver(to: watchers, .unordered, &wakes)
+        let index = held.lastIndex { $0.sequence < commit.sequence }.map { $0 + 1 } ?? 0
+        held.insert(commit, at: index)
+    }
+
+    /// Hands on what was held and is in order now.
+    mutating func release(_ wakes: inout [Wake]) {
+        guard observedCount == 0 else { return }
+        let lowest = staged.first ?? .max
+        let count = held.prefix { $0.sequence < lowest }.count
+        for commit in held.prefix(count) { commit.deliver(to: watchers, .ordered, &wakes) }
+        held.removeFirst(count)
+        for watcher in historyWaiters { watcher.lookAgain(&wakes) }
+        historyWaiters.removeAll()
+    }
+
+    mutating func unstage(_ sequence: UInt64) {
+        // Mostly the first: syncs end in the order of their begin.
+        if let index = staged.firstIndex(of: sequence) { staged.remove(at: index) }
+    }
+
+    /// Every batch up to here is visible or will never be, for all that watchers know.
+    func boundary(_ lastSequence: UInt64) -> UInt64 {
+        observedCount > 0 ? 0 : min(lastSequence, (staged.first ?? .max) - 1)
+    }
+}

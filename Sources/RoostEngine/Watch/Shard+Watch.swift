@@ -1,0 +1,110 @@
+import RoostFormat
+import RoostLog
+
+extension Shard {
+    /// Appends a frame of one operation, by `append`, and makes it visible.
+    @inline(__always)
+    func commit(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, enqueuedVersion: UInt64 = 0,
+        _ append: () throws -> LogWriter.Appended
+    ) throws -> LogWriter.Appended {
+        // The slot is on its way from memory while the frame is written.
+        let isWatched = published.withLock { state in
+            state.active.prefetchSlot(hash)
+            return state.beginAppend(key, hash: hash)
+        }
+        if isWatched {
+            return try publishWatched {
+                let appended = try append()
+                _ = enter(appended, hash: hash, enqueuedVersion)
+                return (appended, Commit(appended, hash: hash, enqueuedVersion: enqueuedVersion))
+            }
+        }
+        let appended = try appending(append)
+        let observer = enter(appended, hash: hash, enqueuedVersion)
+        if observer > 0 {
+            feed.publishObserved(
+                Commit(
+                    appended, hash: hash, enqueuedVersion: enqueuedVersion, lastWatcher: observer))
+        }
+        return appended
+    }
+
+    /// Enters a frame of one operation; returns the last watcher that began during the append.
+    @inline(__always)
+    private func enter(
+        _ appended: LogWriter.Appended, hash: UInt64, _ enqueuedVersion: UInt64
+    ) -> UInt64 {
+        let operation = Operation(location: appended.location + UInt(Frame.headerSizeBytes))
+        let region = regionIfNew(appended)
+        return published.withLock { state in
+            if let region { state.active.hold(region) }
+            if state.layers.isNoting {
+                state.layers.note(operation, hash: hash, in: state.active)
+            }
+            state.active.insert(operation, hash: hash, sequence: appended.sequence)
+            state.residents.remove(hash)
+            if enqueuedVersion > 0 {
+                state.enqueued?.noteCommitted(enqueuedVersion)
+                state.places.note(enqueuedVersion, appended.sequence)
+            }
+            return state.endAppend()
+        }
+    }
+
+    /// Appends a batch all of whose changes are this shard's, by `append`, and makes it visible.
+    func commit(
+        _ batch: EncodedBatch, _ append: () throws -> LogWriter.Appended
+    ) throws -> LogWriter.Appended {
+        if published.withLock({ $0.beginAppend(batch) }) {
+            return try publishWatched {
+                let appended = try append()
+                _ = enter(appended, batch)
+                return (appended, Commit(appended, changes: batch.changes))
+            }
+        }
+        let appended = try appending(append)
+        let observer = enter(appended, batch)
+        if observer > 0 {
+            feed.publishObserved(Commit(appended, changes: batch.changes, lastWatcher: observer))
+        }
+        return appended
+    }
+
+    private func enter(_ appended: LogWriter.Appended, _ batch: EncodedBatch) -> UInt64 {
+        let region = regionIfNew(appended)
+        return published.withLock { state in
+            if let region { state.active.hold(region) }
+            state.apply(
+                batch.changes, frameLocation: appended.location, sequence: appended.sequence)
+            return state.endAppend()
+        }
+    }
+
+    /// Appends a watched change and makes it visible, by `body`, as one step for all watchers.
+    ///
+    /// The mark that `beginAppend` left is taken back first: what begins to watch before the
+    /// feed's mutex is taken knows of the change from the feed.
+    @inline(never)
+    private func publishWatched(
+        _ body: () throws -> (LogWriter.Appended, Commit)
+    ) throws -> LogWriter.Appended {
+        endUnneededAppend()
+        return try feed.publish(body)
+    }
+
+    /// Runs `append`, whose mark must not stay where it fails.
+    @inline(__always)
+    private func appending(
+        _ append: () throws -> LogWriter.Appended
+    ) throws -> LogWriter.Appended {
+        do { return try append() } catch {
+            endUnneededAppend()
+            throw error
+        }
+    }
+
+    private func endUnneededAppend() {
+        if published.withLock({ $0.endAppend() }) > 0 { feed.publishObserved(nil) }
+    }
+}

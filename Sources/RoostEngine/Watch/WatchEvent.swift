@@ -1,0 +1,87 @@
+import RoostFormat
+import RoostIO
+import RoostSnapshot
+
+/// What a watcher is told: where the bytes are, not what they mean.
+package struct WatchEvent: Sendable {
+    package enum Content: Sendable {
+        /// What the watched key held when the watcher began.
+        case initial(InitialRecord)
+        /// A put or a removal.
+        case changed(Operation)
+        /// All that the watcher looks at was emptied.
+        case cleared
+        /// Changes that the buffer could not take; or, where the log no longer holds them, the
+        /// versions that they were among.
+        case missed(Int)
+    }
+
+    package let content: Content
+    /// The sequence number of the batch; zero where there is none.
+    package let version: UInt64
+    /// Keeps the bytes in place.
+    package let owner: MappedRegion?
+
+    init(content: Content, version: UInt64 = 0, owner: MappedRegion? = nil) {
+        self.content = content
+        self.version = version
+        self.owner = owner
+    }
+}
+
+/// Where a key's record was when a watcher began; read only once it is asked for, since a look
+/// into snapshots takes time.
+package struct InitialRecord: Sendable {
+    enum Place: Sendable {
+        case log(Operation, RegionList)
+        case cold(SnapshotList, clearedSequence: UInt64)
+        case absent
+    }
+
+    let place: Place
+    let key: [UInt8]
+    let hash: UInt64
+    /// The provisional version of an enqueued write whose commit is still to come, or zero.
+    let awaitedVersion: UInt64
+
+    /// Calls `body` with the value, kind and payload, or with `nil` where there was none.
+    package func withValue<Result>(
+        _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) throws -> Result {
+        switch place {
+        case .absent: return try body(nil)
+        case .log(let operation, let owner):
+            return try withExtendedLifetime(owner) { try body(operation.value) }
+        case .cold(let list, let clearedSequence):
+            return try key.withUnsafeBytes { key in
+                guard let (snapshot, record) = try list.find(key, hash: hash), record.isPut,
+                    record.sequence >= clearedSequence
+                else { return try body(nil) }
+                var result: Result?
+                try snapshot.withValue(of: record) { result = try body($0) }
+                // `withValue` calls its body, or throws.
+                return result!
+            }
+        }
+    }
+}
+
+extension ShardState {
+    func initialRecord(of key: [UInt8], hash: UInt64) -> InitialRecord {
+        let place: InitialRecord.Place = key.withUnsafeBytes { bytes in
+            switch self.place(of: bytes, hash: hash) {
+            case .log(let operation): .log(operation, owner(of: operation))
+            case .cold(let clearedSequence): .cold(snapshots, clearedSequence: clearedSequence)
+            case .absent: .absent
+            }
+        }
+        var awaitedVersion: UInt64 = 0
+        if let enqueued, case .log(let operation, _) = place {
+            let version = operation.sequence
+            if version >= EnqueuedWrites.firstVersion, !enqueued.committed.contains(version) {
+                awaitedVersion = version
+            }
+        }
+        return InitialRecord(place: place, key: key, hash: hash, awaitedVersion: awaitedVersion)
+    }
+}

@@ -1,0 +1,85 @@
+import RoostFormat
+
+// What a flush and a merge do to a shard.
+
+extension Shard {
+    /// Takes the table of all that was appended up to `sequence` out of the writers' way, for a
+    /// snapshot to be written from it; what waits for a sync is waited for.
+    func freeze(
+        through sequence: UInt64
+    ) async -> (table: LogTable?, clears: [ManifestRecord.Clear]) {
+        // A batch without a sequence number may be in the log already, and not have said so.
+        let unnumbered = published.withLock { state in
+            state.staged.map(\.token).filter { $0.sequence == 0 }
+        }
+        while true {
+            foldResolved()
+            let isWaiting = published.withLock { state in
+                state.staged.contains { staged in
+                    if staged.token.sequence == 0 {
+                        return staged.isSingle || unnumbered.contains { $0 === staged.token }
+                    }
+                    return staged.token.sequence <= sequence || state.isOvertaken(staged)
+                }
+            }
+            if !isWaiting { break }
+            await waitForResolution(since: resolutionCount)
+        }
+        heldRegion = nil
+        return published.withLock { state in
+            precondition(state.frozen == nil, "one table is frozen at a time")
+            let clears = state.clears.map { ManifestRecord.Clear(prefix: $0, sequence: $1) }
+            guard !state.active.isEmpty else {
+                // Its old segments are not needed any more.
+                if state.staged.isEmpty {
+                    state.layers.endTable(state.active)
+                    state.active = LogTable()
+                }
+                return (nil, clears)
+            }
+            let frozen = state.active
+            state.layers.endTable(frozen)
+            state.frozen = frozen
+            state.active = LogTable(capacity: min(frozen.capacity, 1 << 12))
+            // What is staged will enter the new table, and may point into segments that only
+            // the old one holds.
+            if !state.staged.isEmpty { state.active.hold(all: frozen) }
+            return (frozen, clears)
+        }
+    }
+
+    /// Puts a frozen table that could not be written back under the writers' changes.
+    func thaw() {
+        published.withLock { state in
+            guard let frozen = state.frozen else { return }
+            let newer = state.active
+            state.layers.endTable(newer)
+            state.active = frozen
+            state.active.hold(all: newer)
+            newer.forEach { operation in
+                state.active.insert(
+                    operation, hash: hashSeed.hash(operation.key), sequence: operation.sequence)
+            }
+            state.frozen = nil
+        }
+        heldRegion = nil
+    }
+
+    /// Makes `snapshots` the shard's cold storage. With `dropsFrozen` they hold all that the
+    /// frozen table held. `clears` that nothing older needs any more are forgotten.
+    func install(_ snapshots: SnapshotList, dropsFrozen: Bool) {
+        published.withLock { state in
+            state.snapshots = snapshots
+            state.epoch += 1
+            if dropsFrozen { state.frozen = nil }
+        }
+    }
+
+    func forget(_ clears: [ManifestRecord.Clear]) {
+        published.withLock { state in
+            for clear in clears where state.clears[clear.prefix] == clear.sequence {
+                state.clears[clear.prefix] = nil
+            }
+        }
+    }
+}

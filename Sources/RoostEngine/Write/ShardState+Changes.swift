@@ -1,0 +1,68 @@
+import RoostFormat
+import RoostLog
+
+extension Storage {
+    /// Appends a batch that is laid out already.
+    func append(payload: [UInt8], isAwaited: Bool) throws -> LogWriter.Appended {
+        try payload.withUnsafeBytes { bytes in
+            try append(payloadCount: bytes.count, isAwaited: isAwaited) { target in
+                guard let base = bytes.baseAddress else { return }
+                target.copyMemory(from: base, byteCount: bytes.count)
+            }
+        }
+    }
+}
+
+extension ShardState {
+    /// Enters a batch's changes, in their order.
+    mutating func apply(_ changes: [EncodedBatch.Change], frameLocation: UInt, sequence: UInt64) {
+        for change in changes {
+            let operation = Operation(location: frameLocation + UInt(change.frameOffset))
+            if layers.isNoting { layers.note(operation, hash: change.hash, in: active) }
+            active.insert(operation, hash: change.hash, sequence: sequence)
+            residents.remove(change.hash)
+        }
+    }
+
+    /// Whether the table has a newer record of the staged batch's key. The table must not be
+    /// frozen then: the batch, once resolved, would enter the next one and stand above it.
+    func isOvertaken(_ batch: StagedBatch) -> Bool {
+        batch.isSingle
+            && batch.changes.contains { change in
+                let operation = Operation(
+                    location: batch.token.frameLocation + UInt(change.frameOffset))
+                guard let found = active.find(operation.key, hash: change.hash) else {
+                    return false
+                }
+                return found.sequence > batch.token.sequence
+            }
+    }
+
+    /// Moves committed batches into the table, in the order of their sequence numbers.
+    mutating func foldResolved() {
+        let committed = staged.filter { $0.token.isCommitted }
+        for batch in committed.sorted(by: { $0.token.sequence < $1.token.sequence }) {
+            for prefix in batch.clears {
+                clears[prefix] = max(clears[prefix] ?? 0, batch.token.sequence)
+                // Residents do not say their dictionary.
+                residents.removeAll()
+            }
+            apply(
+                batch.changes, frameLocation: batch.token.frameLocation,
+                sequence: batch.token.sequence)
+        }
+        // By identity: a batch may be committed between the two looks.
+        let before = staged.count
+        staged.removeAll { batch in
+            committed.contains { $0.token === batch.token }
+                || (!batch.token.isPending && !batch.token.isCommitted)
+        }
+        resolvedCount &+= UInt64(before - staged.count)
+    }
+}
+
+extension LogTable {
+    mutating func hold(all other: LogTable) {
+        for region in other.regions.all { hold(region) }
+    }
+}

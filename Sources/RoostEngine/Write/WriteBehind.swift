@@ -1,0 +1,53 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+import Synchronization
+
+/// What all shards share for their enqueued writes: how much of them waits, and whom to tell of
+/// what became of them.
+///
+/// - `pendingBytes` counts what is enqueued and neither in the log nor given up.
+final class WriteBehind: Sendable {
+    /// Beyond this much that waits, further writes are refused.
+    static let pendingLimitBytes = 64 << 20
+
+    let condition: EngineCondition
+    let failures = WriteFailures()
+    private let pendingBytes = Atomic<Int>(0)
+    /// Called after each append.
+    private let onAppend = Mutex<(@Sendable (LogWriter.Appended) -> Void)?>(nil)
+
+    init(condition: EngineCondition) { self.condition = condition }
+
+    func setOnAppend(_ body: @escaping @Sendable (LogWriter.Appended) -> Void) {
+        onAppend.withLock { $0 = body }
+    }
+
+    /// Takes room for a write, or throws: a synchronous call can wait for none.
+    func reserve(sizeBytes: Int) throws {
+        guard pendingBytes.load(ordering: .relaxed) < Self.pendingLimitBytes else {
+            throw RoostError(
+                .outOfSpace,
+                "\(Self.pendingLimitBytes >> 20) MiB of enqueued writes wait already: "
+                    + "await synchronize(), or set values instead of enqueuing them")
+        }
+        pendingBytes.wrappingAdd(sizeBytes, ordering: .relaxed)
+    }
+
+    func release(sizeBytes: Int) { pendingBytes.wrappingSubtract(sizeBytes, ordering: .relaxed) }
+
+    func noteAppended(_ appended: LogWriter.Appended) { onAppend.withLock { $0 }?(appended) }
+
+    func noteLost(_ write: EnqueuedWrites.Write, _ cause: any Error) {
+        let parts = splitRecordKey(write.operation.key)
+        let text = parts.map { dictionary, key in
+            "\"\(String(decoding: key, as: UTF8.self))\" in "
+                + "\"\(String(decoding: dictionary, as: UTF8.self))\""
+        }
+        let error = cause as? RoostError
+        failures.noteLostWrite(
+            RoostError(
+                error?.code ?? .io, "the enqueued write of \(text ?? "a key") was lost",
+                file: error?.file, offset: error?.offset, cause: cause))
+    }
+}

@@ -1,0 +1,67 @@
+import RoostIO
+import Synchronization
+
+/// What went wrong where no caller waits to hear of it.
+///
+/// - `unreported` is the first failed enqueued write that no `synchronize` or `close` has thrown.
+package final class WriteFailures: Sendable {
+    private struct State {
+        var unreported: RoostError?
+        var listeners: [UInt64: AsyncStream<RoostError>.Continuation] = [:]
+        var lastListener: UInt64 = 0
+        var isEnded = false
+    }
+
+    /// How many failures wait for a listener that does not read them; older ones are dropped.
+    private static let bufferCount = 1000
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// An enqueued write failed: told to all who listen, and to the next `synchronize`.
+    package func noteLostWrite(_ failure: RoostError) {
+        let listeners = state.withLock { state in
+            state.unreported = state.unreported ?? failure
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.yield(failure) }
+    }
+
+    /// Something else failed that nobody waits for: told to all who listen.
+    package func note(_ failure: RoostError) {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(failure) }
+    }
+
+    /// Throws what was not thrown yet.
+    func throwUnreported() throws {
+        let failure = state.withLock { state in
+            defer { state.unreported = nil }
+            return state.unreported
+        }
+        if let failure { throw failure }
+    }
+
+    /// The failures from here on; ends with the workspace.
+    package func listen() -> AsyncStream<RoostError> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(Self.bufferCount)) { continuation in
+            let id = state.withLock { state -> UInt64? in
+                if state.isEnded { return nil }
+                state.lastListener += 1
+                state.listeners[state.lastListener] = continuation
+                return state.lastListener
+            }
+            guard let id else { return continuation.finish() }
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+            }
+        }
+    }
+
+    package func end() {
+        let listeners = state.withLock { state in
+            state.isEnded = true
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
+    }
+}

@@ -1,0 +1,171 @@
+import RoostFormat
+import RoostIO
+import RoostTestSupport
+import Synchronization
+import Testing
+
+@testable import RoostEngine
+@testable import RoostLog
+
+/// A log in memory that calls `hook` in the midst of each append.
+private final class HookedStorage: Storage {
+    private let region = MappedRegion.anonymous(sizeBytes: 1 << 16)
+    private let state = Mutex((offset: 0, sequence: UInt64(0)))
+    let hook = Mutex<(@Sendable () throws -> Void)?>(nil)
+
+    func append(
+        payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
+    ) throws -> LogWriter.Appended {
+        let appended = state.withLock { state in
+            let start = region.base + state.offset
+            fill(start + Frame.headerSizeBytes)
+            state.sequence += 1
+            Frame.finish(
+                at: start, payloadCount: payloadCount, sequence: state.sequence,
+                durableSequence: 0, flags: .none, seed: ChecksumSeed(1))
+            state.offset += Frame.sizeBytes(payloadCount: payloadCount)
+            return LogWriter.Appended(
+                sequence: state.sequence, location: UInt(bitPattern: start), region: region,
+                totalBytes: UInt64(state.offset))
+        }
+        try hook.withLock { $0 }?()
+        return appended
+    }
+}
+
+private struct Fixture: Sendable {
+    let storage = HookedStorage()
+    let seed = HashSeed(first: 3, second: 4)
+    let name = DictionaryName("d")!
+    let feed = ChangeFeed()
+    let shards: [Shard]
+
+    init() async {
+        shards = [feed, feed].map { feed in
+            Shard(hashSeed: HashSeed(first: 3, second: 4), residentBudgetBytes: 1 << 20, feed: feed)
+        }
+        for shard in shards { await shard.begin(on: storage) }
+    }
+
+    /// A shard is written to whatever the hash says: only the table's order depends on it.
+    func write(_ number: Int, _ key: String, shard: Int) async throws {
+        let value = EncodedValue(
+            kind: ValueKind.uint8.rawValue, payload: .inline(UInt64(number), count: 1))
+        let hash = name.withRecordKey(key) { seed.hash($0) }
+        _ = try await shards[shard].writeWaiting(value, key: key, name: name, hash: hash)
+    }
+
+    func watch() -> Watcher {
+        feed.add { id in
+            Watcher(
+                id: id, target: WatchTarget(prefix: "", in: name), isOrdered: true,
+                buffering: .bounded(100), history: nil, onReady: nil)
+        } register: { id, observedCount in
+            for shard in shards {
+                shard.published.withLock { state in
+                    if state.watch(WatchTarget(prefix: "", in: name), by: id) { observedCount += 1 }
+                }
+            }
+            return nil
+        }
+    }
+}
+
+@Suite struct ChangeFeedTests {
+    /// The story: a change is in the log and its writer is held up before it is visible; a
+    /// watcher begins, and a later change of another shard is made. The watcher is told of both,
+    /// the earlier one first.
+    @Test func aWatcherThatBeginsDuringAnAppendIsToldOfItInOrder() async throws {
+        let fixture = await Fixture()
+        let gate = Gate()
+        gate.close()
+        fixture.storage.hook.withLock { $0 = { gate.pass() } }
+        let blocked = taskOnItsOwnThread { try await fixture.write(1, "a", shard: 0) }
+        await gate.waitForArrival()
+        let watcher = fixture.watch()
+        fixture.storage.hook.withLock { $0 = nil }
+        try await fixture.write(2, "b", shard: 1)
+        #expect(watcher.nextReady() == nil)
+        gate.open()
+        try await blocked.value
+        #expect(watcher.nextReady()?.version == 1)
+        #expect(watcher.nextReady()?.version == 2)
+        #expect(watcher.nextReady() == nil)
+    }
+
+    @Test func anAppendThatFailsHoldsNothingUp() async throws {
+        let fixture = await Fixture()
+        let held = Mutex<Watcher?>(nil)
+        fixture.storage.hook.withLock {
+            $0 = {
+                held.withLock { $0 = fixture.watch() }
+                throw RoostError(.io, "the test lets this append fail")
+            }
+        }
+        await #expect(throws: RoostError.self) { try await fixture.write(1, "a", shard: 0) }
+        fixture.storage.hook.withLock { $0 = nil }
+        try await fixture.write(2, "a", shard: 0)
+        let watcher = held.withLock { $0! }
+        #expect(watcher.nextReady()?.version == 2)
+    }
+
+    @Test func aBatchIsToldOnceItIsVisibleAndInOrder() async throws {
+        let fixture = await Fixture()
+        let watcher = fixture.watch()
+        var batch = EncodedBatch(hashSeed: fixture.seed)
+        batch.put(
+            EncodedValue(kind: 1, payload: .inline(1, count: 1)), forKey: "a", in: fixture.name)
+        let payload = batch.payload
+        let staged = try fixture.feed.stage {
+            try fixture.storage.append(payload: payload, isAwaited: true)
+        }
+        try await fixture.write(2, "b", shard: 1)
+        #expect(watcher.nextReady() == nil)
+        fixture.feed.publishStaged(staged.sequence) { _ in Commit(staged, changes: batch.changes) }
+        #expect(watcher.nextReady()?.version == 1)
+        #expect(watcher.nextReady()?.version == 2)
+        let aborted = try fixture.feed.stage {
+            try fixture.storage.append(payload: payload, isAwaited: true)
+        }
+        try await fixture.write(4, "b", shard: 1)
+        fixture.feed.abort(aborted.sequence)
+        #expect(watcher.nextReady()?.version == 4)
+    }
+
+    @Test func theKeysThatAShardWatchesAreFoundAndNoOthers() {
+        let seed = testSeed()
+        var random = SeededGenerator(seed: seed)
+        let name = DictionaryName("d")!
+        let hashSeed = HashSeed(first: seed, second: 1)
+        var watches = ShardWatches()
+        var model: [String: Int] = [:]
+        for step in 0..<3000 {
+            let key = "\(random.below(400))"
+            let target = WatchTarget(key: key, in: name, hashSeed: hashSeed)
+            if random.below(10) < (step < 1500 ? 7 : 3) {
+                watches.add(target)
+                model[key, default: 0] += 1
+            } else if let count = model[key] {
+                watches.remove(target)
+                model[key] = count == 1 ? nil : count - 1
+            }
+            let probe = "\(random.below(400))"
+            let isFound = name.withRecordKey(probe) {
+                watches.contains($0, hash: hashSeed.hash($0))
+            }
+            #expect(isFound == (model[probe] != nil), "seed \(seed) step \(step)")
+            #expect(watches.isEmpty == model.isEmpty)
+        }
+    }
+}
+
+/// A task on a thread of its own, for one that is held at a gate.
+private func taskOnItsOwnThread(_ body: @escaping @Sendable () async throws -> Void) -> Task<
+    Void, any Error
+> {
+    let thread = WorkerThread(name: "test")
+    return Task.detached(executorPreference: thread.forTasks) {
+        try await body()
+        withExtendedLifetime(thread) {}
+    }
+}
