@@ -115,17 +115,16 @@ public final class ReadView: Sendable {
         return keys
     }
 
-    private func read<Value>(
+    func read<Value>(
         _ key: String, _ dictionary: WorkspaceDictionary,
         _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Value? {
         check(dictionary)
         let name = try dictionary.checkedName()
         guard let found = try engineView.find(key, name: name) else { return nil }
-        if let value = found.fixedValue(as: Value.self) { return value }
         // The owner keeps the bytes in place; it must live until they are decoded.
         return try withExtendedLifetime(found.owner) {
-            try codec().decode(stored: found.bytes, key: key, name: name)
+            try dictionary.decode(stored: found.bytes, key: key, codec())
         }
     }
 

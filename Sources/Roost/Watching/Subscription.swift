@@ -90,8 +90,7 @@ final class SubscriptionDelivery<Value: Sendable>: Cancellable {
     private func value(of event: WatchEvent, _ watch: DictionaryWatch<Value>) throws -> Value? {
         switch event.content {
         case .initial(let record): try watch.value(of: record, key: key)
-        case .changed(let operation):
-            operation.isPut ? try watch.value(of: operation, event, key: key) : nil
+        case .changed(let operation): try watch.value(of: operation, event, key: key)
         case .cleared: nil
         case .missed: preconditionFailure("a watcher of values keeps the newest")
         }

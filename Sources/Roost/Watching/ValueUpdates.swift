@@ -36,8 +36,7 @@ public struct ValueUpdates<Value: Sendable>: AsyncSequence, Sendable {
     private func value(_ event: WatchEvent) throws -> Value? {
         switch event.content {
         case .initial(let record): try watch.value(of: record, key: key)
-        case .changed(let operation):
-            operation.isPut ? try watch.value(of: operation, event, key: key) : nil
+        case .changed(let operation): try watch.value(of: operation, event, key: key)
         case .cleared: nil
         case .missed: preconditionFailure("a watcher of values keeps the newest")
         }
