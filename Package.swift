@@ -67,6 +67,12 @@ let package = Package(
             name: "RoostSnapshotTests", dependencies: ["RoostSnapshot", "RoostTestSupport"]),
         .testTarget(name: "RoostEngineTests", dependencies: ["RoostEngine", "RoostTestSupport"]),
         .testTarget(
+            name: "RoostHistoryTests",
+            dependencies: [
+                "Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation",
+                "RoostTestSupport",
+            ]),
+        .testTarget(
             name: "RoostTests",
             dependencies: [
                 "Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer",

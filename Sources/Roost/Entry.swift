@@ -80,10 +80,9 @@ extension WorkspaceDictionary {
         let name = try checkedName()
         let (found, record) = try workspace.engine.findVersioned(key, name: name)
         let value = try found.map { found in
-            if let value = found.fixedValue(as: Value.self) { return value }
             // The owner keeps the bytes in place; it must live until they are decoded.
             return try withExtendedLifetime(found.owner) {
-                try codec().decode(stored: found.bytes, key: key, name: name)
+                try decode(stored: found.bytes, key: key, codec())
             }
         }
         return Entry(key: key, value: value, dictionary: name, record: record)

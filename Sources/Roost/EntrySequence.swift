@@ -20,11 +20,7 @@ public struct EntrySequence<Value: Sendable>: AsyncSequence, Sendable {
             let codec = sequence.codec
             pieces = ScanPieces(scan) { recordKey, stored in
                 let key = String(decoding: recordKey, as: UTF8.self)
-                let value =
-                    try FixedForm.value(stored: stored, as: Value.self)
-                    ?? codec.decode(
-                        stored: stored, key: key, name: scan.dictionary.checkedName())
-                return (key, value)
+                return (key, try scan.dictionary.decode(stored: stored, key: key, codec))
             }
         }
 

@@ -17,6 +17,11 @@ public final class ReadView: Sendable {
         engineView = try workspace.engine.view()
     }
 
+    init(_ workspace: Workspace, _ engineView: EngineView) {
+        self.workspace = workspace
+        self.engineView = engineView
+    }
+
     /// Ends the view; later reads through it throw `.closed`. Closing twice is no error.
     public func close() { engineView.close() }
 
@@ -117,10 +122,9 @@ public final class ReadView: Sendable {
         check(dictionary)
         let name = try dictionary.checkedName()
         guard let found = try engineView.find(key, name: name) else { return nil }
-        if let value = found.fixedValue(as: Value.self) { return value }
         // The owner keeps the bytes in place; it must live until they are decoded.
         return try withExtendedLifetime(found.owner) {
-            try codec().decode(stored: found.bytes, key: key, name: name)
+            try dictionary.decode(stored: found.bytes, key: key, codec())
         }
     }
 

@@ -105,8 +105,7 @@ public struct Transaction: ~Copyable {
         let name = try checkedName(dictionary)
         return try attempt.withValue(key, name: name) { stored in
             guard let stored else { return nil }
-            return try FixedForm.value(stored: stored, as: Value.self)
-                ?? codec().decode(stored: stored, key: key, name: name)
+            return try dictionary.decode(stored: stored, key: key, codec())
         }
     }
 

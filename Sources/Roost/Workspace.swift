@@ -25,12 +25,16 @@ public final class Workspace: Sendable {
     package let engine: Engine
     let coder: ValueCoder
     let loads = LoadCoalescer()
+    let migrations: MigrationRegistry
 
     /// The path that the workspace was opened at.
     public let path: String
 
-    private init(engine: Engine, configuration: Configuration, path: String) {
+    private init(
+        engine: Engine, configuration: Configuration, migrations: MigrationRegistry, path: String
+    ) {
         self.engine = engine
+        self.migrations = migrations
         self.path = path
         coder = configuration.coder
     }
@@ -81,10 +85,13 @@ public final class Workspace: Sendable {
         adjusting adjust: (inout EngineConfiguration) -> Void = { _ in }
     ) async throws -> Workspace {
         var engineConfiguration = configuration.engineConfiguration
+        let migrations = MigrationRegistry()
+        engineConfiguration.rewriter = migrations
         adjust(&engineConfiguration)
         let engine = try await Engine.open(
             at: path, fileSystem: fileSystem, configuration: engineConfiguration)
-        return Workspace(engine: engine, configuration: configuration, path: path)
+        return Workspace(
+            engine: engine, configuration: configuration, migrations: migrations, path: path)
     }
 
     /// What the opening found: how much was replayed, what was cut and set aside.

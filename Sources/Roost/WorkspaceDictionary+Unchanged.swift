@@ -102,7 +102,9 @@ extension WorkspaceDictionary {
             return true
         }
         do {
-            let value = try codec().decode(found, key: key, name: name, engine: workspace.engine)
+            let value = try codec().decode(
+                found, key: key, name: name, engine: workspace.engine,
+                migrations: workspace.migrations)
             return value.map(isEqual) ?? false
         } catch let error as RoostError
             where error.code == .decodingFailed || error.code == .typeMismatch

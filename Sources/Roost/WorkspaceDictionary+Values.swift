@@ -148,8 +148,12 @@ extension WorkspaceDictionary {
     ) throws -> Value? {
         let name = try checkedName()
         guard let found = try workspace.engine.find(key, name: name) else { return nil }
-        if !found.isWorthKeeping, let value = found.fixedValue(as: Value.self) { return value }
-        return try codec().decode(found, key: key, name: name, engine: workspace.engine)
+        let migrations = workspace.migrations
+        if !found.isWorthKeeping, migrations.isEmpty, let value = found.fixedValue(as: Value.self) {
+            return value
+        }
+        return try codec().decode(
+            found, key: key, name: name, engine: workspace.engine, migrations: migrations)
     }
 
     func loadShared<Value>(
@@ -169,7 +173,8 @@ extension WorkspaceDictionary {
     func encode<Value>(
         _ value: Value, _ codec: @autoclosure () -> ValueCodec<Value>, coder: ValueCoder? = nil
     ) throws -> EncodedValue {
-        try FixedForm.encode(value) ?? codec().encode(value, coder: coder ?? self.coder)
+        let encoded = try FixedForm.encode(value) ?? codec().encode(value, coder: coder ?? self.coder)
+        return workspace.migrations.isEmpty ? encoded : withVersion(encoded, Value.self)
     }
 
     private nonisolated(nonsending) func writeAll<Value>(

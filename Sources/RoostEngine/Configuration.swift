@@ -23,9 +23,17 @@ package struct EngineConfiguration: Sendable {
     package var backlogLimitBytes: UInt64 = 512 << 20
     /// Threads that write snapshots at the same time.
     package var compactionThreadCount = BuildThreads.usualCount
+    /// For tests of the tests.
+    package var plantedFaults: PlantedFaults = []
+
+    /// How long the first log segment of an opening is, and the next ones at least.
+    package var segmentSizeBytes = 1 << 20
 
     /// What the time is, in milliseconds since 1970, for values that expire.
     package var wallClock: @Sendable () -> UInt64 = { WallTime.milliseconds }
+
+    /// Brings stored values up to date while compaction copies them.
+    package var rewriter: (any ValueRewriter)?
 
     package init() {}
 }

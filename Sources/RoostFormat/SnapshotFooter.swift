@@ -28,6 +28,10 @@ package struct SnapshotFooter: Equatable, Sendable {
     /// How many records the shard had when the compression dictionary was trained.
     package var dictionaryRecordCount: UInt32 = 0
     package var fileSizeBytes: UInt64 = 0
+    package var countsOffset: UInt64 = 0
+    /// How many dictionaries have records here.
+    package var countsCount: UInt32 = 0
+    package var countsChecksum: UInt32 = 0
     /// When the first of the values expires; on disk 0 where none does.
     package var earliestDeadline = Deadline.never
 
@@ -38,6 +42,9 @@ package struct SnapshotFooter: Equatable, Sendable {
     package var indexSeed: ChecksumSeed { seed.part(2 << 40) }
     package var offsetSeed: ChecksumSeed { seed.part(3 << 40) }
     package var dictionarySeed: ChecksumSeed { seed.part(4 << 40) }
+
+    package var countsSeed: ChecksumSeed { seed.part(5 << 40) }
+    package var countsSizeBytes: UInt64 { fileSizeBytes - UInt64(Self.sizeBytes) - countsOffset }
 
     package func write(to target: UnsafeMutableRawPointer) {
         target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.sizeBytes)
@@ -63,7 +70,10 @@ package struct SnapshotFooter: Equatable, Sendable {
         target.store(indexLineCount, at: 128)
         target.store(dictionaryRecordCount, at: 132)
         target.store(fileSizeBytes, at: 136)
-        if earliestDeadline != .never { target.store(earliestDeadline.milliseconds, at: 144) }
+        target.store(countsOffset, at: 144)
+        target.store(countsCount, at: 152)
+        target.store(countsChecksum, at: 156)
+        if earliestDeadline != .never { target.store(earliestDeadline.milliseconds, at: 160) }
         target.store(ChecksumSeed(0).checksum(target, count: 188), at: 188)
     }
 
@@ -112,7 +122,10 @@ package struct SnapshotFooter: Equatable, Sendable {
         footer.indexLineCount = start.load(UInt32.self, at: 128)
         footer.dictionaryRecordCount = start.load(UInt32.self, at: 132)
         footer.fileSizeBytes = start.load(UInt64.self, at: 136)
-        let earliest = start.load(UInt64.self, at: 144)
+        footer.countsOffset = start.load(UInt64.self, at: 144)
+        footer.countsCount = start.load(UInt32.self, at: 152)
+        footer.countsChecksum = start.load(UInt32.self, at: 156)
+        let earliest = start.load(UInt64.self, at: 160)
         footer.earliestDeadline = earliest == 0 ? .never : Deadline(milliseconds: earliest)
         guard footer.partsFit(fileSizeBytes: UInt64(file.count)) else {
             return .damaged("the footer's parts do not fit the file")
@@ -133,6 +146,7 @@ package struct SnapshotFooter: Equatable, Sendable {
             && groupsOffset <= offsetsOffset && offsetsOffset <= end && indexOffset <= end
             && groupsOffset % 8 == 0
             && end - offsetsOffset >= offsetsSize && indexOffset == offsetsOffset + offsetsSize
-            && end - indexOffset == indexSize
+            && end - indexOffset >= indexSize && countsOffset == indexOffset + indexSize
+            && countsCount > 0
     }
 }

@@ -1,3 +1,13 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#else
+    import Glibc
+#endif
+
 /// A stretch of memory with a file, or nothing, behind it; given back when the last reference
 /// goes.
 ///
@@ -55,6 +65,15 @@ package final class MappedRegion: @unchecked Sendable {
 
     /// Zeroed memory with no file behind it.
     package static func anonymous(sizeBytes: Int) -> MappedRegion {
+        // From the kernel, zeroed page by page when it is first touched: most of a segment in
+        // memory never is.
+        let mapped = mmap(
+            nil, max(sizeBytes, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        if let mapped, mapped != MAP_FAILED {
+            return MappedRegion(base: mapped, sizeBytes: sizeBytes) { base, size in
+                munmap(base, max(size, 1))
+            }
+        }
         let base = UnsafeMutableRawPointer.allocate(byteCount: max(sizeBytes, 1), alignment: 64)
         base.initializeMemory(as: UInt8.self, repeating: 0, count: sizeBytes)
         return MappedRegion(base: base, sizeBytes: sizeBytes) { base, _ in base.deallocate() }

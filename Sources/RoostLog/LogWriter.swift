@@ -51,18 +51,22 @@ package final class LogWriter: Sendable {
     let directory: any Directory
     package let history: LogHistory
     private let workspace: WorkspaceIdentifier
+    /// Of the segments behind the first.
+    private let minimumSegmentSizeBytes: Int
     private let durable: Atomic<UInt64>
 
     /// Begins segment `number` behind `lastSequence`.
     package init(
         directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
         sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
-        earlierFiles: [any File] = [], history: LogHistory = .init()
+        minimumSegmentSizeBytes: Int = 1 << 20, earlierFiles: [any File] = [],
+        history: LogHistory = .init()
     ) throws {
         let segment = try LogSegment.create(number: number, sizeBytes: sizeBytes, in: directory)
         self.directory = directory
         self.history = history
         self.workspace = workspace
+        self.minimumSegmentSizeBytes = minimumSegmentSizeBytes
         durable = Atomic(durableSequence)
         let header = SegmentHeader(
             number: number, firstSequence: lastSequence + 1, durableSequence: durableSequence,
@@ -135,7 +139,7 @@ package final class LogWriter: Sendable {
         let wanted = state.withLock { state -> (number: UInt64, sizeBytes: Int)? in
             guard state.standby == nil, !state.isClosed else { return nil }
             defer { state.nextNumber += 1 }
-            return (state.nextNumber, Self.nextSizeBytes(after: state.segment.sizeBytes))
+            return (state.nextNumber, nextSizeBytes(after: state.segment.sizeBytes))
         }
         guard let wanted else { return }
         let segment = try LogSegment.create(
@@ -151,8 +155,8 @@ package final class LogWriter: Sendable {
         if !isWanted { try directory.remove(FileName.segment(segment.number).text) }
     }
 
-    private static func nextSizeBytes(after sizeBytes: Int) -> Int {
-        min(max(sizeBytes * 2, 1 << 20), largestSegmentSizeBytes)
+    private func nextSizeBytes(after sizeBytes: Int) -> Int {
+        min(max(sizeBytes * 2, minimumSegmentSizeBytes), Self.largestSegmentSizeBytes)
     }
 
     @inline(never)
@@ -167,7 +171,7 @@ package final class LogWriter: Sendable {
         } else {
             let page = SegmentHeader.pageSizeBytes
             let size = max(
-                Self.nextSizeBytes(after: min(state.segment.sizeBytes, Self.largestSegmentSizeBytes)),
+                nextSizeBytes(after: min(state.segment.sizeBytes, Self.largestSegmentSizeBytes)),
                 (needed + page - 1) / page * page)
             // Numbers go up with sequence numbers, so a standby that is too small is given up.
             segment = try LogSegment.create(number: state.nextNumber, sizeBytes: size, in: directory)

@@ -1,39 +1,82 @@
 import ArgumentParser
 import Foundation
 import RoostSimulator
+import Synchronization
 
-/// Runs seeds over the simulated file system and ends with one line of JSON.
 @main
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-simulate",
-        abstract: "Runs the store over a simulated disk with crashes and faults.")
+        abstract: "Runs the store over a simulated disk.",
+        subcommands: [SeedsCommand.self, DamageCommand.self], defaultSubcommand: SeedsCommand.self)
+}
+
+/// Runs seeds over the simulated file system and ends with one line of JSON.
+struct SeedsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seeds",
+        abstract: "Runs the store over a simulated disk with crashes and faults.",
+        discussion: """
+            The last line is JSON: what was run, how often each kind of fault hit, and how many \
+            seeds failed. For each seed that fails, a command that runs it again as it ran. Exit \
+            status 1 where one did.
+            """)
 
     @Option(help: "How many seeds to run.") var seeds = 100
     @Option(help: "The first seed.") var firstSeed: UInt64 = 1
-    @Option(help: "Steps of each run.") var steps = SimulateCommand.usualStepCount
+    @Option(help: "Steps of each run.") var steps = 40
     @Option(help: "Seeds at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
     @Flag(help: "Print what each failing run did.") var trace = false
 
-    static let usualStepCount = 80
-
     func run() async throws {
+        let progress = Progress(seedCount: seeds)
         let isTraced = trace
         let steps = steps
         let outcome = await Simulator.run(
             first: firstSeed, count: seeds, steps: steps, width: max(1, width)
         ) { outcome in
+            progress.note(outcome)
             for failed in outcome.failed {
-                if isTraced { for line in failed.trace { print(line) } }
-                print("seed \(failed.seed): \(failed.reason)")
-                print(
+                var lines = [
+                    "seed \(failed.seed): \(failed.reason)",
                     "  replay: swift run -c release roost-simulate --seeds 1"
-                        + " --first-seed \(failed.seed) --steps \(steps) --trace")
+                        + " --first-seed \(failed.seed) --steps \(steps) --trace",
+                ]
+                if isTraced {
+                    lines = await Simulator.run(seed: failed.seed, steps: steps, isTraced: true)
+                        .failed.flatMap(\.trace) + lines
+                }
+                FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))
             }
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         print(String(decoding: try encoder.encode(outcome.counts), as: UTF8.self))
         if !outcome.failed.isEmpty { throw ExitCode.failure }
+    }
+}
+
+/// Says on standard error how far it is, every few seconds.
+private final class Progress: Sendable {
+    private struct State {
+        var doneCount = 0
+        var failureCount = 0
+        var next = ContinuousClock.now + .seconds(10)
+    }
+
+    private let seedCount: Int
+    private let state = Mutex(State())
+
+    init(seedCount: Int) { self.seedCount = seedCount }
+
+    func note(_ outcome: Simulator.Outcome) {
+        let line = state.withLock { state -> String? in
+            state.doneCount += 1
+            state.failureCount += outcome.failed.count
+            guard ContinuousClock.now >= state.next else { return nil }
+            state.next = .now + .seconds(10)
+            return "\(state.doneCount) of \(seedCount) seeds, \(state.failureCount) failed\n"
+        }
+        if let line { FileHandle.standardError.write(Data(line.utf8)) }
     }
 }

@@ -10,6 +10,16 @@ extension History {
         return !makers.isEmpty
     }
 
+    /// Whether `value` was what a key held just before batch `sequence`; `true` where that is not
+    /// known.
+    func allows(_ value: [UInt8]?, dictionary: String, key: String, before sequence: Int) -> Bool {
+        for batch in batches.prefix(sequence - 1).reversed() {
+            guard let batch else { return true }
+            if let change = batch.last(dictionary, key) { return change == value }
+        }
+        return value == nil
+    }
+
     /// What is wrong with a scan's outcome while calls may be under way; `nil` where nothing is.
     mutating func objection(to found: Content) -> String? {
         let known = visibleContent
@@ -61,6 +71,14 @@ extension History.Change {
 }
 
 extension History.Batch {
+    /// What the batch leaves under a key; `nil` where it does not touch it.
+    fileprivate func last(_ dictionary: String, _ key: String) -> [UInt8]?? {
+        var content: History.Content = [:]
+        guard !changes(dictionary, key).isEmpty else { return nil }
+        History.apply(self, to: &content)
+        return .some(content[dictionary]?[key])
+    }
+
     /// What the batch may leave under a key.
     fileprivate func changes(_ dictionary: String, _ key: String) -> [[UInt8]?] {
         changes.filter { $0.touches(dictionary, key) }.map { change in

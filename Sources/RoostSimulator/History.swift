@@ -41,7 +41,15 @@ package struct History: Sendable {
     /// The values by key by dictionary; no dictionary in it is empty.
     package typealias Content = [String: [String: [UInt8]]]
 
+    /// Places in `batches` that were given to calls because all of it then showed what was found;
+    /// another order of the calls may have shown the same.
+    private struct Guess {
+        var indices: [Int]
+        var calls: [Pending]
+    }
+
     package private(set) var batches: [Batch?] = []
+    private var guesses: [Guess] = []
     private(set) var pending: [Pending] = []
     private(set) var visibleContent: Content = [:]
     package var acknowledgedCount = 0
@@ -90,6 +98,9 @@ package struct History: Sendable {
         if pending[index].highest <= pending[index].lowest { pending.remove(at: index) }
     }
 
+    /// The call ended and made no batch.
+    mutating func drop(_ identifier: Int) { pending.removeAll { $0.identifier == identifier } }
+
     private func index(of identifier: Int) -> Int? {
         pending.firstIndex { $0.identifier == identifier }
     }
@@ -105,6 +116,12 @@ package struct History: Sendable {
     /// the batches that are not known. `isWhole` where every acknowledged batch must be there.
     /// `nil`, or how the two differ.
     package mutating func keep(_ count: Int, showing found: Content, isWhole: Bool = false) -> String? {
+        for guess in guesses where guess.indices.contains(where: { $0 >= count }) {
+            // A part of them is cut off: which one, is open again.
+            for index in guess.indices where index < count { batches[index] = nil }
+            pending += guess.calls
+        }
+        guesses.removeAll { $0.indices.contains { $0 >= count } }
         batches.removeSubrange(min(count, batches.count)...)
         while batches.count < count { batches.append(nil) }
         let gaps = batches.indices.filter { batches[$0] == nil }
@@ -120,6 +137,7 @@ package struct History: Sendable {
             return (difference ?? "\(gaps.count) batches that nobody called for")
                 + (expected == found ? "" : "; " + (Self.difference(found: found, expected: expected) ?? ""))
         }
+        if !gaps.isEmpty { guesses.append(Guess(indices: gaps, calls: pending)) }
         pending = []
         visibleContent = found
         acknowledgedCount = count

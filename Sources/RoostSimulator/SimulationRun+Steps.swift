@@ -14,6 +14,14 @@ extension SimulationRun {
             guard history.allows(found, dictionary: dictionary, key: key) else {
                 throw SimulationFailure("a wrong value of \(dictionary)/\(key)")
             }
+        case .transaction(let dictionary, let key, let changes, let durability):
+            try await makeTransaction(engine, reading: key, in: dictionary, changes, durability)
+        case .view:
+            let view = try engine.view()
+            defer { view.close() }
+            let first = try view.content()
+            try await scheduling.sleep(for: .milliseconds(1))
+            if try view.content() != first { throw SimulationFailure("a read view has changed") }
         case .check: try compare(workspace, "while open")
         case .synchronize:
             let last = history.lastKnown
@@ -31,19 +39,52 @@ extension SimulationRun {
     private func write(
         _ engine: Engine, _ changes: [History.Change], _ durability: Durability
     ) async throws {
+        _ = try await call(engine, changes, durability) { try await engine.make(changes, durability) }
+    }
+
+    private func makeTransaction(
+        _ engine: Engine, reading key: String, in dictionary: String, _ changes: [History.Change],
+        _ durability: Durability
+    ) async throws {
+        for _ in 0..<8 {
+            var read: [UInt8]?
+            let sequence = try await call(engine, changes, durability) {
+                let outcome = try await engine.makeTransaction(
+                    reading: key, in: dictionary, changes, durability)
+                read = outcome.read
+                return outcome.sequence
+            }
+            guard let sequence else { continue }
+            guard history.allows(read, dictionary: dictionary, key: key, before: sequence) else {
+                throw SimulationFailure("transaction \(sequence) read what was no longer so: \(key)")
+            }
+            return
+        }
+    }
+
+    /// Makes one call that commits `changes`; its batch's number, or `nil` where there is none.
+    private func call(
+        _ engine: Engine, _ changes: [History.Change], _ durability: Durability,
+        _ body: () async throws -> UInt64?
+    ) async throws -> Int? {
         let isAwaited = durability == .synced
         let call = history.begin(
             History.Batch(changes: changes, isAwaited: isAwaited), lastSequence: lastSequence(engine))
         do {
-            let sequence = Int(try await engine.make(changes, durability))
+            guard let sequence = try await body().map({ Int($0) }) else {
+                history.drop(call)
+                return nil
+            }
             note("wrote \(sequence) \(durability) \(changes.count)")
             // A machine that is off may have stopped before the frame was complete.
             if fileSystem.isOff || workspace?.engine !== engine {
-                return history.end(call, isAcknowledged: false, lastSequence: lastSequence(engine))
+                history.end(call, isAcknowledged: false, lastSequence: lastSequence(engine))
+                return nil
             }
             try history.place(call, at: sequence)
             history.acknowledgedCount = max(history.acknowledgedCount, sequence)
             if isAwaited { history.durableCount = max(history.durableCount, sequence) }
+            return sequence
         } catch let error as RoostError {
             note("write \(durability) failed: \(error)")
             history.end(call, isAcknowledged: false, lastSequence: lastSequence(engine))

@@ -18,6 +18,7 @@ package actor SimulationRun {
     package internal(set) var counts = SimulationCounts()
     /// What happened, line by line.
     package private(set) var trace: [String] = []
+    private let isTraced: Bool
 
     var random: SimulationRandom
     var workload: Workload
@@ -37,8 +38,9 @@ package actor SimulationRun {
     /// A close was called for: calls under way may say `.closed`.
     var isClosing = false
 
-    package init(seed: UInt64, scheduling: any Scheduling) {
+    package init(seed: UInt64, scheduling: any Scheduling, isTraced: Bool = false) {
         self.seed = seed
+        self.isTraced = isTraced
         self.scheduling = scheduling
         counts.seeds = 1
         var random = SimulationRandom(seed: seed)
@@ -52,6 +54,8 @@ package actor SimulationRun {
         configuration.flushThresholdBytes = [2 << 10, 6 << 10, 16 << 10][random.below(3)]
         configuration.backlogLimitBytes = configuration.flushThresholdBytes * 4
         configuration.memoryBudgetBytes = 1 << 16
+        // Short ones, so that a run rotates often and reads few zeros.
+        configuration.segmentSizeBytes = [8 << 10, 32 << 10, 1 << 20][random.below(3)]
         configuration.compresses = random.once(in: 2)
         // Said here, as the usual count is the machine's.
         configuration.compactionThreadCount = [1, 2, 3][random.below(3)]
@@ -80,7 +84,7 @@ package actor SimulationRun {
         workspace = nil
     }
 
-    func note(_ line: @autoclosure () -> String) { trace.append(line()) }
+    func note(_ line: @autoclosure () -> String) { if isTraced { trace.append(line()) } }
 
     private func takeSteps(_ count: Int) async throws {
         for _ in 0..<count {
@@ -117,7 +121,6 @@ package actor SimulationRun {
         let number = counts.operations
         let action = workload.next(&random)
         note("\(number) begins: \(action.name)")
-        defer { note("\(number) ends") }
         do {
             try await perform(action, on: workspace)
         } catch let error as RoostError {

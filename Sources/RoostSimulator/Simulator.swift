@@ -14,9 +14,9 @@ package enum Simulator {
     }
 
     /// One seed; never throws: what went wrong is in the outcome.
-    package static func run(seed: UInt64, steps: Int) async -> Outcome {
+    package static func run(seed: UInt64, steps: Int, isTraced: Bool = false) async -> Outcome {
         let scheduling = SimulatedScheduling(seed: seed)
-        let run = SimulationRun(seed: seed, scheduling: scheduling)
+        let run = SimulationRun(seed: seed, scheduling: scheduling, isTraced: isTraced)
         let reason = await scheduling.run { () -> String in
             do {
                 try await run.run(steps: steps)
@@ -38,7 +38,7 @@ package enum Simulator {
     /// The seeds from `first` on, `width` of them at a time; `progress` is called after each.
     package static func run(
         first: UInt64, count: Int, steps: Int, width: Int,
-        progress: @escaping @Sendable (Outcome) -> Void = { _ in }
+        progress: @escaping @Sendable (Outcome) async -> Void = { _ in }
     ) async -> Outcome {
         await withTaskGroup(of: Outcome.self) { group in
             var total = Outcome()
@@ -52,7 +52,7 @@ package enum Simulator {
             for _ in 0..<width { begin() }
             while let outcome = await group.next() {
                 begin()
-                progress(outcome)
+                await progress(outcome)
                 total.counts.add(outcome.counts)
                 total.failed += outcome.failed
             }

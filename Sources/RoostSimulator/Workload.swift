@@ -7,6 +7,10 @@ struct Workload {
     enum Action {
         case write([History.Change], Durability)
         case read(dictionary: String, key: String)
+        /// Reads one key and writes it and some others, if it is still as it was read.
+        case transaction(dictionary: String, key: String, [History.Change], Durability)
+        /// Looks twice at one read view, with other calls between.
+        case view
         case check
         case synchronize
         case compact
@@ -36,7 +40,15 @@ struct Workload {
             // A clear alone, or with puts that must outlive it.
             let rest = random.once(in: 2) ? [] : (0..<3).map { _ in change(&random) }
             return .write([clear] + rest, durability(&random))
-        case ..<84: return .read(dictionary: dictionary(&random), key: key(&random))
+        case ..<80:
+            let dictionary = dictionary(&random)
+            let key = key(&random)
+            var changes = (0..<random.below(3)).map { _ in change(&random) }
+            changes.append(put(dictionary, key, &random))
+            return .transaction(
+                dictionary: dictionary, key: key, changes, durability(&random))
+        case ..<85: return .read(dictionary: dictionary(&random), key: key(&random))
+        case ..<88: return .view
         case ..<90: return .check
         case ..<94: return .synchronize
         case ..<97: return .compact
@@ -60,6 +72,13 @@ struct Workload {
 
     private mutating func change(_ random: inout SimulationRandom) -> History.Change {
         if random.once(in: 6) { return .remove(dictionary: dictionary(&random), key: key(&random)) }
+        let dictionary = dictionary(&random)
+        return put(dictionary, key(&random), &random)
+    }
+
+    private mutating func put(
+        _ dictionary: String, _ key: String, _ random: inout SimulationRandom
+    ) -> History.Change {
         writeCount += 1
         let count = [9, 9, 40, 200, 700, 3000, 9000][random.below(7)]
         // Data, which begins with a number that no other write has.
@@ -69,7 +88,7 @@ struct Workload {
         while value.count < count {
             value.append(isPacked ? UInt8(truncatingIfNeeded: random.next()) : UInt8(value.count & 7))
         }
-        return .put(dictionary: dictionary(&random), key: key(&random), value: value)
+        return .put(dictionary: dictionary, key: key, value: value)
     }
 }
 
@@ -96,6 +115,34 @@ extension Engine {
             }
         }
         return try await commit(batch, durability: durability)
+    }
+
+    /// Reads a key and commits `changes`, if what was read is still so; the value that was read,
+    /// and the batch's number, `nil` where it had changed.
+    func makeTransaction(
+        reading key: String, in dictionary: String, _ changes: [History.Change],
+        _ durability: Durability
+    ) async throws -> (read: [UInt8]?, sequence: UInt64?) {
+        var transaction = EngineTransaction(self)
+        let read: [UInt8]?
+        do {
+            read = try transaction.withValue(key, name: name(dictionary)) { $0.map { Array($0) } }
+        } catch {
+            transaction.close()
+            throw error
+        }
+        for change in changes {
+            switch change {
+            case .put(let dictionary, let key, let value):
+                try transaction.put(encoded(value), forKey: key, in: name(dictionary))
+            case .remove(let dictionary, let key): try transaction.remove(key, in: name(dictionary))
+            case .clear(let dictionary): try transaction.clear(name(dictionary))
+            }
+        }
+        guard let reads = transaction.reads else { return (read, nil) }
+        defer { reads.view.close() }
+        let sequence = try await commit(transaction.batch, reads: reads, durability: durability)
+        return (read, sequence)
     }
 
     private func encoded(_ value: [UInt8]) -> EncodedValue {

@@ -1,5 +1,6 @@
 import RoostFormat
 import RoostIO
+import Synchronization
 
 /// One snapshot file, mapped. Immutable; every call checks the checksum of each line and group
 /// that it uses, and no length in them is believed.
@@ -13,6 +14,7 @@ package final class SnapshotReader: Sendable {
     /// Whether the compression dictionary is not what was written; then nothing is decompressed.
     package let isDictionaryDamaged: Bool
     private let groupBits: Int
+    let countCache = Mutex(SnapshotCountCache())
 
     /// With `toleratesDamage` a damaged compression dictionary is no error.
     package init(

@@ -13,6 +13,7 @@ package struct SnapshotWriter: ~Copyable {
     package let dictionary: CompressionDictionary
     private var compressor: ValueCompressor?
     private var footer = SnapshotFooter()
+    private var counts = DictionaryCounts()
 
     private var output = OutputBuffer(capacity: flushSizeBytes + (64 << 10))
     /// Where `output` begins in the file.
@@ -102,12 +103,14 @@ package struct SnapshotWriter: ~Copyable {
         previousKey.count = 0
         previousKey.append(key)
         entries.append((hashSeed.hash(key), UInt32(groupOffsets.count)))
+        var deadline = Deadline.never
         if flags.contains(.expires) {
-            let deadline = ValueHeader.deadline(at: stored.baseAddress!)
+            deadline = ValueHeader.deadline(at: stored.baseAddress!)
             // Zero on disk says that nothing expires.
             footer.earliestDeadline = min(
                 footer.earliestDeadline, max(deadline, Deadline(milliseconds: 1)))
         }
+        counts.add(key, isPut: flags.contains(.put), sequence: sequence, deadline: deadline)
         footer.rawSizeBytes += UInt64(key.count + rawCount)
         footer.minimumSequence = min(footer.minimumSequence, sequence)
         footer.maximumSequence = max(footer.maximumSequence, sequence)
@@ -168,6 +171,7 @@ package struct SnapshotWriter: ~Copyable {
         IndexLine.build(
             entries, groupCount: groupOffsets.count, lineCount: lineCount, seed: footer.indexSeed,
             into: appendZeros(lineCount * IndexLine.sizeBytes))
+        appendCounts()
         footer.fileSizeBytes =
             outputOffset + UInt64(output.count) + UInt64(SnapshotFooter.sizeBytes)
         footer.write(to: output.reserve(SnapshotFooter.sizeBytes))
@@ -177,6 +181,15 @@ package struct SnapshotWriter: ~Copyable {
         try directory.rename(
             FileName.unfinishedSnapshot(number).text, to: FileName.snapshot(number).text)
         return footer
+    }
+
+    private mutating func appendCounts() {
+        counts.finish()
+        let bytes = counts.encoded()
+        footer.countsOffset = outputOffset + UInt64(output.count)
+        footer.countsCount = UInt32(counts.entries.count)
+        footer.countsChecksum = bytes.withUnsafeBytes { footer.countsSeed.checksum($0) }
+        output.append(bytes)
     }
 
     /// Removes the unfinished file.

@@ -19,6 +19,8 @@ private func file() -> [UInt8] {
     footer.offsetsOffset = 32
     footer.indexOffset = 96
     footer.indexLineCount = 1
+    footer.countsOffset = 160
+    footer.countsCount = 1
     footer.fileSizeBytes = UInt64(size)
     var bytes = [UInt8](repeating: 0, count: size)
     bytes.withUnsafeMutableBytes { bytes in

@@ -7,7 +7,15 @@ struct RoostBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-bench",
         abstract: "Measures Roost: puts and gets of 100-byte values by 16-byte keys.",
-        subcommands: [Growth.self, Single.self, OpenOnce.self, Coders.self], defaultSubcommand: Growth.self)
+        subcommands: [
+            Growth.self,
+            Single.self,
+            OpenOnce.self,
+            Coders.self,
+            Views.self,
+            Watch.self,
+        ],
+        defaultSubcommand: Growth.self)
 }
 
 /// Puts, overwrites, hot and cold gets at several sizes, each size in a fresh directory.
@@ -76,7 +84,10 @@ struct Growth: AsyncParsableCommand {
         let begin = ContinuousClock().now
         try await workspace.compact()
         let spent = ContinuousClock().now - begin
-        note("compact, per key", Double(spent.components.attoseconds) / 1e9 / Double(workload.keyCount) + Double(spent.components.seconds) * 1e9 / Double(workload.keyCount))
+        note(
+            "compact, per key",
+            Double(spent.components.attoseconds) / 1e9 / Double(workload.keyCount) + Double(
+                spent.components.seconds) * 1e9 / Double(workload.keyCount))
         try await workspace.close()
         let openBegin = ContinuousClock().now
         workspace = try await Workspace.open(at: path, configuration: configuration)
@@ -163,7 +174,8 @@ struct OpenOnce: AsyncParsableCommand {
         let after = bytesReadFromDisk()
         print("open \(opened - begin), first value \(read - opened), \(value?.count ?? -1) bytes")
         if let before, let after { print("read from disk: \((after - before) / 1024) KiB") }
-        print("RssAnon \(memoryKiB("RssAnon") ?? -1) KiB, RssFile \(memoryKiB("RssFile") ?? -1) KiB")
+        print(
+            "RssAnon \(memoryKiB("RssAnon") ?? -1) KiB, RssFile \(memoryKiB("RssFile") ?? -1) KiB")
         try await workspace.close()
     }
 }

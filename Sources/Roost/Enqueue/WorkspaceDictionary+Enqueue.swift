@@ -52,7 +52,12 @@ extension WorkspaceDictionary {
             let failure =
                 error as? RoostError
                 ?? RoostError(.encodingFailed, "the value could not be encoded", cause: error)
-            workspace.engine.failures.noteLostWrite(failure)
+            // That the workspace is closed the next call says by itself.
+            if failure.code == .closed {
+                workspace.engine.failures.note(failure)
+            } else {
+                workspace.engine.failures.noteLostWrite(failure)
+            }
             return .failure(failure)
         }
     }

@@ -42,6 +42,9 @@ public struct DictionaryChanges<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
+    /// The next change that is there, without waiting.
+    func nextReady() -> Element? { watch.handle?.nextReady().map(change) }
+
     private func change(_ event: WatchEvent) -> Element {
         switch event.content {
         case .missed(let count): return .missed(count: count)
@@ -72,6 +75,7 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
     let codec: ValueCodec<Value>
     let failures: WriteFailures
     let clock: ExpiryClock
+    let migrations: MigrationRegistry
 
     func key(of operation: Operation, _ event: WatchEvent) -> String {
         withExtendedLifetime(event.owner) {
@@ -89,7 +93,7 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
     private func value(of stored: UnsafeRawBufferPointer, key: String) throws -> Value? {
         if let header = ValueHeader(stored), !clock.isLive(header.deadline) { return nil }
         // Only a dictionary with a name has events.
-        return try codec.decode(stored: stored, key: key, name: name!)
+        return try codec.decode(stored: stored, key: key, name: name!, migrations: migrations)
     }
 
     /// The value that a watcher began with, or `nil` where there was none.

@@ -133,6 +133,18 @@ extension WorkspaceDictionary {
         return DictionaryChanges(watch: watch(handle, codec), key: nil)
     }
 
+    /// All changes from one moment on, and a view of that moment.
+    func changesAndView<Value: Codable & Sendable>(
+        as type: Value.Type
+    ) throws -> (DictionaryChanges<Value>, ReadView) {
+        let target = WatchTarget(prefix: "", in: try checkedName())
+        let (handle, view) = try workspace.engine.watchAndView(
+            target, .changes(since: nil, capacity: Self.defaultBufferCapacity))
+        return (
+            DictionaryChanges(watch: watch(handle, .codable()), key: nil), ReadView(workspace, view)
+        )
+    }
+
     private func target(_ key: String) -> WatchTarget? {
         engineName.map { WatchTarget(key: key, in: $0, hashSeed: workspace.engine.hashSeed) }
     }
@@ -142,7 +154,7 @@ extension WorkspaceDictionary {
     ) -> DictionaryWatch<Value> {
         DictionaryWatch(
             handle: handle, name: engineName, codec: codec, failures: workspace.engine.failures,
-            clock: workspace.engine.clock)
+            clock: workspace.engine.clock, migrations: workspace.migrations)
     }
 
     private func checked(_ capacity: Int) -> Int {

@@ -23,6 +23,9 @@ package actor Compactor {
     let policy = MergePolicy()
     private let thread: WorkerThread
     let buildThreads: BuildThreads
+    /// What the rewriter's generation was when a snapshot was begun, of those begun in this
+    /// opening while there was something to rewrite.
+    var rewrittenGenerations: [UInt64: UInt64] = [:]
     /// One compaction at a time; the actor alone does not see to it, as a step suspends.
     private var isWorking = false
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
@@ -140,13 +143,20 @@ package actor Compactor {
         try await forgetClears()
     }
 
-    /// Whether a shard's snapshots hold what was cleared or has expired.
+    var rewriterGeneration: UInt64 { configuration.rewriter?.generation ?? 0 }
+
+    /// Whether a shard's snapshots hold what was cleared or has expired, or what may have to be
+    /// rewritten.
     private func hasGarbage(_ shard: Int) -> Bool {
         let isCleared = manifest.snapshots[shard].contains { snapshot in
             manifest.clears.contains { snapshot.minimumSequence < $0.sequence }
         }
         let list = shards[shard].published.withLock { $0.snapshots }
-        return isCleared || list.snapshots.contains { !clock.isLive($0.footer.earliestDeadline) }
+        let isOld = manifest.snapshots[shard].contains {
+            rewriterGeneration > rewrittenGenerations[$0.number] ?? 0
+        }
+        return isCleared || isOld
+            || list.snapshots.contains { !clock.isLive($0.footer.earliestDeadline) }
     }
 
     /// Waits for the running step and lets no further one begin.
@@ -174,7 +184,7 @@ package actor Compactor {
             directory: directory, workspace: manifest.workspace, hashSeed: manifest.hashSeed,
             compresses: configuration.compresses,
             clears: Dictionary(uniqueKeysWithValues: clears.map { ($0.prefix, $0.sequence) }),
-            clock: clock,
+            clock: clock, rewriter: rewriterGeneration > 0 ? configuration.rewriter : nil,
             isStopping: { [schedule] in schedule.isStopping.load(ordering: .relaxed) })
     }
 
@@ -216,6 +226,7 @@ package actor Compactor {
     func removeUnneeded() throws {
         log?.history.forget(before: manifest.firstSegment)
         let live = Set(manifest.snapshots.joined().map(\.number))
+        rewrittenGenerations = rewrittenGenerations.filter { live.contains($0.key) }
         var removed = false
         for entry in try directory.entries() {
             switch FileName(entry.name) {

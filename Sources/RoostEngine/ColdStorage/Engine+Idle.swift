@@ -9,3 +9,18 @@ extension Engine {
         }
     }
 }
+
+extension Engine {
+    /// Writes the log's records to snapshots and merges nothing. For tests that want several.
+    package func flush() async throws { try await compactor.flushAlone() }
+}
+
+extension Compactor {
+    fileprivate func flushAlone() async throws {
+        await beginWork()
+        defer { endWork() }
+        try condition.checkOpen()
+        try await flush()
+        condition.release()
+    }
+}

@@ -95,6 +95,7 @@ extension Compactor {
         try cursor.moveToFirst()
         var previous = OutputBuffer()
         var count: UInt64 = 0
+        var counts = DictionaryCounts()
         while let record = cursor.record {
             count += 1
             if count > 1, compareBytes(previous.bytes, cursor.key) >= 0 {
@@ -102,12 +103,21 @@ extension Compactor {
             }
             previous.count = 0
             previous.append(cursor.key)
+            counts.add(
+                cursor.key, isPut: record.isPut, sequence: record.sequence,
+                deadline: record.deadline)
             if record.isPut { try reader.withValue(of: record) { _ in } }
             let found = try reader.find(cursor.key, hash: hashSeed.hash(cursor.key))
             guard found?.sequence == record.sequence else {
                 throw reader.damaged("the index misses a key", at: record.suffix.baseAddress!)
             }
             try cursor.moveToNext()
+        }
+        counts.finish()
+        guard try reader.dictionaryCounts() == counts else {
+            throw reader.damaged(
+                "the dictionaries' counts are not those of the records",
+                at: UnsafeRawPointer(reader.region.base) + Int(reader.footer.countsOffset))
         }
         guard count == reader.footer.recordCount else {
             throw RoostError(

@@ -2,7 +2,7 @@ import RoostFormat
 
 extension EncodedValue {
     /// The same value with a deadline, or a version other than 1, in its header. Not for a value
-    /// that has either. Copies the payload.
+    /// that has a deadline; one with a version may get one. Copies the payload.
     package func with(deadline: Deadline = .never, version: UInt32 = 1) -> EncodedValue {
         let header = ValueHeader(kind: kind, deadline: deadline, version: version).bytes
         guard header.count > 1 else { return self }

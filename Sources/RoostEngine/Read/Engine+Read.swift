@@ -88,7 +88,8 @@ extension Engine {
         name.withRecordKey(key) { recordKey in
             let hash = hashSeed.hash(recordKey)
             shard(of: hash).makeResident(
-                value, costBytes: costBytes, found: found, recordKey, hash: hash, seed: hashSeed)
+                value, costBytes: costBytes, found: found, recordKey, hash: hash, seed: hashSeed,
+                isChecked: !configuration.plantedFaults.contains(.staleResidents))
         }
     }
 }
@@ -192,7 +193,7 @@ extension Shard {
 
     nonisolated func makeResident(
         _ value: Resident, costBytes: Int, found: FoundValue,
-        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed
+        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed, isChecked: Bool = true
     ) {
         let fingerprint = seed.fingerprint(key)
         published.withLock { state in
@@ -203,7 +204,7 @@ extension Shard {
                     state.epoch == epoch && cleared == clearedNow
                 default: false
                 }
-            guard isCurrent else { return }
+            guard isCurrent || !isChecked else { return }
             state.residents.insert(
                 value, hash: hash, fingerprint: fingerprint, costBytes: costBytes)
         }

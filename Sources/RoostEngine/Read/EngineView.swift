@@ -28,6 +28,7 @@ package final class EngineView: Sendable {
 
     package var hashSeed: HashSeed { engine.hashSeed }
     var clock: ExpiryClock { engine.clock }
+    var plantedFaults: PlantedFaults { engine.configuration.plantedFaults }
 
     /// Lets writers forget what they kept for this view. Takes each shard's mutex once; closing
     /// twice does nothing.
@@ -37,7 +38,7 @@ package final class EngineView: Sendable {
         engine.liveViews.remove(id)
     }
 
-    private func checkOpen() throws {
+    func checkOpen() throws {
         try engine.condition.checkOpen()
         if isClosed.load(ordering: .relaxed) {
             throw RoostError(.closed, "the read view is closed")
@@ -217,10 +218,26 @@ extension Engine {
         try condition.checkOpen()
         var parts: [ViewPart] = []
         parts.reserveCapacity(shards.count)
+        if configuration.plantedFaults.contains(.tornViews) { return tornView() }
         let id = publication.withLock { _ in
             let id = liveViews.add()
             beginView(id, from: 0, into: &parts)
             return id
+        }
+        return EngineView(id: id, engine: self, parts: parts)
+    }
+
+    /// What a view would be that did not take all mutexes at once.
+    private func tornView() -> EngineView {
+        let id = liveViews.add()
+        var parts: [ViewPart] = []
+        for shard in shards {
+            shard.published.withLock { state in
+                state.layers.begin(id)
+                parts.append(ViewPart(state))
+            }
+            let next = ContinuousClock.now + .microseconds(30)
+            while ContinuousClock.now < next {}
         }
         return EngineView(id: id, engine: self, parts: parts)
     }

@@ -114,7 +114,8 @@ private actor BlockingOpening {
         if writable {
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)
-            try await startLog(&parts, recovered)
+            try await startLog(
+                &parts, recovered, segmentSizeBytes: configuration.segmentSizeBytes)
         }
         return parts
     }
@@ -215,7 +216,7 @@ private actor BlockingOpening {
 
     /// Begins a new segment: an old one is never appended to.
     private func startLog(
-        _ parts: inout Recovery.Parts, _ recovered: LogRecovery
+        _ parts: inout Recovery.Parts, _ recovered: LogRecovery, segmentSizeBytes: Int
     ) async throws {
         let kept = recovered.readers.map(\.file)
         var durable = recovered.durableSequence
@@ -227,12 +228,13 @@ private actor BlockingOpening {
             durable = recovered.lastSequence
         }
         let tail = Int(min(parts.tailSizeBytes, UInt64(LogWriter.largestSegmentSizeBytes)))
-        var size = 1 << 20
+        var size = segmentSizeBytes
         while size < tail { size *= 2 }
         let log = try LogWriter(
             directory: parts.directory, workspace: parts.manifest.workspace,
             number: recovered.highestNumber + 1, sizeBytes: size,
             lastSequence: recovered.lastSequence, durableSequence: durable,
+            minimumSegmentSizeBytes: segmentSizeBytes,
             // Also where all batches are on disk: a seal, or the header of a segment without a
             // frame, may not be, and half of one before synced batches would look like damage.
             earlierFiles: kept, history: LogHistory(recovered))

@@ -47,6 +47,25 @@ extension Engine {
     package func watch(
         _ target: WatchTarget, _ mode: WatchMode, onReady: (@Sendable () -> Void)? = nil
     ) -> WatchHandle {
+        watch(target, mode, onReady) {}
+    }
+
+    /// Begins to watch, with a view of the moment from which on the watcher is told.
+    package func watchAndView(
+        _ target: WatchTarget, _ mode: WatchMode
+    ) throws -> (WatchHandle, EngineView) {
+        var view: Result<EngineView, any Error>?
+        let handle = watch(target, mode, nil) { view = Result { try self.view() } }
+        // A workspace that has ended begins no watcher.
+        guard let view else { throw EngineCondition.closed }
+        return (handle, try view.get())
+    }
+
+    /// Calls `atBegin` at the moment from which on the watcher is told.
+    private func watch(
+        _ target: WatchTarget, _ mode: WatchMode, _ onReady: (@Sendable () -> Void)?,
+        atBegin: () -> Void
+    ) -> WatchHandle {
         let shards = shards(of: target)
         let watcher = feed.add { id in
             switch mode {
@@ -73,6 +92,7 @@ extension Engine {
                     }
                 }
             }
+            atBegin()
             return record
         }
         return WatchHandle(watcher: watcher, feed: feed, shards: shards)

@@ -139,8 +139,8 @@ final class Watcher: Sendable {
         }
     }
 
-    /// The next event that is there, without waiting; `nil` where there is none. For watchers
-    /// with an `onReady`, which is called again after that.
+    /// The next event that is there, without waiting; `nil` where there is none. Not for
+    /// watchers with a history. An `onReady` is called again after that.
     func nextReady() -> WatchEvent? {
         if case .event(let event) = take() { event } else { nil }
     }

@@ -25,6 +25,7 @@ extension Engine {
     /// How soon an enqueued write is on disk: as any other, and as a usual one where all others
     /// are synced before they return.
     var enqueuedDurability: Durability {
-        configuration.durability == .synced ? .interval(.milliseconds(50)) : configuration.durability
+        configuration.durability == .synced
+            ? .interval(.milliseconds(50)) : configuration.durability
     }
 }

@@ -17,7 +17,9 @@ struct EnqueuedWrites: Sendable {
 
         /// The provisional sequence number.
         var version: UInt64 { operation.sequence }
-        var sizeBytes: Int { EnqueuedWrites.sizeBytes(keyCount: operation.keyCount, valueCount: operation.valueCount) }
+        var sizeBytes: Int {
+            EnqueuedWrites.sizeBytes(keyCount: operation.keyCount, valueCount: operation.valueCount)
+        }
     }
 
     /// Real sequence numbers are below it.
@@ -65,7 +67,8 @@ struct EnqueuedWrites: Sendable {
     mutating func add(
         at start: UnsafeMutableRawPointer, in region: MappedRegion, hash: UInt64, version: UInt64
     ) {
-        start.storeBytes(of: version.littleEndian, toByteOffset: Frame.sequenceOffset, as: UInt64.self)
+        start.storeBytes(
+            of: version.littleEndian, toByteOffset: Frame.sequenceOffset, as: UInt64.self)
         enter(
             Write(
                 operation: Operation(address: start + Frame.headerSizeBytes), hash: hash,

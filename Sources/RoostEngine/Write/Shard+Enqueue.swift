@@ -16,7 +16,9 @@ extension Shard {
         try name.withRecordKey(key) { recordKey in
             let size = EnqueuedWrites.sizeBytes(
                 keyCount: recordKey.count, valueCount: value?.count ?? 0)
-            let own = size >= EnqueuedWrites.largeSizeBytes ? MappedRegion.anonymous(sizeBytes: size) : nil
+            let own =
+                size >= EnqueuedWrites.largeSizeBytes
+                ? MappedRegion.anonymous(sizeBytes: size) : nil
             if let own { EnqueuedWrites.lay(value, recordKey, at: own.base) }
             return try published.withLock { state in
                 guard !state.isEnqueueClosed else { throw EngineCondition.closed }

@@ -78,7 +78,8 @@ private struct Unencodable: Codable, Sendable {
                 case 0: try await settings.set(value, forKey: key)
                 case 1: try await settings.set(value, forKey: key, durability: .synced)
                 case 2: try await settings.setAll([(key, value), ("b", 1)], durability: .synced)
-                case 3: try await workspace.transaction { try $0.set(value, forKey: key, in: settings) }
+                case 3:
+                    try await workspace.transaction { try $0.set(value, forKey: key, in: settings) }
                 default:
                     let entry = try settings.entry(forKey: key, as: Int.self)
                     #expect(entry.value == 4 * round + 1)
@@ -213,7 +214,8 @@ private struct Unencodable: Codable, Sendable {
                 at: path, configuration: .init(durability: .process), fileSystem: fileSystem)
             let settings = workspace.dictionary("settings")
             gate.close()
-            async let batch: Void = settings.setAll([("a", [UInt8]()), ("b", [])], durability: .synced)
+            async let batch: Void = settings.setAll(
+                [("a", [UInt8]()), ("b", [])], durability: .synced)
             await gate.waitForArrival()
             let value = [UInt8](repeating: 1, count: 8 << 20)
             var codes: [RoostError.Code?] = []

@@ -30,6 +30,18 @@ extension Client {
         try await settings.set(.dark, for: .theme)
         try check(try settings[.theme] == .dark, "a key has its value")
         try check(try await settings.load(.theme) == .dark, "a key is loaded")
+        let count = try await settings.update(.launches) { count in
+            count += 1
+            return count
+        }
+        try check(count == 1, "an update starts from the default")
+        try await settings.removeValue(for: .launches)
+        let isDarkThere = try await workspace.transaction { tx in
+            try tx.set(1, for: .launches, in: settings)
+            try tx.removeValue(for: Key.launches, in: settings)
+            return try tx.value(for: .theme, in: settings) == .dark
+        }
+        try check(isDarkThere, "a transaction takes keys")
         try await settings.set(2, for: .visits(to: "home"), durability: .synced)
         try check(try settings[.visits(to: "home")] == 2, "a key takes a parameter")
         try check(try settings.contains(.visits(to: "home")), "it is there")

@@ -1,0 +1,183 @@
+import Roost
+import RoostEngine
+import RoostFormat
+import RoostIO
+import RoostSimulation
+
+/// Small stores of every kind of file, each damaged in every place: a bit flipped, the file cut,
+/// the file gone.
+///
+/// What an opening and the reads of every key may then give: the right value, an error that says
+/// damage, or a log that is declared torn and everything as it was before the tear. Never an
+/// older value, a wrong one, or one that was removed.
+package enum DamageSweep {
+    package enum Damage: Sendable, CustomStringConvertible {
+        case flip(offset: Int, bit: Int)
+        case cut(sizeBytes: Int)
+        case remove
+
+        package var description: String {
+            switch self {
+            case .flip(let offset, let bit): "bit \(bit) of byte \(offset) flipped"
+            case .cut(let size): "cut to \(size) bytes"
+            case .remove: "removed"
+            }
+        }
+    }
+
+    package struct Counts: Sendable {
+        package var cases = 0
+        /// Refused at the opening, or at a read.
+        package var refused = 0
+        package var declaredTorn = 0
+        /// Damage in bytes that mean nothing, or that the reads did without.
+        package var harmless = 0
+        package var failures: [String] = []
+
+        package init(failures: [String] = []) { self.failures = failures }
+
+        package mutating func add(_ other: Counts) {
+            cases += other.cases
+            refused += other.refused
+            declaredTorn += other.declaredTorn
+            harmless += other.harmless
+            failures += other.failures
+        }
+    }
+
+    /// Which bits of a byte are flipped: all, or one that the offset chooses.
+    package enum Extent: Sendable { case everyBit, oneBitPerByte }
+
+    /// Sweeps all stores, or those cases that fall to `part` of `partCount`.
+    package static func run(
+        _ extent: Extent, part: Int = 0, partCount: Int = 1, seed: UInt64 = 1
+    ) async -> Counts {
+        let scheduling = SimulatedScheduling(seed: seed)
+        let outcome = await scheduling.run { () -> Counts in
+            var counts = Counts()
+            do {
+                for store in try await SampleStore.all(scheduling) {
+                    counts.add(await sweep(store, extent, part, partCount, scheduling))
+                }
+            } catch { counts.failures.append("the stores could not be made: \(error)") }
+            return counts
+        }
+        return outcome ?? Counts(failures: ["it hangs"])
+    }
+
+    private static func sweep(
+        _ store: SampleStore, _ extent: Extent, _ part: Int, _ partCount: Int,
+        _ scheduling: SimulatedScheduling
+    ) async -> Counts {
+        var counts = Counts()
+        for file in store.disk.fileNames {
+            let cases = damages(of: store.disk.sizeBytes(of: file), extent)
+            for index in cases.indices where index % partCount == part {
+                let place = "\(store.name), \(file), \(cases[index])"
+                counts.cases += 1
+                var disk = store.disk
+                disk.apply(cases[index], to: file)
+                do {
+                    try await check(disk, store, &counts, scheduling)
+                } catch {
+                    counts.failures.append("\(place): \(error)")
+                    if counts.failures.count > 20 { return counts }
+                }
+            }
+        }
+        return counts
+    }
+
+    private static func damages(of sizeBytes: Int, _ extent: Extent) -> [Damage] {
+        var damages: [Damage] = [.remove]
+        for offset in 0..<sizeBytes {
+            damages.append(.cut(sizeBytes: offset))
+            switch extent {
+            case .everyBit: damages += (0..<8).map { .flip(offset: offset, bit: $0) }
+            case .oneBitPerByte: damages.append(.flip(offset: offset, bit: offset * 5 % 8))
+            }
+        }
+        return damages
+    }
+
+    private static func check(
+        _ disk: Disk, _ store: SampleStore, _ counts: inout Counts,
+        _ scheduling: SimulatedScheduling
+    ) async throws {
+        let fileSystem = SimulatedFileSystem(disk: disk, scheduling: scheduling)
+        let engine: Engine
+        do {
+            engine = try await Engine.open(
+                at: "/simulated", fileSystem: fileSystem, configuration: store.configuration)
+        } catch let error as RoostError {
+            try requireDamage(error)
+            guard fileSystem.turnOff().hasSameContent(as: disk) else {
+                throw SimulationFailure("refused, and something was changed")
+            }
+            counts.refused += 1
+            return
+        }
+        let kept = Int(engine.recovery.lastSequence)
+        guard kept < store.contents.count else {
+            throw SimulationFailure("invented: \(kept) batches of \(store.contents.count - 1)")
+        }
+        let isTorn = kept < store.contents.count - 1
+        if isTorn, engine.recovery.tornTails.isEmpty {
+            throw SimulationFailure("\(kept) of \(store.contents.count - 1) batches, without a word")
+        }
+        let isRefused = try check(engine, store.contents[kept], keys: store.keys)
+        if isRefused {
+            counts.refused += 1
+        } else if isTorn {
+            counts.declaredTorn += 1
+        } else {
+            counts.harmless += 1
+        }
+    }
+
+    /// Whether a read was refused; throws where one gave what is not so.
+    private static func check(
+        _ engine: Engine, _ expected: History.Content, keys: [String: Set<String>]
+    ) throws -> Bool {
+        var isRefused = false
+        for (dictionary, keys) in keys {
+            for key in keys {
+                do {
+                    let found = try engine.value(key, DictionaryName(dictionary)!)
+                    guard found == expected[dictionary]?[key] else {
+                        throw SimulationFailure("\(dictionary)/\(key) is \(found?.count ?? -1) bytes")
+                    }
+                } catch let error as RoostError {
+                    try requireDamage(error)
+                    isRefused = true
+                }
+            }
+        }
+        do {
+            let found = try engine.content()
+            if let difference = History.difference(found: found, expected: expected) {
+                throw SimulationFailure("a scan shows \(difference)")
+            }
+        } catch let error as RoostError {
+            try requireDamage(error)
+            isRefused = true
+        }
+        return isRefused
+    }
+
+    private static func requireDamage(_ error: RoostError) throws {
+        guard error.code == .corrupt || error.code == .unsupportedVersion, error.file != nil else {
+            throw SimulationFailure("an error that does not say damage: \(error)")
+        }
+    }
+}
+
+extension Disk {
+    fileprivate mutating func apply(_ damage: DamageSweep.Damage, to file: String) {
+        switch damage {
+        case .flip(let offset, let bit): flip(file, offset: offset, bit: bit)
+        case .cut(let sizeBytes): cut(file, to: sizeBytes)
+        case .remove: remove(file)
+        }
+    }
+}

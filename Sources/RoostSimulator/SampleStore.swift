@@ -1,0 +1,113 @@
+import Roost
+import RoostEngine
+import RoostFormat
+import RoostIO
+import RoostSimulation
+
+/// A small store on a simulated disk, and what it held after each of its batches.
+struct SampleStore: Sendable {
+    let name: String
+    let disk: Disk
+    let configuration: EngineConfiguration
+    /// What readers see with that many batches.
+    private(set) var contents: [History.Content] = [[:]]
+    /// Every key that was ever written, by dictionary, and one that was not.
+    private(set) var keys: [String: Set<String>] = [:]
+
+    private typealias Body = (Engine, inout Recorder) async throws -> Void
+
+    /// Carries out batches and takes note of them.
+    private struct Recorder {
+        var contents: [History.Content] = [[:]]
+        var keys: [String: Set<String>] = ["a": ["absent"]]
+
+        mutating func make(
+            _ changes: [History.Change], _ durability: Durability, on engine: Engine
+        ) async throws {
+            _ = try await engine.make(changes, durability)
+            var content = contents[contents.count - 1]
+            History.apply(.init(changes: changes, isAwaited: false), to: &content)
+            contents.append(content)
+            for change in changes {
+                switch change {
+                case .put(let dictionary, let key, _), .remove(let dictionary, let key):
+                    keys[dictionary, default: []].insert(key)
+                case .clear: break
+                }
+            }
+        }
+    }
+
+    static func all(_ scheduling: any Scheduling) async throws -> [SampleStore] {
+        try await [
+            make("a log left by a kill", scheduling, closes: false, writeLog),
+            make("a closed log", scheduling, closes: true, writeLog),
+            make("snapshots", scheduling, closes: true, writeSnapshots),
+            make("snapshots and a log", scheduling, closes: false) { engine, recorder in
+                try await writeSnapshots(engine, &recorder)
+                try await writeLog(engine, &recorder)
+            },
+        ]
+    }
+
+    private static func make(
+        _ name: String, _ scheduling: any Scheduling, closes: Bool, _ body: Body
+    ) async throws -> SampleStore {
+        var configuration = EngineConfiguration()
+        configuration.shardCount = 2
+        configuration.durability = .process
+        configuration.memoryBudgetBytes = 1 << 16
+        configuration.segmentSizeBytes = 4096
+        configuration.compactionThreadCount = 1
+        let fileSystem = SimulatedFileSystem(disk: Disk(seed: 7), scheduling: scheduling)
+        let engine = try await Engine.open(
+            at: "/simulated", fileSystem: fileSystem, configuration: configuration)
+        var recorder = Recorder()
+        try await body(engine, &recorder)
+        if closes { try await engine.close() }
+        var store = SampleStore(
+            name: name, disk: fileSystem.turnOff().afterKill(), configuration: configuration)
+        store.contents = recorder.contents
+        store.keys = recorder.keys
+        return store
+    }
+
+    private init(name: String, disk: Disk, configuration: EngineConfiguration) {
+        self.name = name
+        self.disk = disk
+        self.configuration = configuration
+    }
+
+    private static func put(
+        _ key: String, _ number: UInt8, _ count: Int = 12, in dictionary: String = "a"
+    ) -> History.Change {
+        let value = [ValueKind.data.rawValue, number] + (0..<count).map { UInt8($0 & 15) }
+        return .put(dictionary: dictionary, key: key, value: value)
+    }
+
+    /// Overwrites, removals, a batch, a clear; half of it known to be on disk.
+    private static func writeLog(_ engine: Engine, _ recorder: inout Recorder) async throws {
+        try await recorder.make([put("x", 1)], .process, on: engine)
+        try await recorder.make([put("x", 2), put("y", 2), put("z", 2, in: "b")], .process, on: engine)
+        try await recorder.make([.remove(dictionary: "a", key: "y")], .synced, on: engine)
+        try await recorder.make([put("w", 4, in: "b")], .process, on: engine)
+        try await recorder.make([.clear(dictionary: "b"), put("v", 5, in: "b")], .synced, on: engine)
+        try await recorder.make([put("x", 6, 100)], .process, on: engine)
+        try await recorder.make([.remove(dictionary: "b", key: "v")], .process, on: engine)
+    }
+
+    /// Two snapshots on each shard, with tombstones, overwritten records, compressed values and a
+    /// compression dictionary, and a clear.
+    private static func writeSnapshots(_ engine: Engine, _ recorder: inout Recorder) async throws {
+        let many = (0..<90).map { put("key \($0)", UInt8($0), 24 + $0 % 40, in: "many") }
+        try await recorder.make(many, .process, on: engine)
+        try await recorder.make([put("x", 1), put("y", 1), put("z", 1, in: "b")], .process, on: engine)
+        try await engine.compact()
+        try await recorder.make(
+            [put("key 3", 200, in: "many"), .remove(dictionary: "many", key: "key 4")], .process,
+            on: engine)
+        try await recorder.make([.clear(dictionary: "b"), put("u", 3, in: "b")], .process, on: engine)
+        try await recorder.make([put("y", 2)], .process, on: engine)
+        try await engine.flush()
+    }
+}
