@@ -59,7 +59,8 @@ extension WorkspaceDictionary {
     func decode<Value: Sendable>(
         stored: UnsafeRawBufferPointer, key: String, _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Value {
-        if workspace.migrations.isEmpty, let value = FixedForm.value(stored: stored, as: Value.self) {
+        if workspace.migrations.isEmpty, let value = FixedForm.value(stored: stored, as: Value.self)
+        {
             return value
         }
         return try codec().decode(

@@ -175,7 +175,9 @@ extension Key where Value == User? {
                 let older = try await Workspace.open(at: path)
                 let users = older.dictionary("users")
                 if knowsTwo {
-                    users.migrating(from: UserV1.self, to: UserV2.self, version: 2) { try secondVersion($0) }
+                    users.migrating(from: UserV1.self, to: UserV2.self, version: 2) {
+                        try secondVersion($0)
+                    }
                 }
                 let stored = try users.storedValue(forKey: "1")
                 let error = #expect(throws: RoostError.self) { try users["1", as: UserV2.self] }

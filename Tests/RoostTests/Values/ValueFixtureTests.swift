@@ -103,7 +103,8 @@ import Testing
             try await workspace.close()
             let reopened = try await Workspace.open(at: path)
             let read = reopened.dictionary("values")
-            #expect(try read["roost", as: Profile.self] == Profile(name: "Ada", age: 36, tags: ["x"]))
+            #expect(
+                try read["roost", as: Profile.self] == Profile(name: "Ada", age: 36, tags: ["x"]))
             #expect(try read["list", as: Label.self] == Label(text: "a"))
             #expect(try read["point", as: Point.self] == Point(x: 1, y: -2))
             #expect(try read["int", as: Int.self] == -2)
