@@ -18,56 +18,32 @@ extension EngineView {
             count += try enqueuedCount(ofShard: index, in: name)
             let below = try SnapshotCounts(part, range, hashSeed)
             count += try below.count()
-            // Each table's keys, and what stands below it.
-            var tables: [(operations: [Operation], find: Finder?)] = [
-                (try activeOperations(ofShard: index, in: range), nil)
-            ]
-            if let frozen = part.frozen {
-                tables[0].find = { frozen.find($0, hash: $1) }
-                tables.append((frozen.operations(in: range), nil))
-            }
-            if let enqueued = part.enqueued {
-                tables.insert(
-                    (
-                        enqueued.operations(in: range),
-                        { try self.activeOperation($0, hash: $1, shard: index) }
-                    ), at: 0)
-            }
-            for (position, table) in tables.enumerated() {
-                count += try self.count(
-                    of: table.operations, above: tables[position...].compactMap(\.find), below)
-            }
+            let active = try activeOperations(ofShard: index, in: range)
+            count += try self.count(of: active, above: part.frozen, below)
+            guard let frozen = part.frozen else { continue }
+            var operations: [Operation] = []
+            frozen.forEach { if range.contains($0.key) { operations.append($0) } }
+            count += try self.count(of: operations, above: nil, below)
         }
         return count
     }
 
-    /// The live keys of a table, less those that are live in the tables below it or, if none of
-    /// them has the key, in the snapshots.
+    /// The live keys of a table, less those that are live in the table below it or, if that does
+    /// not have the key, in the snapshots.
     private func count(
-        of operations: [Operation], above finders: [Finder], _ snapshots: SnapshotCounts
+        of operations: [Operation], above older: LogTable?, _ snapshots: SnapshotCounts
     ) throws -> Int {
         var count = 0
         for operation in operations {
             if snapshots.isLive(operation) { count += 1 }
-            if finders.isEmpty && snapshots.isEmpty { continue }
+            if older == nil && snapshots.isEmpty { continue }
             let hash = hashSeed.hash(operation.key)
-            var older: Operation?
-            for finder in finders where older == nil { older = try finder(operation.key, hash) }
             let wasLive =
-                try older.map(snapshots.isLive) ?? snapshots.contains(operation.key, hash: hash)
+                try older?.find(operation.key, hash: hash).map(snapshots.isLive)
+                ?? snapshots.contains(operation.key, hash: hash)
             if wasLive { count -= 1 }
         }
         return count
-    }
-
-    private typealias Finder = (UnsafeRawBufferPointer, UInt64) throws -> Operation?
-}
-
-extension LogTable {
-    fileprivate func operations(in range: RecordRange) -> [Operation] {
-        var operations: [Operation] = []
-        forEach { if range.contains($0.key) { operations.append($0) } }
-        return operations
     }
 }
 
