@@ -36,7 +36,7 @@ struct CoderValue: BitwiseCopyable {
         reader.cursor += 1
         switch tag {
         case CoderTag.null, CoderTag.absent, CoderTag.no, CoderTag.yes: break
-        case CoderTag.positive, CoderTag.negative: _ = try reader.readWideVarint()
+        case CoderTag.positive, CoderTag.negative: try reader.skipWideVarint()
         case CoderTag.whole, CoderTag.hundredths, CoderTag.wholeDate: _ = try reader.readVarint()
         case CoderTag.float32: _ = try reader.takeRaw(4)
         case CoderTag.float64, CoderTag.date: _ = try reader.takeRaw(8)
@@ -140,5 +140,17 @@ struct CoderValue: BitwiseCopyable {
         var reader = reader()
         reader.cursor += 1
         return try reader.takeBytes()
+    }
+}
+
+extension BinaryReader {
+    /// Moves behind a number, which is looked at when it is read.
+    fileprivate mutating func skipWideVarint() throws {
+        while cursor < end {
+            let byte = cursor.load(as: UInt8.self)
+            cursor += 1
+            if byte < 0x80 { return }
+        }
+        throw cutShort()
     }
 }

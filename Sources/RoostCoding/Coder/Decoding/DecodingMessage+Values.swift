@@ -21,54 +21,43 @@ extension DecodingMessage {
         _ type: Value.Type, _ kind: CoderTypeKind, _ value: CoderValue,
         else other: () throws -> Value
     ) throws -> Value {
-        // Not by way of an optional, whose type would be looked up each time.
-        try withUnsafeTemporaryAllocation(of: type, capacity: 1) { memory in
-            let memory = memory.baseAddress.unsafelyUnwrapped
-            return try value.read(kind, into: memory) ? memory.move() : try other()
-        }
-    }
-}
-
-extension CoderValue {
-    /// Reads a value of the kind of a type, if it was written in that form, into memory for a
-    /// value of that type.
-    fileprivate func read(_ kind: CoderTypeKind, into memory: UnsafeMutableRawPointer) throws
-        -> Bool
-    {
+        // The kind was derived from the identity of the type. (Neither an optional of `Value` nor
+        // a result is made on the way: their types would be looked up each time.)
         @inline(__always)
-        func store<Known>(_ known: Known?) -> Bool {
-            guard let known else { return false }
-            // The kind was derived from the identity of the type.
-            memory.initializeMemory(as: Known.self, to: known)
-            return true
+        func same<Known>(_ known: Known) -> Value {
+            withUnsafePointer(to: known) {
+                UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee
+            }
         }
-        return switch kind {
-        case .plain, .hashed: false
-        case .bool: store(bool())
-        case .int: store(try integer(Int.self))
-        case .int8: store(try integer(Int8.self))
-        case .int16: store(try integer(Int16.self))
-        case .int32: store(try integer(Int32.self))
-        case .int64: store(try integer(Int64.self))
-        case .int128: store(try integer(Int128.self))
-        case .uint: store(try integer(UInt.self))
-        case .uint8: store(try integer(UInt8.self))
-        case .uint16: store(try integer(UInt16.self))
-        case .uint32: store(try integer(UInt32.self))
-        case .uint64: store(try integer(UInt64.self))
-        case .uint128: store(try integer(UInt128.self))
-        case .float: store(try float())
-        case .double: store(try double())
-        case .string: store(try string())
-        case .bytes: store(try bytes(CoderTag.bytes).map { [UInt8]($0) })
-        case .data: store(try bytes(CoderTag.bytes).map { Data($0) })
-        case .date: store(try date())
-        case .uuid: store(try uuid())
-        case .url: store(try url())
-        case .decimal: store(try decimal())
-        case .strings: store(try elements { try $0.string() })
-        case .ints: store(try elements { try $0.integer(Int.self) })
-        case .doubles: store(try elements { try $0.double() })
+        switch kind {
+        case .plain, .hashed: break
+        case .bool: if let known = value.bool() { return same(known) }
+        case .int: if let known = try value.integer(Int.self) { return same(known) }
+        case .int8: if let known = try value.integer(Int8.self) { return same(known) }
+        case .int16: if let known = try value.integer(Int16.self) { return same(known) }
+        case .int32: if let known = try value.integer(Int32.self) { return same(known) }
+        case .int64: if let known = try value.integer(Int64.self) { return same(known) }
+        case .int128: if let known = try value.integer(Int128.self) { return same(known) }
+        case .uint: if let known = try value.integer(UInt.self) { return same(known) }
+        case .uint8: if let known = try value.integer(UInt8.self) { return same(known) }
+        case .uint16: if let known = try value.integer(UInt16.self) { return same(known) }
+        case .uint32: if let known = try value.integer(UInt32.self) { return same(known) }
+        case .uint64: if let known = try value.integer(UInt64.self) { return same(known) }
+        case .uint128: if let known = try value.integer(UInt128.self) { return same(known) }
+        case .float: if let known = try value.float() { return same(known) }
+        case .double: if let known = try value.double() { return same(known) }
+        case .string: if let known = try value.string() { return same(known) }
+        case .bytes: if let known = try value.bytes(CoderTag.bytes) { return same([UInt8](known)) }
+        case .data: if let known = try value.bytes(CoderTag.bytes) { return same(Data(known)) }
+        case .date: if let known = try value.date() { return same(known) }
+        case .uuid: if let known = try value.uuid() { return same(known) }
+        case .url: if let known = try value.url() { return same(known) }
+        case .decimal: if let known = try value.decimal() { return same(known) }
+        case .strings: if let known = try value.elements({ try $0.string() }) { return same(known) }
+        case .ints:
+            if let known = try value.elements({ try $0.integer(Int.self) }) { return same(known) }
+        case .doubles: if let known = try value.elements({ try $0.double() }) { return same(known) }
         }
+        return try other()
     }
 }
