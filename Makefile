@@ -6,7 +6,7 @@ FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/C
 
 .PHONY: demo test client bench format lint dependencies clean
 .PHONY: bench-quick guard guard-update guard-build
-.PHONY: prove crash simulate enumerate damage faults fuzz tsan asan mutations
+.PHONY: prove crash simulate enumerate damage faults fuzz tsan asan mutations fixtures
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
 SEEDS ?= 20000
@@ -64,6 +64,10 @@ asan: dependencies
 # Removes each sync and each checksum check in turn: do the tests tell? Takes an hour.
 mutations: dependencies
 	scripts/mutation-check --write docs/RELIABILITY.md
+
+# Writes the stores in Fixtures/stores anew, after a change of the format.
+fixtures: dependencies
+	ROOST_WRITE_FIXTURES=1 $(SWIFT) test --filter FormatFixtureTests
 
 client: dependencies
 	$(SWIFT) run --package-path Examples/Client Client
