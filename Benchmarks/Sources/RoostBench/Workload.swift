@@ -38,9 +38,11 @@ struct Workload: Sendable {
         }
     }
 
+    func value(_ index: Int) -> [UInt8] { value(index, generation: 0) }
+
     /// Distinct for each index and generation in its first eight bytes; `index(ofWord:)` tells
     /// the index from them. An index has at most 40 bits.
-    func value(_ index: Int, generation: UInt64 = 0) -> [UInt8] {
+    func value(_ index: Int, generation: UInt64) -> [UInt8] {
         var value = valuePool[index & 1023]
         var word = (UInt64(index) | generation << 40) &* Self.multiplier
         for place in 0..<8 {
