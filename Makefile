@@ -5,7 +5,8 @@ FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/C
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources) Extras/Package.swift Extras/Tests
 
 .PHONY: demo test client extras bench format lint dependencies clean
-.PHONY: prove crash simulate enumerate damage faults fuzz tsan asan mutations
+.PHONY: bench-quick guard guard-update guard-build
+.PHONY: prove crash simulate enumerate damage faults fuzz tsan asan mutations fixtures
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
 SEEDS ?= 20000
@@ -65,6 +66,10 @@ asan: dependencies
 mutations: dependencies
 	scripts/mutation-check --write docs/RELIABILITY.md
 
+# Writes the stores in Fixtures/stores anew, after a change of the format.
+fixtures: dependencies
+	ROOST_WRITE_FIXTURES=1 $(SWIFT) test --filter FormatFixtureTests
+
 client: dependencies
 	$(SWIFT) run --package-path Examples/Client Client
 
@@ -72,8 +77,41 @@ client: dependencies
 extras: dependencies
 	$(SWIFT) test --package-path Extras
 
-bench: dependencies
-	$(SWIFT) run -c release --package-path Benchmarks roost-bench
+# Roost beside what people use today: figures as JSON, tables in docs/BENCHMARKS.md, plots.
+# Takes hours: smaller with BENCH_KEYS=100000 BENCH_ROUNDS=1.
+BENCH_KEYS ?= 100000,1000000
+BENCH_GROWTH_KEYS ?= 10000,100000,1000000,10000000
+BENCH_DFLAT_KEYS ?= 40000
+BENCH_ROUNDS ?= 5
+BENCH_OUTPUT ?= Benchmarks/.build/figures
+BENCH_OPTIONS ?=
+ROOST_BENCH = Benchmarks/.build/release/roost-bench --rounds $(BENCH_ROUNDS) $(BENCH_OPTIONS)
+
+bench:
+	sh scripts/install-bench-dependencies
+	$(SWIFT) build -c release --package-path Benchmarks --traits Peers,Coders --product roost-bench
+	mkdir -p $(BENCH_OUTPUT)
+	$(ROOST_BENCH) --suite dflat --keys $(BENCH_DFLAT_KEYS) --json $(BENCH_OUTPUT)/dflat.json
+	$(ROOST_BENCH) --suite engines --keys $(BENCH_KEYS) --json $(BENCH_OUTPUT)/engines.json
+	$(ROOST_BENCH) --suite growth --keys $(BENCH_GROWTH_KEYS) --json $(BENCH_OUTPUT)/growth.json
+	scripts/plot-benchmarks $(BENCH_OUTPUT)/dflat.json $(BENCH_OUTPUT)/engines.json \
+		$(BENCH_OUTPUT)/growth.json
+
+# Shows that every workload runs on every engine; its figures mean nothing.
+bench-quick:
+	$(MAKE) bench BENCH_KEYS=5000 BENCH_GROWTH_KEYS=1000,5000 BENCH_DFLAT_KEYS=1000 \
+		BENCH_ROUNDS=1 BENCH_OPTIONS="--operations 2000"
+
+# Instructions per operation against the thresholds in the repository.
+guard: guard-build
+	Benchmarks/.build/release/roost-count guard Benchmarks/thresholds.json
+
+guard-update: guard-build
+	Benchmarks/.build/release/roost-count guard Benchmarks/thresholds.json --update
+
+guard-build:
+	sh scripts/install-bench-dependencies guard
+	$(SWIFT) build -c release --package-path Benchmarks --product roost-count
 
 format:
 	$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)

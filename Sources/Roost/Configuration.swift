@@ -28,14 +28,16 @@ extension Workspace {
         public var memoryBudgetBytes: Int
         /// How values are kept in snapshots.
         public var compression: Compression
-        /// How `Codable` values become bytes.
+        /// How `Codable` values become bytes where neither the dictionary nor the call says it.
         public var coder: ValueCoder
+        /// What tells the time for values that expire.
+        public var clock: WallClock
 
         public init(
             access: Access = .readWrite, shardCount: Int = 16,
             durability: Durability = .interval(.milliseconds(50)),
             memoryBudgetBytes: Int = 64 << 20, compression: Compression = .lz4,
-            coder: ValueCoder = .json
+            coder: ValueCoder = .roost, clock: WallClock = .system
         ) {
             self.access = access
             self.shardCount = shardCount
@@ -43,6 +45,7 @@ extension Workspace {
             self.memoryBudgetBytes = memoryBudgetBytes
             self.compression = compression
             self.coder = coder
+            self.clock = clock
         }
 
         var engineConfiguration: EngineConfiguration {
@@ -56,6 +59,7 @@ extension Workspace {
             configuration.durability = durability
             configuration.memoryBudgetBytes = memoryBudgetBytes
             configuration.compresses = compression == .lz4
+            configuration.wallClock = clock.milliseconds
             let threshold = min(max(UInt64(memoryBudgetBytes) * 2, 4 << 20), 128 << 20)
             configuration.flushThresholdBytes = threshold
             configuration.backlogLimitBytes = threshold * 4

@@ -80,10 +80,9 @@ extension WorkspaceDictionary {
         let name = try checkedName()
         let (found, record) = try workspace.engine.findVersioned(key, name: name)
         let value = try found.map { found in
-            if let value = found.fixedValue(as: Value.self) { return value }
             // The owner keeps the bytes in place; it must live until they are decoded.
             return try withExtendedLifetime(found.owner) {
-                try codec().decode(stored: found.bytes, key: key, name: name)
+                try decode(stored: found.bytes, key: key, codec())
             }
         }
         return Entry(key: key, value: value, dictionary: name, record: record)
@@ -94,7 +93,7 @@ extension WorkspaceDictionary {
         _ codec: @autoclosure @Sendable () -> ValueCodec<Value>, _ durability: Durability?
     ) async throws -> Entry<Value> {
         try checkCancellation()
-        let encoded = try FixedForm.encode(value) ?? codec().encode(value, coder: workspace.coder)
+        let encoded = try encode(value, codec())
         let sequence = try await write(encoded, entry, durability)
         return Entry(
             key: entry.key, value: value, dictionary: entry.dictionary,

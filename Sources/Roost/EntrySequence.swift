@@ -20,11 +20,7 @@ public struct EntrySequence<Value: Sendable>: AsyncSequence, Sendable {
             let codec = sequence.codec
             pieces = ScanPieces(scan) { recordKey, stored in
                 let key = String(decoding: recordKey, as: UTF8.self)
-                let value =
-                    try FixedForm.value(stored: stored, as: Value.self)
-                    ?? codec.decode(
-                        stored: stored, key: key, name: scan.dictionary.checkedName())
-                return (key, value)
+                return (key, try scan.dictionary.decode(stored: stored, key: key, codec))
             }
         }
 
@@ -87,8 +83,8 @@ struct ScanPieces<Element> {
     private var scan: ViewScan?
     private var remaining: Int
     private var isFinished = false
-    /// The piece, the next element last.
-    private var piece: [Element] = []
+    /// The piece, the next element last. An element may expire while it waits its turn.
+    private var piece: [(element: Element, deadline: Deadline)] = []
     /// What went wrong behind the piece.
     private var failure: (any Error)?
 
@@ -111,19 +107,30 @@ struct ScanPieces<Element> {
     }
 
     mutating func next() async throws -> Element? {
-        if let element = piece.popLast() { return element }
+        if let element = popLive() { return element }
         if let failure { return try fail(failure) }
         if isFinished { return nil }
         try checkCancellation()
         // Others get their turn between two pieces.
         if scan != nil { await Task.yield() }
-        do { try fill() } catch {
-            // What was read before it stays in order: the error comes behind.
-            failure = error
-            finish()
+        while true {
+            do { try fill() } catch {
+                // What was read before it stays in order: the error comes behind.
+                failure = error
+                finish()
+            }
+            if let element = popLive() { return element }
+            if let failure { return try fail(failure) }
+            if isFinished { return nil }
         }
-        if piece.isEmpty, let failure { return try fail(failure) }
-        return piece.popLast()
+    }
+
+    private mutating func popLive() -> Element? {
+        let clock = ordered.dictionary.workspace.engine.clock
+        while let (element, deadline) = piece.popLast() {
+            if clock.isLive(deadline) { return element }
+        }
+        return nil
     }
 
     /// Behind its error the sequence has ended.
@@ -147,11 +154,11 @@ struct ScanPieces<Element> {
             guard remaining > 0, let recordKey = scan.recordKey else { return finish() }
             let key = UnsafeRawBufferPointer(rebasing: recordKey[skipped...])
             switch make {
-            case .keys(let make): piece.append(make(key))
+            case .keys(let make): piece.append((make(key), scan.deadline))
             case .entries(let make):
                 try scan.withValue { stored in
                     sizeBytes += stored.count
-                    piece.append(try make(key, stored))
+                    piece.append((try make(key, stored), scan.deadline))
                 }
             }
             remaining -= 1

@@ -77,8 +77,8 @@ public final class ReadView: Sendable {
     }
 
     /// The entries of `dictionary` whose keys begin with `prefix`, in the order of their UTF-8
-    /// bytes or against it, at most `limit`. The sequence keeps the view; closing the view ends
-    /// the sequence with `.closed`.
+    /// bytes or against it, at most `limit`. An iteration that is begun when the view is closed
+    /// throws `.closed`; one that has begun before goes on.
     public func entries<Value: BinaryCodable & Sendable>(
         of dictionary: WorkspaceDictionary, prefix: String = "", as type: Value.Type = Value.self,
         limit: Int? = nil, order: ScanOrder = .ascending
@@ -115,17 +115,16 @@ public final class ReadView: Sendable {
         return keys
     }
 
-    private func read<Value>(
+    func read<Value>(
         _ key: String, _ dictionary: WorkspaceDictionary,
         _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Value? {
         check(dictionary)
         let name = try dictionary.checkedName()
         guard let found = try engineView.find(key, name: name) else { return nil }
-        if let value = found.fixedValue(as: Value.self) { return value }
         // The owner keeps the bytes in place; it must live until they are decoded.
         return try withExtendedLifetime(found.owner) {
-            try codec().decode(stored: found.bytes, key: key, name: name)
+            try dictionary.decode(stored: found.bytes, key: key, codec())
         }
     }
 

@@ -98,15 +98,14 @@ public struct Transaction: ~Copyable {
 
     // MARK: Within
 
-    private mutating func read<Value>(
+    mutating func read<Value>(
         _ key: String, _ dictionary: WorkspaceDictionary,
         _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Value? {
         let name = try checkedName(dictionary)
         return try attempt.withValue(key, name: name) { stored in
             guard let stored else { return nil }
-            return try FixedForm.value(stored: stored, as: Value.self)
-                ?? codec().decode(stored: stored, key: key, name: name)
+            return try dictionary.decode(stored: stored, key: key, codec())
         }
     }
 
@@ -125,9 +124,16 @@ public struct Transaction: ~Copyable {
         _ value: Value, _ key: String, _ dictionary: WorkspaceDictionary,
         _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws {
+        try put(try dictionary.encode(value, codec()), key, dictionary)
+    }
+
+    /// Sets the key, or with no value removes it.
+    mutating func put(
+        _ value: EncodedValue?, _ key: String, _ dictionary: WorkspaceDictionary
+    ) throws {
         let name = try checkedName(dictionary)
-        let encoded = try FixedForm.encode(value) ?? codec().encode(value, coder: workspace.coder)
-        try attempt.put(encoded, forKey: key, in: name)
+        guard let value else { return try attempt.remove(key, in: name) }
+        try attempt.put(value, forKey: key, in: name)
     }
 
     private func checkedName(_ dictionary: WorkspaceDictionary) throws -> DictionaryName {

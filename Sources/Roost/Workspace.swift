@@ -25,12 +25,16 @@ public final class Workspace: Sendable {
     package let engine: Engine
     let coder: ValueCoder
     let loads = LoadCoalescer()
+    let migrations: MigrationRegistry
 
     /// The path that the workspace was opened at.
     public let path: String
 
-    private init(engine: Engine, configuration: Configuration, path: String) {
+    private init(
+        engine: Engine, configuration: Configuration, migrations: MigrationRegistry, path: String
+    ) {
         self.engine = engine
+        self.migrations = migrations
         self.path = path
         coder = configuration.coder
     }
@@ -81,10 +85,13 @@ public final class Workspace: Sendable {
         adjusting adjust: (inout EngineConfiguration) -> Void = { _ in }
     ) async throws -> Workspace {
         var engineConfiguration = configuration.engineConfiguration
+        let migrations = MigrationRegistry()
+        engineConfiguration.rewriter = migrations
         adjust(&engineConfiguration)
         let engine = try await Engine.open(
             at: path, fileSystem: fileSystem, configuration: engineConfiguration)
-        return Workspace(engine: engine, configuration: configuration, path: path)
+        return Workspace(
+            engine: engine, configuration: configuration, migrations: migrations, path: path)
     }
 
     /// What the opening found: how much was replayed, what was cut and set aside.
@@ -97,7 +104,13 @@ public final class Workspace: Sendable {
     /// names are compared by their bytes. Costs nothing and touches nothing: a dictionary is
     /// there once it has a key.
     public func dictionary(_ name: String) -> WorkspaceDictionary {
-        WorkspaceDictionary(workspace: self, name: name)
+        WorkspaceDictionary(workspace: self, name: name, coder: coder)
+    }
+
+    /// The dictionary called `name`, whose `Codable` values are written with `coder` through
+    /// what is returned. Reading needs no choice: stored bytes name their coder.
+    public func dictionary(_ name: String, coder: ValueCoder) -> WorkspaceDictionary {
+        WorkspaceDictionary(workspace: self, name: name, coder: coder)
     }
 
     /// The names of the dictionaries that have at least one key, in the order of their bytes.

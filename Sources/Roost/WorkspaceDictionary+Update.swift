@@ -71,10 +71,39 @@ extension WorkspaceDictionary {
             var value = entry.value
             let result = try body(&value)
             if value == nil && entry.value == nil { return result }
-            let encoded = try value.map { try codec.encode($0, coder: workspace.coder) }
+            let encoded = try value.map { try encode($0, codec) }
             let sequence = try await workspace.engine.write(
                 encoded, key: key, name: name, if: entry.record, durability: durability)
             if sequence != nil { return result }
+        }
+    }
+}
+
+extension WorkspaceDictionary {
+    /// Changes the value of `key` atomically: no other write of the key falls between the read
+    /// and the write. `body` gets the value, or the key's default, and is called again with the
+    /// newer value where another writer was there first; it runs on the caller's actor and should
+    /// do nothing else. An optional key is removed by leaving `nil`. What is written stays, as
+    /// with `set`. Returns what `body` returned, once `durability` holds.
+    ///
+    /// - Throws: what `body` throws, `.decodingFailed` and `.typeMismatch` where what is stored is
+    ///   no such value, and then nothing is changed; as `set`; `.cancelled` between two attempts.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value, Result: Sendable>(
+        _ key: Key<Value>, durability: Durability? = nil, _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        try await update(key, key.form, durability, body)
+    }
+
+    private nonisolated(nonsending) func update<Form: KeyForm, Result: Sendable>(
+        _ key: Key<Form.Value>, _ form: Form.Type, _ durability: Durability?,
+        _ body: (inout Form.Value) throws -> Result
+    ) async throws -> Result {
+        try await updateValue(key.name, form.codec, durability) { stored in
+            var value = form.value(of: stored) ?? key.defaultValue
+            let result = try body(&value)
+            stored = form.stored(of: value)
+            return result
         }
     }
 }

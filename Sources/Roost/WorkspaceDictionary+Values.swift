@@ -94,6 +94,18 @@ extension WorkspaceDictionary {
             encoded, key: key, name: try checkedName(), durability: durability)
     }
 
+    /// Sets the value of `key`, written with `coder` whatever the dictionary's is; else as
+    /// `set(_:forKey:durability:)`. A type that is `BinaryCodable`, or has a form of its own,
+    /// takes that.
+    public func set<Value: Codable & Sendable>(
+        _ value: Value, forKey key: String, coder: ValueCoder, durability: Durability? = nil
+    ) async throws {
+        try checkCancellation()
+        let encoded = try encode(value, .codable(), coder: coder)
+        _ = try await workspace.engine.write(
+            encoded, key: key, name: try checkedName(), durability: durability)
+    }
+
     /// Sets many values as one batch: they survive together, and no reader sees part of them.
     /// Of several values for one key the last counts. `pairs` is walked on the caller's actor.
     public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
@@ -127,18 +139,24 @@ extension WorkspaceDictionary {
 }
 
 extension WorkspaceDictionary {
+    /// The value of `key`, or `nil` where it has none.
+    ///
     /// The codec is made only for values that have no fixed form: making one costs as much as
     /// the rest of a read.
-    private func read<Value>(
+    func read<Value>(
         _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Value? {
         let name = try checkedName()
         guard let found = try workspace.engine.find(key, name: name) else { return nil }
-        if !found.isWorthKeeping, let value = found.fixedValue(as: Value.self) { return value }
-        return try codec().decode(found, key: key, name: name, engine: workspace.engine)
+        let migrations = workspace.migrations
+        if !found.isWorthKeeping, migrations.isEmpty, let value = found.fixedValue(as: Value.self) {
+            return value
+        }
+        return try codec().decode(
+            found, key: key, name: name, engine: workspace.engine, migrations: migrations)
     }
 
-    private func loadShared<Value>(
+    func loadShared<Value>(
         _ key: String, _ codec: @autoclosure @Sendable () -> ValueCodec<Value>
     ) async throws -> Value? {
         try checkCancellation()
@@ -151,10 +169,12 @@ extension WorkspaceDictionary {
         }
     }
 
-    private func encode<Value>(
-        _ value: Value, _ codec: @autoclosure () -> ValueCodec<Value>
+    /// The stored form of `value`; with the dictionary's coder where `coder` is `nil`.
+    func encode<Value>(
+        _ value: Value, _ codec: @autoclosure () -> ValueCodec<Value>, coder: ValueCoder? = nil
     ) throws -> EncodedValue {
-        try FixedForm.encode(value) ?? codec().encode(value, coder: workspace.coder)
+        let encoded = try FixedForm.encode(value) ?? codec().encode(value, coder: coder ?? self.coder)
+        return workspace.migrations.isEmpty ? encoded : withVersion(encoded, Value.self)
     }
 
     private nonisolated(nonsending) func writeAll<Value>(
@@ -164,7 +184,7 @@ extension WorkspaceDictionary {
         let name = try checkedName()
         var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
         for (key, value) in pairs {
-            batch.put(try codec.encode(value, coder: workspace.coder), forKey: key, in: name)
+            batch.put(try encode(value, codec), forKey: key, in: name)
         }
         try checkCancellation()
         _ = try await workspace.engine.commit(batch, durability: durability)

@@ -18,11 +18,14 @@ import RoostFormat
 public struct WorkspaceDictionary: Sendable {
     public let workspace: Workspace
     public let name: String
+    /// How `Codable` values are written where the call does not say it.
+    public let coder: ValueCoder
     let engineName: DictionaryName?
 
-    init(workspace: Workspace, name: String) {
+    init(workspace: Workspace, name: String, coder: ValueCoder) {
         self.workspace = workspace
         self.name = name
+        self.coder = coder
         engineName = DictionaryName(name)
     }
 

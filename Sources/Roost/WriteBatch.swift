@@ -49,19 +49,18 @@ public struct WriteBatch {
         _ codec: ValueCodec<Value>
     ) {
         check(dictionary)
-        let coder = workspace.coder
         attempt { encoded in
             encoded.put(
-                try codec.encode(value, coder: coder), forKey: key, in: try dictionary.checkedName())
+                try dictionary.encode(value, codec), forKey: key, in: try dictionary.checkedName())
         }
     }
 
-    private func check(_ dictionary: WorkspaceDictionary) {
+    func check(_ dictionary: WorkspaceDictionary) {
         precondition(
             dictionary.workspace === workspace, "the dictionary belongs to another workspace")
     }
 
-    private mutating func attempt(_ body: (inout EncodedBatch) throws -> Void) {
+    mutating func attempt(_ body: (inout EncodedBatch) throws -> Void) {
         do { try body(&encoded) } catch {
             encoded.fail(
                 error as? RoostError

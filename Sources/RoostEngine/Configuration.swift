@@ -1,3 +1,5 @@
+import RoostIO
+
 /// When a write's call returns, and what then survives.
 public enum Durability: Sendable, Hashable {
     /// Survives the death of the process, at any instruction; a power cut may take it.
@@ -26,6 +28,12 @@ package struct EngineConfiguration: Sendable {
 
     /// How long the first log segment of an opening is, and the next ones at least.
     package var segmentSizeBytes = 1 << 20
+
+    /// What the time is, in milliseconds since 1970, for values that expire.
+    package var wallClock: @Sendable () -> UInt64 = { WallTime.milliseconds }
+
+    /// Brings stored values up to date while compaction copies them.
+    package var rewriter: (any ValueRewriter)?
 
     package init() {}
 }

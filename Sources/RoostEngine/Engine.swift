@@ -16,6 +16,7 @@ package final class Engine: Sendable {
     package let directory: any Directory
     package let recovery: RecoveryReport
     package let hashSeed: HashSeed
+    package let clock: ExpiryClock
     let shards: [Shard]
     let log: LogWriter?
     let syncer: LogSyncer?
@@ -33,6 +34,7 @@ package final class Engine: Sendable {
         directory = parts.directory
         recovery = parts.report
         hashSeed = parts.manifest.hashSeed
+        clock = parts.clock
         shards = parts.shards
         feed = parts.feed
         behind = parts.behind
@@ -43,7 +45,7 @@ package final class Engine: Sendable {
         compactor = Compactor(
             directory: parts.directory, manifest: parts.manifest, shards: parts.shards,
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
-            configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
+            clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
             scheduling: parts.scheduling)
         behind.setOnAppend { [weak self] appended in
             guard let self else { return }

@@ -9,6 +9,8 @@ package struct DictionaryCounts: Sendable, Equatable {
         package var tombstoneCount: UInt64 = 0
         package var minimumSequence = UInt64.max
         package var maximumSequence: UInt64 = 0
+        /// When the first of the values expires.
+        package var earliestDeadline = Deadline.never
 
         package init(prefix: [UInt8]) { self.prefix = prefix }
     }
@@ -21,7 +23,9 @@ package struct DictionaryCounts: Sendable, Equatable {
 
     /// Counts a record; they come in key order, so a dictionary's are neighbours.
     @inline(__always)
-    package mutating func add(_ key: UnsafeRawBufferPointer, isPut: Bool, sequence: UInt64) {
+    package mutating func add(
+        _ key: UnsafeRawBufferPointer, isPut: Bool, sequence: UInt64, deadline: Deadline = .never
+    ) {
         let isInCurrent = current.prefix.withUnsafeBytes { prefix in
             prefix.count > 0 && key.count >= prefix.count
                 && compareMemory(key.baseAddress!, prefix.baseAddress!, prefix.count) == 0
@@ -30,6 +34,7 @@ package struct DictionaryCounts: Sendable, Equatable {
         if isPut { current.putCount += 1 } else { current.tombstoneCount += 1 }
         if sequence < current.minimumSequence { current.minimumSequence = sequence }
         if sequence > current.maximumSequence { current.maximumSequence = sequence }
+        if deadline < current.earliestDeadline { current.earliestDeadline = deadline }
     }
 
     @inline(never)
@@ -60,13 +65,14 @@ package struct DictionaryCounts: Sendable, Equatable {
 
     // MARK: On disk
 
-    private static let numberCount = 4
+    private static let numberCount = 5
 
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         for entry in entries {
             for number in [
                 entry.putCount, entry.tombstoneCount, entry.minimumSequence, entry.maximumSequence,
+                entry.earliestDeadline.milliseconds,
             ] { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
             bytes += entry.prefix
         }
@@ -89,6 +95,7 @@ package struct DictionaryCounts: Sendable, Equatable {
             entry.tombstoneCount = start.load(UInt64.self, at: 8)
             entry.minimumSequence = start.load(UInt64.self, at: 16)
             entry.maximumSequence = start.load(UInt64.self, at: 24)
+            entry.earliestDeadline = Deadline(milliseconds: start.load(UInt64.self, at: 32))
             offset += numbersSize + prefixCount
             let isInOrder = entries.last?.prefix.lexicographicallyPrecedes(entry.prefix) ?? true
             guard isInOrder, entry.putCount < Limits.number, entry.tombstoneCount < Limits.number

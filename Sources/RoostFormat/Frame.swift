@@ -74,7 +74,7 @@ public enum Frame {
                     operation.frameOffset == offset,
                     operation.keyCount > 0, operation.keyCount <= Limits.recordKeySizeBytes,
                     operation.valueCount <= Limits.valueSizeBytes + Limits.valueOverheadBytes,
-                    end - offset >= operation.sizeBytes
+                    end - offset >= operation.sizeBytes, operation.isConsistent
                 else { return false }
                 try body(operation)
                 offset += operation.sizeBytes

@@ -9,7 +9,11 @@ public struct Operation: Sendable {
         case remove = 2
         /// Removes every key of the dictionary whose prefix is the key.
         case clear = 3
+        /// A put of a value with a deadline: a put, with the bit of `expiresBit` set.
+        case expiringPut = 5
     }
+
+    @inlinable static var expiresBit: UInt8 { 4 }
 
     @inlinable public static var headerSizeBytes: Int { 12 }
 
@@ -35,7 +39,12 @@ public struct Operation: Sendable {
 
     @inlinable @inline(__always) public var keyField: UInt32 { address.load(UInt32.self, at: 0) }
     @inlinable @inline(__always) public var rawKind: UInt8 { UInt8(keyField >> 24) }
-    @inlinable @inline(__always) public var isPut: Bool { rawKind == Kind.put.rawValue }
+    @inlinable @inline(__always) public var isPut: Bool {
+        rawKind & ~Self.expiresBit == Kind.put.rawValue
+    }
+    @inlinable @inline(__always) public var expires: Bool {
+        rawKind == Kind.expiringPut.rawValue
+    }
     @inlinable @inline(__always) public var keyCount: Int { Int(keyField & 0xff_ffff) }
     @inlinable @inline(__always) public var valueCount: Int { Int(address.load(UInt32.self, at: 4)) }
     @inlinable @inline(__always) public var frameOffset: Int { Int(address.load(UInt32.self, at: 8)) }
@@ -46,6 +55,18 @@ public struct Operation: Sendable {
 
     @inlinable @inline(__always) public var value: UnsafeRawBufferPointer {
         .init(start: address + Self.headerSizeBytes + keyCount, count: valueCount)
+    }
+
+    /// When a put's value expires.
+    @inlinable @inline(__always) public var deadline: Deadline {
+        expires ? ValueHeader.deadline(at: address + Self.headerSizeBytes + keyCount) : .never
+    }
+
+    /// Whether the kind says of the value what the value says itself. Its length is checked.
+    var isConsistent: Bool {
+        guard isPut else { return true }
+        let hasFlag = (value.first ?? 0) & ValueHeader.expiresFlag != 0
+        return expires == hasFlag && (!expires || valueCount >= ValueHeader.deadlineSizeBytes)
     }
 
     /// The sequence number of the batch that it belongs to.

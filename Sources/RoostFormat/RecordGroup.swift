@@ -28,6 +28,8 @@ public enum RecordGroup {
         @inlinable public static var put: Flags { Flags(rawValue: 1) }
         @inlinable public static var tombstone: Flags { Flags(rawValue: 2) }
         @inlinable public static var compressed: Flags { Flags(rawValue: 4) }
+        /// The stored bytes begin with the kind and the deadline, never compressed.
+        @inlinable public static var expires: Flags { Flags(rawValue: 8) }
 
         @inlinable
         public func contains(_ other: Flags) -> Bool { rawValue & other.rawValue == other.rawValue }
@@ -48,6 +50,17 @@ public enum RecordGroup {
         package var rawCount: Int
 
         package var isPut: Bool { flags.contains(.put) }
+
+        /// When a put's value expires.
+        package var deadline: Deadline {
+            // A record that expires has the bytes: the cursor has looked.
+            flags.contains(.expires) ? ValueHeader.deadline(at: stored.baseAddress!) : .never
+        }
+
+        /// How many of the stored bytes stand before what is compressed.
+        package var uncompressedCount: Int {
+            flags.contains(.expires) ? ValueHeader.deadlineSizeBytes : 0
+        }
     }
 
     /// Steps through a group whose checksum holds; still believes no length.
@@ -93,7 +106,9 @@ public enum RecordGroup {
                 }
                 let limit = UInt64(Limits.valueSizeBytes + Limits.valueOverheadBytes)
                 guard storedCount <= limit, rawCount <= limit else { return nil }
-            } else if !flags.contains(.tombstone) {
+                let least = UInt64(flags.contains(.expires) ? ValueHeader.deadlineSizeBytes : 0)
+                guard storedCount >= least, rawCount >= least else { return nil }
+            } else if !flags.contains(.tombstone) || flags.contains(.expires) {
                 return nil
             }
             guard UInt64(bytes.count - offset) >= suffixCount + storedCount else { return nil }

@@ -32,6 +32,8 @@ package struct SnapshotFooter: Equatable, Sendable {
     /// How many dictionaries have records here.
     package var countsCount: UInt32 = 0
     package var countsChecksum: UInt32 = 0
+    /// When the first of the values expires; on disk 0 where none does.
+    package var earliestDeadline = Deadline.never
 
     package init() {}
 
@@ -71,6 +73,7 @@ package struct SnapshotFooter: Equatable, Sendable {
         target.store(countsOffset, at: 144)
         target.store(countsCount, at: 152)
         target.store(countsChecksum, at: 156)
+        if earliestDeadline != .never { target.store(earliestDeadline.milliseconds, at: 160) }
         target.store(ChecksumSeed(0).checksum(target, count: 188), at: 188)
     }
 
@@ -122,6 +125,8 @@ package struct SnapshotFooter: Equatable, Sendable {
         footer.countsOffset = start.load(UInt64.self, at: 144)
         footer.countsCount = start.load(UInt32.self, at: 152)
         footer.countsChecksum = start.load(UInt32.self, at: 156)
+        let earliest = start.load(UInt64.self, at: 160)
+        footer.earliestDeadline = earliest == 0 ? .never : Deadline(milliseconds: earliest)
         guard footer.partsFit(fileSizeBytes: UInt64(file.count)) else {
             return .damaged("the footer's parts do not fit the file")
         }

@@ -148,8 +148,12 @@ package final class SnapshotReader: Sendable {
     package func decompressValue(
         of record: RecordGroup.Record, into target: UnsafeMutableRawBufferPointer
     ) throws {
+        let headerCount = record.uncompressedCount
+        target.copyMemory(from: .init(rebasing: record.stored[..<headerCount]))
         let isWhole = dictionary.bytes.withUnsafeBytes {
-            decompress(record.stored, dictionary: $0, into: target)
+            decompress(
+                .init(rebasing: record.stored[headerCount...]), dictionary: $0,
+                into: .init(rebasing: target[headerCount...]))
         }
         guard isWhole else {
             throw damaged("a value does not decompress", at: record.suffix.baseAddress!)

@@ -40,6 +40,7 @@ package final class SnapshotWalker {
     package var record: RecordGroup.Record { records[index] }
     package var sequence: UInt64 { records[index].sequence }
     package var isPut: Bool { records[index].isPut }
+    package var deadline: Deadline { records[index].deadline }
 
     package var key: UnsafeRawBufferPointer {
         let begin = index == 0 ? 0 : keyEnds[index - 1]

@@ -64,13 +64,15 @@ package struct SnapshotWriter: ~Copyable {
     package mutating func add(
         key: UnsafeRawBufferPointer, sequence: UInt64, value: UnsafeRawBufferPointer
     ) throws {
-        if let compressed = compressor?.compress(value) {
+        let headerCount = ValueHeader.uncompressedCount(value)
+        let flags: RecordGroup.Flags = headerCount > 0 ? .put.union(.expires) : .put
+        if let compressed = compressor?.compress(value, headerCount: headerCount) {
             try add(
-                key: key, sequence: sequence, flags: .put.union(.compressed), stored: compressed,
+                key: key, sequence: sequence, flags: flags.union(.compressed), stored: compressed,
                 rawCount: value.count)
         } else {
             try add(
-                key: key, sequence: sequence, flags: .put, stored: value, rawCount: value.count)
+                key: key, sequence: sequence, flags: flags, stored: value, rawCount: value.count)
         }
     }
 
@@ -101,7 +103,14 @@ package struct SnapshotWriter: ~Copyable {
         previousKey.count = 0
         previousKey.append(key)
         entries.append((hashSeed.hash(key), UInt32(groupOffsets.count)))
-        counts.add(key, isPut: flags.contains(.put), sequence: sequence)
+        var deadline = Deadline.never
+        if flags.contains(.expires) {
+            deadline = ValueHeader.deadline(at: stored.baseAddress!)
+            // Zero on disk says that nothing expires.
+            footer.earliestDeadline = min(
+                footer.earliestDeadline, max(deadline, Deadline(milliseconds: 1)))
+        }
+        counts.add(key, isPut: flags.contains(.put), sequence: sequence, deadline: deadline)
         footer.rawSizeBytes += UInt64(key.count + rawCount)
         footer.minimumSequence = min(footer.minimumSequence, sequence)
         footer.maximumSequence = max(footer.maximumSequence, sequence)

@@ -41,8 +41,11 @@ package struct ValueCompressor: ~Copyable {
     }
 
     /// The compressed form, valid until the next call; `nil` where it would not be smaller by a
-    /// sixteenth.
-    package mutating func compress(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    /// sixteenth. The first `headerCount` bytes stay as they are.
+    package mutating func compress(
+        _ stored: UnsafeRawBufferPointer, headerCount: Int = 0
+    ) -> UnsafeRawBufferPointer? {
+        let value = UnsafeRawBufferPointer(rebasing: stored[headerCount...])
         guard value.count >= Self.minimumSizeBytes else { return nil }
         if failures >= Self.patience {
             failures += 1
@@ -51,6 +54,9 @@ package struct ValueCompressor: ~Copyable {
         // Room for whatever comes: a call that ran out of it would leave the stream unusable.
         let capacity = LZ4_compressBound(Int32(value.count))
         output.count = 0
+        // Room for both at once: growing between them would move the one away from the other.
+        _ = output.reserve(headerCount + Int(capacity))
+        output.append(.init(rebasing: stored[..<headerCount]))
         let target = output.reserve(Int(capacity)).assumingMemoryBound(to: CChar.self)
         let source = value.baseAddress!.assumingMemoryBound(to: CChar.self)
         let count: Int32
@@ -66,7 +72,7 @@ package struct ValueCompressor: ~Copyable {
             return nil
         }
         failures = 0
-        return .init(start: target, count: Int(count))
+        return .init(start: output.base, count: headerCount + Int(count))
     }
 
     private func prepareWorking() {

@@ -10,11 +10,13 @@ final class SampleOperations {
 
     init(sizeBytes: Int = 1 << 20) { region = .anonymous(sizeBytes: sizeBytes) }
 
-    func add(_ key: [UInt8], sequence: UInt64, value: [UInt8]?) -> Operation {
+    func add(
+        _ key: [UInt8], sequence: UInt64, value: [UInt8]?, kind: Operation.Kind? = nil
+    ) -> Operation {
         let start = region.base + offset
         let body = start + Frame.headerSizeBytes
         Operation.writeHeader(
-            to: body, kind: value == nil ? .remove : .put, keyCount: key.count,
+            to: body, kind: kind ?? (value == nil ? .remove : .put), keyCount: key.count,
             valueCount: value?.count ?? 0, frameOffset: Frame.headerSizeBytes)
         let bytes = key + (value ?? [])
         bytes.withUnsafeBytes {

@@ -35,13 +35,28 @@ import Testing
                     content[which].formUnion(keys)
                 }
                 for (name, keys) in zip(["a", "ab"], content) {
-                    let count = try workspace.dictionary(name).count
-                    #expect(count == keys.count, "seed \(seed) step \(step)")
+                    let dictionary = workspace.dictionary(name)
+                    #expect(try dictionary.count == keys.count, "seed \(seed) step \(step)")
+                    #expect(try dictionary.keys == keys.sorted(), "seed \(seed) step \(step)")
                 }
             }
             let report = try await workspace.verify()
             #expect(report.isSound, "\(report.damages)")
             try await workspace.close()
         }
+    }
+
+    @Test func enqueuedWritesCountAtOnce() async throws {
+        let workspace = try await Workspace.inMemory()
+        let numbers = workspace.dictionary("numbers")
+        try await numbers.setAll((0..<10).map { ("\($0)", $0) })
+        try await workspace.compact()
+        try await numbers.set(1, forKey: "in the log")
+        for number in 5..<15 { try numbers.enqueue(number, forKey: "\(number)").get() }
+        #expect(try numbers.count == 16)
+        #expect(try numbers.keys.count == 16)
+        try await workspace.synchronize()
+        #expect(try numbers.count == 16)
+        try await workspace.close()
     }
 }

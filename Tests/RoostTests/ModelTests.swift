@@ -56,7 +56,7 @@ private struct ModelRun {
             shardCount: 1 << model.random.below(5), durability: .interval(.milliseconds(5)),
             memoryBudgetBytes: [0, 1 << 14, 1 << 20][model.random.below(3)],
             compression: model.random.once(in: 3) ? .none : .lz4,
-            coder: model.random.once(in: 2) ? .json : .propertyList)
+            coder: [.roost, .json, .propertyList][model.random.below(3)])
     }
 
     /// Opened by `open`, which comes first.

@@ -6,8 +6,10 @@ import Roost
 struct RoostBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-bench",
-        abstract: "Measures Roost: puts and gets of 100-byte values by 16-byte keys.",
+        abstract: "Measures Roost beside what else keeps keys and values.",
         subcommands: [
+            Suite.self,
+            Probe.self,
             Growth.self,
             Single.self,
             OpenOnce.self,
@@ -15,7 +17,7 @@ struct RoostBench: AsyncParsableCommand {
             Views.self,
             Watch.self,
         ],
-        defaultSubcommand: Growth.self)
+        defaultSubcommand: Suite.self)
 }
 
 /// Puts, overwrites, hot and cold gets at several sizes, each size in a fresh directory.
@@ -119,7 +121,7 @@ struct Growth: AsyncParsableCommand {
             while stretch.count < 100_000, let index = iterator.next() { stretch.append(index) }
             if stretch.isEmpty { return total / Double(count) }
             let keys = stretch.map(workload.key)
-            let values = stretch.map(workload.value)
+            let values = stretch.map { workload.value($0) }
             total += try await nanoseconds(per: 1) { try await body(keys, values) }
             count += stretch.count
         }

@@ -38,16 +38,30 @@ struct Workload: Sendable {
         }
     }
 
-    /// Distinct for each index in its first eight bytes.
-    func value(_ index: Int) -> [UInt8] {
+    func value(_ index: Int) -> [UInt8] { value(index, generation: 0) }
+
+    /// Distinct for each index and generation in its first eight bytes; `index(ofWord:)` tells
+    /// the index from them. An index has at most 40 bits.
+    func value(_ index: Int, generation: UInt64) -> [UInt8] {
         var value = valuePool[index & 1023]
-        var word = UInt64(index) &* 0x9e37_79b9_7f4a_7c15
+        var word = (UInt64(index) | generation << 40) &* Self.multiplier
         for place in 0..<8 {
             value[place] = UInt8(truncatingIfNeeded: word)
             word >>= 8
         }
         return value
     }
+
+    private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
+    /// The product of both is 1.
+    private static let inverse: UInt64 = {
+        var inverse = multiplier
+        for _ in 0..<5 { inverse = inverse &* (2 &- multiplier &* inverse) }
+        return inverse
+    }()
+
+    /// Which index a value is of, by its first eight bytes as a little-endian word.
+    static func index(ofWord word: UInt64) -> Int { Int((word &* inverse) & (1 << 40 - 1)) }
 
     /// A permutation of all indices that jumps about, without a table to hold it: a full-period
     /// linear congruential generator over the next power of two, out-of-range values skipped.

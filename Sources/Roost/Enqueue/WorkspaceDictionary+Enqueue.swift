@@ -24,7 +24,7 @@ extension WorkspaceDictionary {
     public func enqueue<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String
     ) -> Result<Void, RoostError> {
-        enqueue(key) { try ValueCodec.binary().encode(value, coder: workspace.coder) }
+        enqueue(key) { try encode(value, .binary()) }
     }
 
     /// Sets the value of `key` without waiting; as the other `enqueue(_:forKey:)`.
@@ -33,7 +33,7 @@ extension WorkspaceDictionary {
     public func enqueue<Value: Codable & Sendable>(
         _ value: Value, forKey key: String
     ) -> Result<Void, RoostError> {
-        enqueue(key) { try ValueCodec.codable().encode(value, coder: workspace.coder) }
+        enqueue(key) { try encode(value, .codable()) }
     }
 
     /// Removes `key` without waiting; as `enqueue(_:forKey:)`.

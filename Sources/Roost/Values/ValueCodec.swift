@@ -23,7 +23,8 @@ struct ValueCodec<Value: Sendable>: Sendable {
 
     /// The value that a look-up found; makes it resident where decoding it was dear.
     func decode(
-        _ found: FoundValue, key: String, name: DictionaryName, engine: Engine
+        _ found: FoundValue, key: String, name: DictionaryName, engine: Engine,
+        migrations: MigrationRegistry
     ) throws -> Value? {
         if let resident = found.resident {
             if let value = ResidentValue<Value>.value(of: resident) { return value }
@@ -31,32 +32,48 @@ struct ValueCodec<Value: Sendable>: Sendable {
             guard let stored = try engine.find(key, name: name, isResidentAllowed: false) else {
                 return nil
             }
-            return try decode(stored, key: key, name: name)
+            return try decode(stored, key: key, name: name, migrations)
         }
-        let value = try decode(found, key: key, name: name)
+        let value = try decode(found, key: key, name: name, migrations)
         if found.isWorthKeeping {
             engine.makeResident(
-                ResidentValue(value).asResident,
+                ResidentValue(value).asResident(until: found.deadline),
                 costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,
                 key: key, name: name)
         }
         return value
     }
 
-    private func decode(_ found: FoundValue, key: String, name: DictionaryName) throws -> Value {
+    private func decode(
+        _ found: FoundValue, key: String, name: DictionaryName, _ migrations: MigrationRegistry
+    ) throws -> Value {
         // The owner keeps the bytes in place; it must live until they are decoded.
         try withExtendedLifetime(found.owner) {
-            try decode(stored: found.bytes, key: key, name: name)
+            try decode(stored: found.bytes, key: key, name: name, migrations: migrations)
         }
     }
 
-    func decode(stored: UnsafeRawBufferPointer, key: String, name: DictionaryName) throws -> Value {
-        guard let first = stored.first, let kind = ValueKind(rawValue: first) else {
+    /// The value in `stored`, kind and payload, brought up to date.
+    func decode(
+        stored: UnsafeRawBufferPointer, key: String, name: DictionaryName,
+        migrations: MigrationRegistry
+    ) throws -> Value {
+        guard let header = ValueHeader(stored), let kind = ValueKind(rawValue: header.kind) else {
             throw RoostError(
                 .decodingFailed,
                 "\"\(key)\" in \"\(name.name)\" is of a kind that this version does not know")
         }
-        let payload = UnsafeRawBufferPointer(rebasing: stored[1...])
+        let payload = UnsafeRawBufferPointer(rebasing: stored[header.sizeBytes...])
+        guard header.version == 1 && migrations.isEmpty else {
+            let known = migrations.migrations(of: name)
+            return try decode(payload, kind, version: header.version, key: key, name: name, known)
+        }
+        return try decode(payload, kind, key: key, name: name)
+    }
+
+    func decode(
+        _ payload: UnsafeRawBufferPointer, _ kind: ValueKind, key: String, name: DictionaryName
+    ) throws -> Value {
         // A type with a fixed form is never stored as a binary one, whose bytes might by chance
         // decode as it.
         if kind.isCoded, kind != .binary || FixedForm.kind(of: Value.self) == nil {
@@ -92,9 +109,12 @@ extension FoundValue {
 
     /// About what the decoded value takes beside its own stride: coded ones tend to be twice as
     /// large in memory.
-    var memorySizeBytes: Int {
-        let isCoded = bytes.first.flatMap(ValueKind.init(rawValue:))?.isCoded ?? false
-        return bytes.count * (isCoded ? 2 : 1) + 64
+    var memorySizeBytes: Int { bytes.count * (isCoded ? 2 : 1) + 64 }
+
+    @inline(__always)
+    private var isCoded: Bool {
+        guard let first = bytes.first else { return false }
+        return ValueKind(rawValue: first & ~ValueHeader.flags)?.isCoded ?? false
     }
 
     /// Cold values cost a look into snapshots, coded ones a decoding. What stands in the log in
@@ -103,7 +123,7 @@ extension FoundValue {
         switch origin {
         case .resident, .view: false
         case .cold: true
-        case .log: bytes.first.flatMap(ValueKind.init(rawValue:))?.isCoded ?? false
+        case .log: isCoded
         }
     }
 }
@@ -114,7 +134,9 @@ final class ResidentValue<Value: Sendable>: Sendable {
 
     init(_ value: Value) { self.value = value }
 
-    var asResident: Resident { Resident(box: self, type: ObjectIdentifier(Value.self)) }
+    func asResident(until deadline: Deadline) -> Resident {
+        Resident(box: self, type: ObjectIdentifier(Value.self), deadline: deadline)
+    }
 
     /// `nil` where `resident` holds a value of another type.
     static func value(of resident: Resident) -> Value? {

@@ -14,7 +14,8 @@ import RoostIO
 ///   changes wait, or while the waiting ones span more than four log segments (up to 64 MiB
 ///   each, which cannot be given back to the disk meanwhile), is counted in `missed`. A batch is
 ///   told whole or counted whole.
-/// - Values are read and decoded by the reader, from the log.
+/// - Values are read and decoded by the reader, from the log. One that has expired by then is told
+///   as removed; that a value expires is told at no other time.
 /// - It ends when the workspace is closed, after what was committed before, or goes; and for the
 ///   reader whose task is cancelled. It is for one reader: several share the elements.
 public struct DictionaryChanges<Value: Sendable>: AsyncSequence, Sendable {
@@ -52,9 +53,10 @@ public struct DictionaryChanges<Value: Sendable>: AsyncSequence, Sendable {
             return .removedAll(version: event.version)
         case .changed(let operation):
             let key = watch.key(of: operation, event)
-            guard operation.isPut else { return .removed(key: key, version: event.version) }
             do {
-                let value = try watch.value(of: operation, event, key: key)
+                guard let value = try watch.value(of: operation, event, key: key) else {
+                    return .removed(key: key, version: event.version)
+                }
                 return .set(key: key, value: value, version: event.version)
             } catch {
                 return .unreadable(
@@ -72,6 +74,8 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
     let name: DictionaryName?
     let codec: ValueCodec<Value>
     let failures: WriteFailures
+    let clock: ExpiryClock
+    let migrations: MigrationRegistry
 
     func key(of operation: Operation, _ event: WatchEvent) -> String {
         withExtendedLifetime(event.owner) {
@@ -79,25 +83,22 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
         }
     }
 
-    func value(of operation: Operation, _ event: WatchEvent, key: String) throws -> Value {
-        try withExtendedLifetime(event.owner) { try value(of: operation.value, key: key) }
-    }
-
-    private func value(of stored: UnsafeRawBufferPointer, key: String) throws -> Value {
-        // Only a dictionary with a name has events.
-        try codec.decode(stored: stored, key: key, name: name!)
-    }
-
-    /// The value that a watched key has after an event, or `nil`.
-    func value(after event: WatchEvent, key: String) throws -> Value? {
-        switch event.content {
-        case .initial(let record):
-            try record.withValue { stored in try stored.map { try value(of: $0, key: key) } }
-        case .changed(let operation):
-            operation.isPut ? try value(of: operation, event, key: key) : nil
-        case .cleared: nil
-        case .missed: preconditionFailure("a watcher of values keeps the newest")
+    /// `nil` for a removal, and for a value that has expired since it was set.
+    func value(of operation: Operation, _ event: WatchEvent, key: String) throws -> Value? {
+        try withExtendedLifetime(event.owner) {
+            try operation.isPut ? value(of: operation.value, key: key) : nil
         }
+    }
+
+    private func value(of stored: UnsafeRawBufferPointer, key: String) throws -> Value? {
+        if let header = ValueHeader(stored), !clock.isLive(header.deadline) { return nil }
+        // Only a dictionary with a name has events.
+        return try codec.decode(stored: stored, key: key, name: name!, migrations: migrations)
+    }
+
+    /// The value that a watcher began with, or `nil` where there was none.
+    func value(of record: InitialRecord, key: String) throws -> Value? {
+        try record.withValue { stored in try stored.flatMap { try value(of: $0, key: key) } }
     }
 
     func readable(_ error: any Error, key: String) -> RoostError {

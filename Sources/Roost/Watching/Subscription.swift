@@ -81,9 +81,18 @@ final class SubscriptionDelivery<Value: Sendable>: Cancellable {
         let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
         // What does not read is a value too.
         let hadValue = hasValue.exchange(true, ordering: .relaxed)
-        let value = try watch.value(after: event, key: key)
+        let value = try value(of: event, watch)
         hasValue.store(value != nil, ordering: .relaxed)
         if isFirst { return .initial(value) }
         return value.map { .updated($0) } ?? (hadValue ? .deleted : nil)
+    }
+
+    private func value(of event: WatchEvent, _ watch: DictionaryWatch<Value>) throws -> Value? {
+        switch event.content {
+        case .initial(let record): try watch.value(of: record, key: key)
+        case .changed(let operation): try watch.value(of: operation, event, key: key)
+        case .cleared: nil
+        case .missed: preconditionFailure("a watcher of values keeps the newest")
+        }
     }
 }

@@ -25,11 +25,20 @@ public struct ValueUpdates<Value: Sendable>: AsyncSequence, Sendable {
         /// Suspends until there is a newer value; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Value?? {
             while let event = await updates.watch.handle?.next(isolation: actor) {
-                do { return .some(try updates.watch.value(after: event, key: updates.key)) } catch {
+                do { return .some(try updates.value(event)) } catch {
                     updates.watch.failures.note(updates.watch.readable(error, key: updates.key))
                 }
             }
             return nil
+        }
+    }
+
+    private func value(_ event: WatchEvent) throws -> Value? {
+        switch event.content {
+        case .initial(let record): try watch.value(of: record, key: key)
+        case .changed(let operation): try watch.value(of: operation, event, key: key)
+        case .cleared: nil
+        case .missed: preconditionFailure("a watcher of values keeps the newest")
         }
     }
 }

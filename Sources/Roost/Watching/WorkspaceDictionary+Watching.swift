@@ -153,7 +153,8 @@ extension WorkspaceDictionary {
         _ handle: WatchHandle?, _ codec: ValueCodec<Value>
     ) -> DictionaryWatch<Value> {
         DictionaryWatch(
-            handle: handle, name: engineName, codec: codec, failures: workspace.engine.failures)
+            handle: handle, name: engineName, codec: codec, failures: workspace.engine.failures,
+            clock: workspace.engine.clock, migrations: workspace.migrations)
     }
 
     private func checked(_ capacity: Int) -> Int {

@@ -54,7 +54,7 @@ struct LogDump {
         let isWhole = try frame.forEachOperation { operation in
             let what =
                 switch Operation.Kind(rawValue: operation.rawKind) {
-                case .put:
+                case .put, .expiringPut:
                     "put  \(preview.key(operation.key))  \(preview.value(operation.value))"
                 case .remove: "remove  \(preview.key(operation.key))"
                 case .clear: "remove all  \(preview.dictionary(operation.key))"

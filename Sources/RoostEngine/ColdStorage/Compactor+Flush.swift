@@ -72,6 +72,7 @@ extension Compactor {
     func build(
         _ jobs: [SnapshotBuilder.Job], _ clears: [ManifestRecord.Clear]
     ) async throws -> [Int: SnapshotReader] {
+        let generation = rewriterGeneration
         let builder = builder(clears)
         let readers = try await buildThreads.map(jobs) { job in
             try builder.build(job).map { _ in
@@ -81,6 +82,7 @@ extension Compactor {
         let fresh = Dictionary(uniqueKeysWithValues: readers.compactMap { $0 })
         for reader in fresh.values {
             schedule.snapshotBytesWritten.wrappingAdd(reader.footer.fileSizeBytes, ordering: .relaxed)
+            if generation > 0 { rewrittenGenerations[reader.footer.number] = generation }
         }
         if !fresh.isEmpty { try directory.sync() }
         return fresh

@@ -18,10 +18,14 @@ package actor Compactor {
     let log: LogWriter?
     let syncer: LogSyncer?
     let condition: EngineCondition
+    private let clock: ExpiryClock
     let configuration: EngineConfiguration
     let policy = MergePolicy()
     private let thread: WorkerThread
     let buildThreads: BuildThreads
+    /// What the rewriter's generation was when a snapshot was begun, of those begun in this
+    /// opening while there was something to rewrite.
+    var rewrittenGenerations: [UInt64: UInt64] = [:]
     /// One compaction at a time; the actor alone does not see to it, as a step suspends.
     private var isWorking = false
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
@@ -37,8 +41,8 @@ package actor Compactor {
 
     init(
         directory: any Directory, manifest: ManifestRecord, shards: [Shard], log: LogWriter?,
-        syncer: LogSyncer?, condition: EngineCondition, configuration: EngineConfiguration,
-        tailSizeBytes: UInt64, scheduling: any Scheduling
+        syncer: LogSyncer?, condition: EngineCondition, clock: ExpiryClock,
+        configuration: EngineConfiguration, tailSizeBytes: UInt64, scheduling: any Scheduling
     ) {
         self.directory = directory
         self.manifest = manifest
@@ -46,6 +50,7 @@ package actor Compactor {
         self.log = log
         self.syncer = syncer
         self.condition = condition
+        self.clock = clock
         self.configuration = configuration
         thread = scheduling.thread(named: "roost-compact")
         buildThreads = BuildThreads(
@@ -132,14 +137,26 @@ package actor Compactor {
         condition.release()
         try await merge(
             shards.indices.compactMap { shard in
-                let snapshots = manifest.snapshots[shard]
-                let hasGarbage = snapshots.contains { snapshot in
-                    manifest.clears.contains { snapshot.minimumSequence < $0.sequence }
-                }
-                let isDue = snapshots.count > 1 || (snapshots.count == 1 && hasGarbage)
-                return isDue ? (shard, snapshots.count) : nil
+                let count = manifest.snapshots[shard].count
+                return count > 1 || (count == 1 && hasGarbage(shard)) ? (shard, count) : nil
             })
         try await forgetClears()
+    }
+
+    var rewriterGeneration: UInt64 { configuration.rewriter?.generation ?? 0 }
+
+    /// Whether a shard's snapshots hold what was cleared or has expired, or what may have to be
+    /// rewritten.
+    private func hasGarbage(_ shard: Int) -> Bool {
+        let isCleared = manifest.snapshots[shard].contains { snapshot in
+            manifest.clears.contains { snapshot.minimumSequence < $0.sequence }
+        }
+        let list = shards[shard].published.withLock { $0.snapshots }
+        let isOld = manifest.snapshots[shard].contains {
+            rewriterGeneration > rewrittenGenerations[$0.number] ?? 0
+        }
+        return isCleared || isOld
+            || list.snapshots.contains { !clock.isLive($0.footer.earliestDeadline) }
     }
 
     /// Waits for the running step and lets no further one begin.
@@ -167,6 +184,7 @@ package actor Compactor {
             directory: directory, workspace: manifest.workspace, hashSeed: manifest.hashSeed,
             compresses: configuration.compresses,
             clears: Dictionary(uniqueKeysWithValues: clears.map { ($0.prefix, $0.sequence) }),
+            clock: clock, rewriter: rewriterGeneration > 0 ? configuration.rewriter : nil,
             isStopping: { [schedule] in schedule.isStopping.load(ordering: .relaxed) })
     }
 
@@ -208,6 +226,7 @@ package actor Compactor {
     func removeUnneeded() throws {
         log?.history.forget(before: manifest.firstSegment)
         let live = Set(manifest.snapshots.joined().map(\.number))
+        rewrittenGenerations = rewrittenGenerations.filter { live.contains($0.key) }
         var removed = false
         for entry in try directory.entries() {
             switch FileName(entry.name) {

@@ -15,6 +15,7 @@ final class RecordRun {
     private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
     private(set) var sequence: UInt64 = 0
     private(set) var isPut = false
+    private(set) var deadline = Deadline.never
     /// Whether compressed values may be copied as they are.
     private var copiesCompressed = false
 
@@ -56,6 +57,7 @@ final class RecordRun {
             key = operation.key
             sequence = operation.sequence
             isPut = operation.isPut
+            deadline = operation.deadline
         case .snapshot(let cursor):
             guard let record = cursor.record else {
                 isAtEnd = true
@@ -65,6 +67,7 @@ final class RecordRun {
             key = cursor.key
             sequence = record.sequence
             isPut = record.isPut
+            deadline = record.deadline
         }
     }
 

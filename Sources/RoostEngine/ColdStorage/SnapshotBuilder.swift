@@ -11,6 +11,10 @@ struct SnapshotBuilder: Sendable {
     let compresses: Bool
     /// Records older than their dictionary's entry are left out.
     let clears: [[UInt8]: UInt64]
+    /// Values that have expired are left out; a tombstone hides what is older.
+    let clock: ExpiryClock
+    /// `nil` where no value is to be rewritten.
+    var rewriter: (any ValueRewriter)?
     /// Asked now and then; `true` gives the work up.
     let isStopping: @Sendable () -> Bool
 
@@ -106,7 +110,8 @@ struct SnapshotBuilder: Sendable {
             let key = operation.key
             let sequence = operation.sequence
             guard isKept(key, sequence) else { continue }
-            if operation.isPut {
+            if operation.isPut, clock.isLive(operation.deadline) {
+                if try rewrite(operation.value, of: key, sequence, to: &writer) { continue }
                 try writer.add(key: key, sequence: sequence, value: operation.value)
             } else if !dropsTombstones {
                 try writer.addTombstone(key: key, sequence: sequence)
@@ -124,14 +129,42 @@ struct SnapshotBuilder: Sendable {
             steps += 1
             if steps % 1024 == 0 { try checkStopping() }
             if isKept(run.key, run.sequence) {
-                if run.isPut {
-                    try run.copyPut(to: &writer)
+                if run.isPut, clock.isLive(run.deadline) {
+                    try copy(run, to: &writer)
                 } else if !dropsTombstones {
                     try writer.addTombstone(key: run.key, sequence: run.sequence)
                 }
             }
             try cursor.moveToNext()
         }
+    }
+
+    private func copy(_ run: RecordRun, to writer: inout SnapshotWriter) throws {
+        // Only values that may be rewritten are decompressed for the question.
+        if let rewriter, rewriter.prefix(of: run.key) != nil {
+            let isRewritten = try run.withValue {
+                try rewrite($0, of: run.key, run.sequence, to: &writer)
+            }
+            if isRewritten { return }
+        }
+        try run.copyPut(to: &writer)
+    }
+
+    /// Adds what the value is to be from now on; `false` where it stays as it is.
+    private func rewrite(
+        _ value: UnsafeRawBufferPointer, of key: UnsafeRawBufferPointer, _ sequence: UInt64,
+        to writer: inout SnapshotWriter
+    ) throws -> Bool {
+        guard let rewriter, let prefix = rewriter.prefix(of: key),
+            let newer = rewriter.rewrite(value, inDictionary: prefix)
+        else { return false }
+        var bytes = [UInt8](repeating: 0, count: newer.count)
+        try bytes.withUnsafeMutableBytes { buffer in
+            // A value has a kind at least.
+            newer.write(to: buffer.baseAddress!)
+            try writer.add(key: key, sequence: sequence, value: UnsafeRawBufferPointer(buffer))
+        }
+        return true
     }
 
     private static let lookAhead = 8
@@ -178,6 +211,7 @@ struct SnapshotBuilder: Sendable {
     private static let sampleSizeBytes = 1024
 
     private static func addSample(_ value: UnsafeRawBufferPointer, to samples: inout [[UInt8]]) {
+        let value = value.dropFirst(ValueHeader.uncompressedCount(value))
         guard value.count >= ValueCompressor.minimumSizeBytes else { return }
         samples.append(Array(value.prefix(sampleSizeBytes)))
     }

@@ -103,7 +103,9 @@ extension Compactor {
             }
             previous.count = 0
             previous.append(cursor.key)
-            counts.add(cursor.key, isPut: record.isPut, sequence: record.sequence)
+            counts.add(
+                cursor.key, isPut: record.isPut, sequence: record.sequence,
+                deadline: record.deadline)
             if record.isPut { try reader.withValue(of: record) { _ in } }
             let found = try reader.find(cursor.key, hash: hashSeed.hash(cursor.key))
             guard found?.sequence == record.sequence else {

@@ -132,10 +132,15 @@ extension Shard {
         }
         switch lookUp {
         case .resident(let resident):
+            guard clock.isLive(resident.deadline) else {
+                published.withLock { $0.residents.remove(hash) }
+                return nil
+            }
             return FoundValue(
                 resident: resident, bytes: .init(start: nil, count: 0), owner: nil,
                 origin: .resident)
         case .log(let operation, let owner):
+            guard clock.isLive(operation.deadline) else { return nil }
             return FoundValue(
                 resident: nil, bytes: operation.value, owner: owner,
                 origin: .log(operation.location))
@@ -151,7 +156,7 @@ extension Shard {
         clearedSequence: UInt64
     ) throws -> FoundValue? {
         guard let (snapshot, record) = try list.find(key, hash: hash), record.isPut,
-            record.sequence >= clearedSequence
+            record.sequence >= clearedSequence, clock.isLive(record.deadline)
         else { return nil }
         return try FoundValue(
             record, in: snapshot, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
@@ -171,15 +176,18 @@ extension Shard {
     nonisolated func contains(
         _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed
     ) throws -> Bool {
-        let place = published.withLock { state in
-            (state.place(of: key, hash: hash), state.snapshots)
+        let (place, deadline, snapshots) = published.withLock { state in
+            let place = state.place(of: key, hash: hash)
+            // Read here, as the log's memory may go once the mutex is given back.
+            let deadline = if case .log(let operation) = place { operation.deadline } else { Deadline.never }
+            return (place, deadline, state.snapshots)
         }
-        switch place.0 {
-        case .log: return true
+        switch place {
+        case .log: return clock.isLive(deadline)
         case .absent: return false
         case .cold(let clearedSequence):
-            guard let (_, record) = try place.1.find(key, hash: hash) else { return false }
-            return record.isPut && record.sequence >= clearedSequence
+            guard let (_, record) = try snapshots.find(key, hash: hash) else { return false }
+            return record.isPut && record.sequence >= clearedSequence && clock.isLive(record.deadline)
         }
     }
 

@@ -11,63 +11,69 @@ extension EngineView {
     /// Costs a look at every key in the log; of a snapshot that has keys of the dictionary above
     /// another that has, once, a look-up of each; of all others nothing.
     package func count(of name: DictionaryName) throws -> Int {
+        try countLive(in: name).count
+    }
+
+    /// How many keys a dictionary has, and an instant before which none of their values expires.
+    ///
+    /// What the runs count, they count without regard to deadlines; so where one has passed that
+    /// compaction has not met yet, the dictionary is scanned. So it is while writes are enqueued,
+    /// which are none of the runs.
+    func countLive(in name: DictionaryName) throws -> (count: Int, earliestDeadline: Deadline) {
         try checkOpen()
         let range = RecordRange(name)
-        var count = 0
+        if parts.contains(where: { $0.enqueued != nil }) { return try countByScan(range) }
+        var sum = LiveCount()
         for (index, part) in parts.enumerated() {
-            count += try enqueuedCount(ofShard: index, in: name)
-            let below = try SnapshotCounts(part, range, hashSeed)
-            count += try below.count()
-            // Each table's keys, and what stands below it.
-            var tables: [(operations: [Operation], find: Finder?)] = [
-                (try activeOperations(ofShard: index, in: range), nil)
-            ]
-            if let frozen = part.frozen {
-                tables[0].find = { frozen.find($0, hash: $1) }
-                tables.append((frozen.operations(in: range), nil))
-            }
-            if let enqueued = part.enqueued {
-                tables.insert(
-                    (
-                        enqueued.operations(in: range),
-                        { try self.activeOperation($0, hash: $1, shard: index) }
-                    ), at: 0)
-            }
-            for (position, table) in tables.enumerated() {
-                count += try self.count(
-                    of: table.operations, above: tables[position...].compactMap(\.find), below)
-            }
+            try sum.add(
+                SnapshotCounts(part, range, hashSeed), frozen: part.frozen,
+                active: activeOperations(ofShard: index, in: range), range, hashSeed)
+            guard clock.isLive(sum.earliestDeadline) else { return try countByScan(range) }
         }
-        return count
+        return (sum.count, sum.earliestDeadline)
     }
 
-    /// The live keys of a table, less those that are live in the tables below it or, if none of
-    /// them has the key, in the snapshots.
-    private func count(
-        of operations: [Operation], above finders: [Finder], _ snapshots: SnapshotCounts
-    ) throws -> Int {
+    private func countByScan(
+        _ range: RecordRange
+    ) throws -> (count: Int, earliestDeadline: Deadline) {
         var count = 0
-        for operation in operations {
-            if snapshots.isLive(operation) { count += 1 }
-            if finders.isEmpty && snapshots.isEmpty { continue }
-            let hash = hashSeed.hash(operation.key)
-            var older: Operation?
-            for finder in finders where older == nil { older = try finder(operation.key, hash) }
-            let wasLive =
-                try older.map(snapshots.isLive) ?? snapshots.contains(operation.key, hash: hash)
-            if wasLive { count -= 1 }
+        var earliest = Deadline.never
+        let scan = try scan(range)
+        while scan.recordKey != nil {
+            count += 1
+            earliest = min(earliest, scan.deadline)
+            try scan.moveToNext()
         }
-        return count
+        return (count, earliest)
     }
-
-    private typealias Finder = (UnsafeRawBufferPointer, UInt64) throws -> Operation?
 }
 
-extension LogTable {
-    fileprivate func operations(in range: RecordRange) -> [Operation] {
-        var operations: [Operation] = []
-        forEach { if range.contains($0.key) { operations.append($0) } }
-        return operations
+/// A count as it adds up over shards; deadlines are only noted.
+private struct LiveCount {
+    var count = 0
+    var earliestDeadline = Deadline.never
+
+    mutating func add(
+        _ below: SnapshotCounts, frozen: LogTable?, active: [Operation], _ range: RecordRange,
+        _ hashSeed: HashSeed
+    ) throws {
+        count += try below.count()
+        earliestDeadline = min(earliestDeadline, below.earliestDeadline)
+        try frozen?.forEach { operation in
+            guard operation.key.hasPrefix(range.prefix) else { return }
+            earliestDeadline = min(earliestDeadline, operation.deadline)
+            count += below.isLive(operation) ? 1 : 0
+            count -= try below.contains(operation.key) ? 1 : 0
+        }
+        for operation in active {
+            earliestDeadline = min(earliestDeadline, operation.deadline)
+            count += below.isLive(operation) ? 1 : 0
+            if let older = frozen?.find(operation.key, hash: hashSeed.hash(operation.key)) {
+                count -= below.isLive(older) ? 1 : 0
+            } else {
+                count -= try below.contains(operation.key) ? 1 : 0
+            }
+        }
     }
 }
 
@@ -92,8 +98,11 @@ private struct SnapshotCounts {
         }
     }
 
-    var isEmpty: Bool { snapshots.isEmpty }
+    var earliestDeadline: Deadline {
+        snapshots.reduce(.never) { min($0, $1.entry.earliestDeadline) }
+    }
 
+    /// Without regard to deadlines.
     func isLive(_ operation: Operation) -> Bool {
         operation.isPut && operation.sequence >= clearedSequence
     }
@@ -103,9 +112,9 @@ private struct SnapshotCounts {
     }
 
     /// Whether a key is live in the snapshots from `first` on.
-    func contains(
-        _ key: UnsafeRawBufferPointer, hash: UInt64, from first: Int = 0
-    ) throws -> Bool {
+    func contains(_ key: UnsafeRawBufferPointer, from first: Int = 0) throws -> Bool {
+        if first >= snapshots.count { return false }
+        let hash = hashSeed.hash(key)
         for (reader, _) in snapshots[first...] {
             guard let record = try reader.find(key, hash: hash) else { continue }
             return record.isPut && record.sequence >= clearedSequence
@@ -120,18 +129,32 @@ private struct SnapshotCounts {
         if index == snapshots.count - 1, entry.minimumSequence >= clearedSequence {
             return Int(entry.putCount)
         }
-        return try reader.cachedCount(of: range.prefix, clearedSequence: clearedSequence) {
-            let walker = SnapshotWalker(reader, .ascending)
-            try range.lower.withUnsafeBytes { try walker.move(to: $0) }
-            var count = 0
-            while !walker.isAtEnd, !range.isPastUpper(walker.key) {
-                let record = walker.record
-                if record.isPut, record.sequence >= clearedSequence { count += 1 }
-                let hash = hashSeed.hash(walker.key)
-                if try contains(walker.key, hash: hash, from: index + 1) { count -= 1 }
-                try walker.moveToNext()
-            }
-            return count
+        // A merge of what is below drops what has expired there, and so does change its keys.
+        guard snapshots[index...].allSatisfy({ $0.entry.earliestDeadline == .never }) else {
+            return try countByWalk(ofSnapshot: index)
         }
+        return try reader.cachedCount(of: range.prefix, clearedSequence: clearedSequence) {
+            try countByWalk(ofSnapshot: index)
+        }
+    }
+
+    private func countByWalk(ofSnapshot index: Int) throws -> Int {
+        let walker = SnapshotWalker(snapshots[index].reader, .ascending)
+        try range.lower.withUnsafeBytes { try walker.move(to: $0) }
+        var count = 0
+        while !walker.isAtEnd, !range.isPastUpper(walker.key) {
+            let record = walker.record
+            if record.isPut, record.sequence >= clearedSequence { count += 1 }
+            if try contains(walker.key, from: index + 1) { count -= 1 }
+            try walker.moveToNext()
+        }
+        return count
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func hasPrefix(_ prefix: [UInt8]) -> Bool {
+        count >= prefix.count
+            && prefix.withUnsafeBytes { equalBytes($0, .init(rebasing: self[..<prefix.count])) }
     }
 }

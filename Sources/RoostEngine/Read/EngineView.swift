@@ -27,6 +27,7 @@ package final class EngineView: Sendable {
     deinit { close() }
 
     package var hashSeed: HashSeed { engine.hashSeed }
+    var clock: ExpiryClock { engine.clock }
     var plantedFaults: PlantedFaults { engine.configuration.plantedFaults }
 
     /// Lets writers forget what they kept for this view. Takes each shard's mutex once; closing
@@ -64,7 +65,20 @@ package final class EngineView: Sendable {
 
     /// Whether a key has a value; decompresses nothing.
     package func contains(_ key: String, name: DictionaryName) throws -> Bool {
-        try name.withRecordKey(key) { try place(of: $0, name) != nil }
+        try deadline(of: key, name: name) != nil
+    }
+
+    /// When the value of a key expires; `nil` where it has none.
+    func deadline(of key: String, name: DictionaryName) throws -> Deadline? {
+        try name.withRecordKey(key) { recordKey in
+            guard let (place, part) = try place(of: recordKey, name) else { return nil }
+            return withExtendedLifetime(part) {
+                switch place {
+                case .log(let operation): operation.deadline
+                case .cold(_, let record): record.deadline
+                }
+            }
+        }
     }
 
     private enum Place {
@@ -81,7 +95,7 @@ package final class EngineView: Sendable {
         let index = shardIndex(of: hash, shardCount: parts.count)
         let part = parts[index]
         if let found = part.enqueued?.find(key, hash: hash) {
-            return found.isPut ? (.log(found), part) : nil
+            return found.isPut && clock.isLive(found.deadline) ? (.log(found), part) : nil
         }
         return try committedPlace(of: key, hash: hash, name.prefix, shard: index).map { ($0, part) }
     }
@@ -95,28 +109,15 @@ package final class EngineView: Sendable {
         if newest == nil { newest = part.frozen?.find(key, hash: hash) }
         let cleared = part.clears.isEmpty ? 0 : part.clears[prefix] ?? 0
         if let newest {
-            guard newest.isPut, newest.sequence >= cleared else { return nil }
+            guard newest.isPut, newest.sequence >= cleared, clock.isLive(newest.deadline) else {
+                return nil
+            }
             return .log(newest)
         }
         guard let (snapshot, record) = try part.snapshots.find(key, hash: hash), record.isPut,
-            record.sequence >= cleared
+            record.sequence >= cleared, clock.isLive(record.deadline)
         else { return nil }
         return .cold(snapshot, record)
-    }
-
-    /// How many keys of a dictionary what is enqueued adds to a shard's, less those it removes.
-    func enqueuedCount(ofShard index: Int, in name: DictionaryName) throws -> Int {
-        guard let enqueued = parts[index].enqueued else { return 0 }
-        let range = RecordRange(name)
-        var count = 0
-        try enqueued.forEach { operation in
-            guard range.contains(operation.key) else { return }
-            let hash = hashSeed.hash(operation.key)
-            let older = try committedPlace(
-                of: operation.key, hash: hash, name.prefix, shard: index)
-            count += (operation.isPut ? 1 : 0) - (older == nil ? 0 : 1)
-        }
-        return count
     }
 
     /// The operation on `key` that a shard's active table had when the view began.

@@ -8,15 +8,15 @@ package struct RecordVersion: Sendable, Hashable {
     package let sequence: UInt64
     /// Where it was found: as long as the key is still there, nothing has to be looked up again.
     let origin: FoundValue.Origin?
+    /// When the value expires: the key has none then, so this version is over.
+    let deadline: Deadline
 
-    package init(sequence: UInt64) {
-        self.sequence = sequence
-        origin = nil
-    }
+    package init(sequence: UInt64) { self.init(sequence: sequence, origin: nil) }
 
-    init(sequence: UInt64, origin: FoundValue.Origin?) {
+    init(sequence: UInt64, origin: FoundValue.Origin?, deadline: Deadline = .never) {
         self.sequence = sequence
         self.origin = origin
+        self.deadline = deadline
     }
 }
 
@@ -48,23 +48,36 @@ extension Shard {
         case .absent: return (nil, RecordVersion(sequence: 0))
         case .log(let operation):
             let origin = FoundValue.Origin.log(operation.location)
+            let deadline = operation.deadline
+            guard clock.isLive(deadline) else {
+                return (nil, RecordVersion(sequence: 0, origin: origin))
+            }
             let found = FoundValue(
                 resident: nil, bytes: operation.value, owner: owner, origin: origin)
-            return (found, RecordVersion(sequence: operation.sequence, origin: origin))
+            return (
+                found,
+                RecordVersion(sequence: operation.sequence, origin: origin, deadline: deadline)
+            )
         case .cold(let clearedSequence):
             let origin = FoundValue.Origin.cold(epoch: epoch, clearedSequence: clearedSequence)
             guard let (snapshot, record) = try snapshots.find(key, hash: hash), record.isPut,
-                record.sequence >= clearedSequence
+                record.sequence >= clearedSequence, clock.isLive(record.deadline)
             else { return (nil, RecordVersion(sequence: 0, origin: origin)) }
             let found = try FoundValue(record, in: snapshot, origin: origin)
-            return (found, RecordVersion(sequence: record.sequence, origin: origin))
+            return (
+                found,
+                RecordVersion(
+                    sequence: record.sequence, origin: origin, deadline: record.deadline)
+            )
         }
     }
 
     /// Whether the newest visible record of a key is still the one that `version` names.
-    nonisolated func isCurrent(
+    func isCurrent(
         _ version: RecordVersion, _ key: UnsafeRawBufferPointer, hash: UInt64
     ) throws -> Bool {
+        // What has expired since is gone.
+        guard clock.isLive(version.deadline) else { return false }
         let (place, snapshots, epoch, sequence) = published.withLock { state in
             // An enqueued write that was read has its place among the changes by now.
             let sequence = state.places.sequence(of: version.sequence) ?? version.sequence
@@ -72,14 +85,17 @@ extension Shard {
         }
         switch place {
         case .absent: return sequence == 0
-        case .log(let operation): return operation.sequence == sequence
+        case .log(let operation):
+            // What had expired then, and is still the newest, has expired now.
+            if sequence == 0 { return !clock.isLive(operation.deadline) }
+            return operation.sequence == sequence
         case .cold(let clearedSequence):
             if version.origin == .cold(epoch: epoch, clearedSequence: clearedSequence) {
                 return true
             }
             // A flush or a merge came between: the record may have moved, and is the same one.
             guard let (_, record) = try snapshots.find(key, hash: hash), record.isPut,
-                record.sequence >= clearedSequence
+                record.sequence >= clearedSequence, clock.isLive(record.deadline)
             else { return sequence == 0 }
             return record.sequence == sequence
         }

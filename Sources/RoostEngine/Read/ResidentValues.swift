@@ -1,11 +1,15 @@
-/// A decoded value in a box, and the type of what is in it.
+import RoostFormat
+
+/// A decoded value in a box, the type of what is in it, and when it expires.
 package struct Resident: Sendable {
     package let box: any Sendable & AnyObject
     package let type: ObjectIdentifier
+    package let deadline: Deadline
 
-    package init(box: any Sendable & AnyObject, type: ObjectIdentifier) {
+    package init(box: any Sendable & AnyObject, type: ObjectIdentifier, deadline: Deadline = .never) {
         self.box = box
         self.type = type
+        self.deadline = deadline
     }
 }
 

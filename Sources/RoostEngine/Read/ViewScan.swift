@@ -31,7 +31,7 @@ package final class ViewScan {
         winners = .allocate(capacity: 2 * leafCount)
         winners.initialize(repeating: -1, count: 2 * leafCount)
         heads = .allocate(capacity: max(runs.count, 1))
-        heads.initialize(repeating: ScanRun.Head(), count: runs.count)
+        heads.initialize(repeating: ScanRun.Head(shard: 0), count: runs.count)
         try seek(order == .ascending ? range.lower : range.upper)
     }
 
@@ -47,7 +47,7 @@ package final class ViewScan {
         for (index, part) in view.parts.enumerated() {
             let isOneDictionary = !range.prefix.isEmpty
             let shard = ScanRun.Shard(
-                index: index, clears: part.clears,
+                index: index, clock: view.clock, clears: part.clears,
                 clearedSequence: isOneDictionary ? part.clears[range.prefix] ?? 0 : nil)
             let active = try view.activeOperations(ofShard: index, in: range)
             var enqueued: [Operation] = []
@@ -70,6 +70,8 @@ package final class ViewScan {
     package var recordKey: UnsafeRawBufferPointer? { current < 0 ? nil : heads[current].key }
     /// The sequence number of the current record; zero at the end.
     package var sequence: UInt64 { current < 0 ? 0 : heads[current].sequence }
+    /// When the current value expires.
+    package var deadline: Deadline { current < 0 ? .never : heads[current].deadline }
 
     /// Calls `body` with the current value, kind and payload.
     package func withValue<Result>(
@@ -141,9 +143,7 @@ package final class ViewScan {
             let index = Int(winners[1])
             guard index >= 0, !heads[index].isAtEnd else { return current = -1 }
             current = index
-            if heads[index].isPut,
-                heads[index].sequence >= runs[index].shard.clearedSequence(for: heads[index].key)
-            { return }
+            if runs[index].shard.isLive(heads[index]) { return }
             try step()
         }
     }
@@ -162,7 +162,9 @@ final class ScanRun {
         /// The sixteen bytes behind what all keys of the range share, as a big-endian number.
         var leading: UInt128 = 0
         var sequence: UInt64 = 0
-        var shard: Int32 = 0
+        var deadline = Deadline.never
+        /// Also of a run that has ended.
+        let shard: Int32
         var isPut = false
         /// No further record is in the range.
         var isAtEnd = true
@@ -187,18 +189,28 @@ final class ScanRun {
     /// What the runs of one shard share.
     final class Shard {
         let index: Int
+        let clock: ExpiryClock
         private let clears: [[UInt8]: UInt64]
         /// Of the one dictionary that is scanned; `nil` where it is several.
         private let clearedSequence: UInt64?
 
-        init(index: Int, clears: [[UInt8]: UInt64], clearedSequence: UInt64?) {
+        init(
+            index: Int, clock: ExpiryClock, clears: [[UInt8]: UInt64], clearedSequence: UInt64?
+        ) {
             self.index = index
+            self.clock = clock
             self.clears = clears
             self.clearedSequence = clearedSequence
         }
 
         @inline(__always)
-        func clearedSequence(for key: UnsafeRawBufferPointer) -> UInt64 {
+        func isLive(_ head: Head) -> Bool {
+            head.isPut && head.sequence >= clearedSequence(for: head.key)
+                && clock.isLive(head.deadline)
+        }
+
+        @inline(__always)
+        private func clearedSequence(for key: UnsafeRawBufferPointer) -> UInt64 {
             if let clearedSequence { return clearedSequence }
             guard !clears.isEmpty, let (name, _) = splitRecordKey(key) else { return 0 }
             return clears[[UInt8(name.count)] + Array(name)] ?? 0
@@ -210,6 +222,7 @@ final class ScanRun {
     private let range: RecordRange
     private let order: ScanOrder
     private var index = 0
+
     init(_ kind: Kind, _ shard: Shard, _ range: RecordRange, _ order: ScanOrder) {
         self.kind = kind
         self.shard = shard
@@ -244,7 +257,7 @@ final class ScanRun {
 
     @inline(__always)
     private func head() -> Head {
-        var head = Head()
+        var head = Head(shard: Int32(shard.index))
         switch kind {
         case .table(let operations):
             guard index >= 0, index < operations.count else { return head }
@@ -252,15 +265,16 @@ final class ScanRun {
             head.key = operation.key
             head.sequence = operation.sequence
             head.isPut = operation.isPut
+            head.deadline = operation.deadline
         case .snapshot(let walker):
             if walker.isAtEnd { return head }
             head.key = walker.key
             if isPastEnd(head.key) { return head }
             head.sequence = walker.sequence
             head.isPut = walker.isPut
+            head.deadline = walker.deadline
         }
         head.isAtEnd = false
-        head.shard = Int32(shard.index)
         head.leading = leadingNumber(head.key, from: range.prefix.count)
         return head
     }

@@ -47,6 +47,7 @@ enum Recovery {
         var log: LogWriter?
         var syncer: LogSyncer?
         var condition: EngineCondition
+        var clock: ExpiryClock
         var report: RecoveryReport
         var tailSizeBytes: UInt64
         var scheduling: any Scheduling
@@ -83,6 +84,7 @@ private actor BlockingOpening {
         let manifest = try manifest(in: directory, entries, configuration, &report)
         try refuseMissing(manifest, entries, directory)
         let snapshots = try openSnapshots(manifest, directory)
+        let clock = ExpiryClock(configuration.wallClock)
         let feed = ChangeFeed()
         let condition = EngineCondition(isReadOnly: !writable)
         let behind = WriteBehind(condition: condition)
@@ -90,7 +92,7 @@ private actor BlockingOpening {
             Shard(
                 hashSeed: manifest.hashSeed,
                 residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount),
-                feed: feed, behind: behind)
+                feed: feed, behind: behind, clock: clock)
         }
         for (shard, list) in zip(shards, snapshots) {
             await shard.restore(snapshots: list, clears: manifest.clears)
@@ -107,8 +109,8 @@ private actor BlockingOpening {
         report.note(recovered, operationCount: replay.operationCount, isCut: writable)
         var parts = Recovery.Parts(
             directory: directory, manifest: manifest, shards: shards, feed: feed, behind: behind,
-            condition: condition,
-            report: report, tailSizeBytes: replay.sizeBytes, scheduling: fileSystem.scheduling)
+            condition: condition, clock: clock, report: report, tailSizeBytes: replay.sizeBytes,
+            scheduling: fileSystem.scheduling)
         if writable {
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)

@@ -65,6 +65,7 @@ extension Shard {
 
     func areCurrent(_ reads: ShardReads?) -> Bool {
         guard let reads else { return true }
+        guard clock.isLive(reads.earliestDeadline) else { return false }
         return published.withLock { reads.areCurrent(in: $0) }
     }
 }

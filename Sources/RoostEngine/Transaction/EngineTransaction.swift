@@ -42,6 +42,7 @@ package struct EngineTransaction: ~Copyable {
         case .unchanged:
             let view = try noteRead(key, name)
             guard let found = try view.find(key, name: name) else { return try body(nil) }
+            reads?.note(found.deadline)
             // The owner keeps the bytes in place while they are used.
             return try withExtendedLifetime(found.owner) { try body(found.bytes) }
         }
@@ -51,8 +52,16 @@ package struct EngineTransaction: ~Copyable {
         switch ownChange(key, name) {
         case .put: true
         case .removed: false
-        case .unchanged: try noteRead(key, name).contains(key, name: name)
+        case .unchanged: try containsUnchanged(key, name)
         }
+    }
+
+    private mutating func containsUnchanged(_ key: String, _ name: DictionaryName) throws -> Bool {
+        guard let deadline = try noteRead(key, name).deadline(of: key, name: name) else {
+            return false
+        }
+        reads?.note(deadline)
+        return true
     }
 
     private mutating func noteRead(_ key: String, _ name: DictionaryName) throws -> EngineView {
@@ -70,7 +79,8 @@ package struct EngineTransaction: ~Copyable {
         if clearedDictionaries.contains(name.prefix) { return putCount }
         let view = try begunReads()
         reads?.note(RecordRange(name))
-        var count = try view.count(of: name)
+        var (count, deadline) = try view.countLive(in: name)
+        reads?.note(deadline)
         for change in own {
             let key = String(decoding: change.key.dropFirst(name.prefix.count), as: UTF8.self)
             count += (change.isPut ? 1 : 0) - (try view.contains(key, name: name) ? 1 : 0)
@@ -112,6 +122,7 @@ package struct EngineTransaction: ~Copyable {
             }
             try key.withUnsafeBytes { key in
                 if comparison < 0 {
+                    reads?.note(scan?.deadline ?? .never)
                     try scan?.withValue { try body(key, $0) }
                 } else if let value {
                     try batch.payload.withUnsafeBytes { try body(key, .init(rebasing: $0[value])) }
@@ -142,7 +153,7 @@ package struct EngineTransaction: ~Copyable {
     private func ownChange(_ key: String, _ name: DictionaryName) -> OwnChange {
         let change = name.withRecordKey(key) { recordKey in
             let hash = engine.hashSeed.hash(recordKey)
-            return latest[hash].flatMap { batch.change(at: $0, hash: hash, of: recordKey) }
+            return latest[hash].flatMap { batch.change(at: $0, hash: hash, of: recordKey, clock: engine.clock) }
         }
         if let change { return change.value.map { .put($0) } ?? .removed }
         return clearedDictionaries.contains(name.prefix) ? .removed : .unchanged
@@ -152,7 +163,7 @@ package struct EngineTransaction: ~Copyable {
     private func ownKeys(in range: RecordRange) -> [OwnKey] {
         var keys: [[UInt8]: Range<Int>?] = [:]
         for index in batch.changes.indices {
-            let change = batch.change(at: index)
+            let change = batch.change(at: index, clock: engine.clock)
             let isInRange = change.key.withUnsafeBytes { range.contains($0) }
             if isInRange { keys[change.key] = .some(change.value) }
         }
@@ -191,24 +202,25 @@ package struct EngineTransaction: ~Copyable {
 }
 
 extension EncodedBatch {
-    /// The key of a change, and where its value stands in the payload; `nil` for a removal.
-    func change(at index: Int) -> (key: [UInt8], value: Range<Int>?) {
+    /// The key of a change, and where its value stands in the payload; `nil` for a removal, and
+    /// for a value that has expired.
+    func change(at index: Int, clock: ExpiryClock) -> (key: [UInt8], value: Range<Int>?) {
         payload.withUnsafeBytes { bytes in
             let begin = changes[index].frameOffset - Frame.headerSizeBytes
             let operation = Operation(address: bytes.baseAddress! + begin)
             let valueBegin = begin + Operation.headerSizeBytes + operation.keyCount
             let value = valueBegin..<(valueBegin + operation.valueCount)
-            return (Array(operation.key), operation.isPut ? value : nil)
+            return (Array(operation.key), operation.isPut && clock.isLive(operation.deadline) ? value : nil)
         }
     }
 
     /// The last change of a key, which is at `index` or, where another key has its hash, before.
     func change(
-        at index: Int, hash: UInt64, of key: UnsafeRawBufferPointer
+        at index: Int, hash: UInt64, of key: UnsafeRawBufferPointer, clock: ExpiryClock
     ) -> (key: [UInt8], value: Range<Int>?)? {
         for candidate in changes[...index].indices.reversed() where changes[candidate].hash == hash
         {
-            let found = change(at: candidate)
+            let found = change(at: candidate, clock: clock)
             if found.key.withUnsafeBytes({ equalBytes($0, key) }) { return found }
         }
         return nil

@@ -13,6 +13,8 @@ package struct TransactionReads {
     private var ranges: Set<RecordRange> = []
     /// The dictionaries of the keys and ranges, by prefix.
     private var dictionaries: Set<[UInt8]> = []
+    /// When the first of the values that were there expires.
+    private var earliestDeadline = Deadline.never
 
     init(_ view: EngineView) { self.view = view }
 
@@ -29,6 +31,11 @@ package struct TransactionReads {
         if ranges.insert(range).inserted { dictionaries.insert(range.prefix) }
     }
 
+    /// Notes that a value was there that is so only before `deadline`.
+    mutating func note(_ deadline: Deadline) {
+        earliestDeadline = min(earliestDeadline, deadline)
+    }
+
     /// The reads by shard. A range has keys in all of them.
     func byShard(count: Int) -> [Int: ShardReads] {
         var parts = Array(repeating: [Key](), count: count)
@@ -37,7 +44,7 @@ package struct TransactionReads {
         for (index, keys) in parts.enumerated() where !keys.isEmpty || hasRanges {
             reads[index] = ShardReads(
                 view: view, part: view.parts[index], keys: keys, ranges: Array(ranges),
-                dictionaries: dictionaries)
+                dictionaries: dictionaries, earliestDeadline: earliestDeadline)
         }
         return reads
     }
@@ -52,11 +59,13 @@ final class ShardReads: Sendable {
     private let ranges: [RecordRange]
     private let rangeDictionaries: Set<[UInt8]>
     private let dictionaries: Set<[UInt8]>
+    /// From here on a value is gone that the transaction read, be it in another shard.
+    let earliestDeadline: Deadline
     private let faults: PlantedFaults
 
     init(
         view: EngineView, part: ViewPart, keys: [TransactionReads.Key], ranges: [RecordRange],
-        dictionaries: Set<[UInt8]>
+        dictionaries: Set<[UInt8]>, earliestDeadline: Deadline
     ) {
         self.view = view
         self.part = part
@@ -65,6 +74,7 @@ final class ShardReads: Sendable {
         self.ranges = ranges
         rangeDictionaries = Set(ranges.map(\.prefix))
         self.dictionaries = dictionaries
+        self.earliestDeadline = earliestDeadline
         faults = view.plantedFaults
     }
 

@@ -15,6 +15,12 @@ package struct EncodedValue: Sendable {
     /// Kind and payload.
     package let count: Int
 
+    /// What a put of the value is in the log.
+    @inline(__always)
+    var operationKind: Operation.Kind {
+        kind & ValueHeader.expiresFlag == 0 ? .put : .expiringPut
+    }
+
     package init(kind: UInt8, payload: Payload) {
         self.kind = kind
         self.payload = payload

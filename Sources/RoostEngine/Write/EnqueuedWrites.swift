@@ -119,7 +119,7 @@ extension Operation {
         _ value: EncodedValue?, _ key: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
     ) {
         writeHeader(
-            to: target, kind: value == nil ? .remove : .put, keyCount: key.count,
+            to: target, kind: value?.operationKind ?? .remove, keyCount: key.count,
             valueCount: value?.count ?? 0, frameOffset: Frame.headerSizeBytes)
         (target + headerSizeBytes).copyMemory(from: key.baseAddress!, byteCount: key.count)
         value?.write(to: target + headerSizeBytes + key.count)

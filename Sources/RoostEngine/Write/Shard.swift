@@ -18,6 +18,7 @@ package actor Shard {
     /// `nil` in a workspace opened for reading only, and until the log has begun.
     private var storage: (any Storage)?
     let hashSeed: HashSeed
+    nonisolated let clock: ExpiryClock
     nonisolated let feed: ChangeFeed
     /// Calls that wait for some staged batch to be resolved.
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -36,11 +37,12 @@ package actor Shard {
 
     init(
         hashSeed: HashSeed, residentBudgetBytes: Int, feed: ChangeFeed = .init(),
-        behind: WriteBehind? = nil
+        behind: WriteBehind? = nil, clock: ExpiryClock = .init()
     ) {
         self.hashSeed = hashSeed
         self.feed = feed
         self.behind = behind
+        self.clock = clock
         published = Mutex(ShardState(residentBudgetBytes: residentBudgetBytes))
     }
 

@@ -22,6 +22,9 @@ struct Client {
         let path = directory.appendingPathComponent("data").path
         try await checkOpening(path)
         try await checkDictionaries(path)
+        try await checkKeys(path)
+        try await checkExpiry()
+        try await checkMigrations(path)
         try await checkManyAtOnce(path)
         try await checkConsistency(path)
         try await checkTasks(path)

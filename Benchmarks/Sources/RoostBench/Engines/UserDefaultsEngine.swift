@@ -1,0 +1,72 @@
+import Foundation
+
+/// Foundation's `UserDefaults`, a suite of its own in its usual place, synchronised at each set.
+///
+/// `@unchecked Sendable`: `UserDefaults` is thread-safe by its documentation, and `let`.
+final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
+    static let name = "user-defaults"
+    static let settings = "a suite; synchronize() after each set"
+    static let abilities = EngineAbilities(isWholeFile: true, durabilities: [.process])
+
+    private let defaults: UserDefaults
+    private let domain: String
+
+    private init(defaults: UserDefaults, domain: String) {
+        self.defaults = defaults
+        self.domain = domain
+    }
+
+    /// The suite's file is not in the engine's directory, which only gives it its name: `remove`
+    /// takes it away.
+    static func open(at path: String, options: EngineOptions) throws -> UserDefaultsEngine {
+        let domain = domain(path)
+        guard let defaults = UserDefaults(suiteName: domain) else { throw BenchError("no suite") }
+        return UserDefaultsEngine(defaults: defaults, domain: domain)
+    }
+
+    static func domain(_ path: String) -> String {
+        "roost-bench." + (path.split(separator: "/").last ?? "")
+    }
+
+    static func remove(_ path: String) {
+        UserDefaults().removePersistentDomain(forName: domain(path))
+    }
+
+    func makeClient() -> Client { Client(engine: self) }
+    func compact() {}
+
+    func close() throws { try synchronize() }
+
+    fileprivate func synchronize() throws {
+        guard defaults.synchronize() else { throw BenchError("UserDefaults did not synchronise") }
+    }
+
+    struct Client: KeyValueClient {
+        fileprivate let engine: UserDefaultsEngine
+
+        func set(_ value: [UInt8], forKey key: String) throws {
+            engine.defaults.set(Data(value), forKey: key)
+            try engine.synchronize()
+        }
+
+        func word(forKey key: String) throws -> UInt64? {
+            try engine.defaults.data(forKey: key)?.withUnsafeBytes(valueWord)
+        }
+
+        func setAll(_ keys: ArraySlice<String>, _ values: ArraySlice<[UInt8]>) throws {
+            var all = engine.defaults.persistentDomain(forName: engine.domain) ?? [:]
+            for (key, value) in zip(keys, values) { all[key] = Data(value) }
+            engine.defaults.setPersistentDomain(all, forName: engine.domain)
+            try engine.synchronize()
+        }
+
+        func scan(from key: String?, limit: Int) throws -> ScanTotals {
+            let entries = engine.defaults.persistentDomain(forName: engine.domain) ?? [:]
+            var totals = ScanTotals()
+            for name in entries.keys.filter({ $0 >= key ?? "" }).sorted().prefix(limit) {
+                try (entries[name] as? Data)?.withUnsafeBytes { try totals.add($0) }
+            }
+            return totals
+        }
+    }
+}

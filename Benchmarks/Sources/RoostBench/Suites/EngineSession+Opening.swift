@@ -1,0 +1,33 @@
+import Foundation
+
+extension EngineSession {
+    private func arguments(_ path: String, reads: Int) -> [String] {
+        [
+            "--engine", Engine.name, "--path", path, "--keys", String(keyCount), "--reads",
+            String(reads),
+        ]
+    }
+
+    /// A fresh process opens the closed store: what that costs, and reads of cold keys.
+    mutating func measureFirstTouch(_ path: String) throws {
+        let reads = min(keyCount, 100_000)
+        let findings = try ProbeFindings.gather(arguments(path, reads: reads))
+        note("first-touch", findings.readsPerSecond)
+        note("open-and-first-value", findings.openAndFirstMilliseconds, .milliseconds)
+        note("process-start-to-first-value", findings.startToFirstMilliseconds, .milliseconds)
+        note("memory-after-open", findings.openMemoryMiB, .mebibytes)
+        let few = try ProbeFindings.gather(arguments(path, reads: 1))
+        guard few.onePercentMemoryMiB > 0 else { return }
+        note("memory-after-reading-1-percent", few.onePercentMemoryMiB, .mebibytes)
+    }
+
+    /// A process that fills a store is killed; another opens what it left.
+    mutating func openAfterKill(_ path: String) throws {
+        let fill = arguments(path, reads: 1) + ["--action", "fill-and-die"]
+        let (_, status) = try ProbeFindings.spawn(fill)
+        guard status == -SIGKILL else { throw BenchError("the filling process was not killed") }
+        let findings = try ProbeFindings.gather(arguments(path, reads: 1))
+        note("open-after-kill", findings.openAndFirstMilliseconds, .milliseconds)
+        note("open-after-kill-peak-memory", findings.peakMemoryMiB, .mebibytes)
+    }
+}

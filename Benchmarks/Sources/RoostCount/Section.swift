@@ -1,0 +1,165 @@
+import Foundation
+import Roost
+
+/// The kinds of operation whose instructions are counted.
+enum CountedOperation: String, CaseIterable, Codable {
+    case put
+    case putDurable = "put-durable"
+    case residentGet = "resident-get"
+    case coldGet = "cold-get"
+    case absentGet = "absent-get"
+    case batch
+    case decodeCodable = "decode-codable"
+    case encodeCodable = "encode-codable"
+
+    var writes: Bool {
+        switch self {
+        case .put, .putDurable, .batch, .encodeCodable: true
+        case .residentGet, .coldGet, .absentGet, .decodeCodable: false
+        }
+    }
+
+    /// How many operations the shorter and the longer run do; what is counted is the difference.
+    var counts: (shorter: Int, longer: Int) {
+        switch self {
+        case .putDurable: (200, 1200)
+        case .decodeCodable, .encodeCodable: (500, 2500)
+        default: (2000, 12_000)
+        }
+    }
+}
+
+/// A struct as apps store them: what `Codable` costs depends on it.
+struct CountedRecord: Codable, Sendable, Equatable {
+    var id: Int
+    var name: String
+    var email: String
+    var isActive: Bool
+    var score: Double
+    var tags: [String]
+
+    init(_ index: Int) {
+        id = index
+        name = "name \(index)"
+        email = "person\(index)@example.org"
+        isActive = index % 2 == 0
+        score = Double(index) / 8
+        tags = ["one", "two"]
+    }
+}
+
+/// One kind of operation, a number of times, on a workspace made beforehand.
+struct Section {
+    let operation: CountedOperation
+    let count: Int
+    let directory: String
+    /// Made for the longer run in both, so that their making is not counted.
+    private let keys: [String]
+    private let values: [[UInt8]]
+
+    init(operation: CountedOperation, count: Int, directory: String) {
+        self.operation = operation
+        self.count = count
+        self.directory = directory
+        let indices = 0..<operation.counts.longer
+        keys = indices.map { Self.key($0) + (operation == .absentGet ? "-" : "") }
+        values = operation.writes ? indices.map(Self.value) : []
+    }
+
+    static let preparedKeys = 20_000
+
+    static func key(_ index: Int) -> String {
+        let digits = String(index)
+        return "k" + String(repeating: "0", count: 15 - digits.count) + digits
+    }
+
+    static func value(_ index: Int) -> [UInt8] {
+        (0..<100).map { UInt8(truncatingIfNeeded: $0 < 50 ? $0 &* 31 &+ index &* 7 : 97) }
+    }
+
+    /// Makes the workspace of the cold reads: compacted, so that all keys are in snapshots.
+    static func prepare(_ directory: String) async throws {
+        let workspace = try await Workspace.open(
+            at: directory + "/prepared", configuration: .init(durability: .process))
+        let bytes = workspace.dictionary("bytes")
+        let records = workspace.dictionary("records")
+        for index in 0..<preparedKeys {
+            try await bytes.set(value(index), forKey: key(index))
+            if index < 5000 { try await records.set(CountedRecord(index), forKey: key(index)) }
+        }
+        try await workspace.compact()
+        try await workspace.close()
+    }
+
+    func run() async throws {
+        switch operation {
+        case .coldGet, .absentGet, .residentGet, .decodeCodable: try await read()
+        case .put, .putDurable, .batch, .encodeCodable: try await write()
+        }
+    }
+
+    private func read() async throws {
+        let workspace = try await Workspace.open(
+            at: directory + "/prepared", configuration: .init(access: .readOnly))
+        let bytes = workspace.dictionary("bytes")
+        var found = 0
+        switch operation {
+        case .coldGet:
+            for index in 0..<count
+            where try bytes.value(forKey: keys[index], as: [UInt8].self)?.count == 100 {
+                found += 1
+            }
+        case .residentGet:
+            for index in 0..<count
+            where try bytes.value(forKey: keys[index % 100], as: [UInt8].self)?.count == 100 {
+                found += 1
+            }
+        case .absentGet:
+            for index in 0..<count where try !bytes.contains(keys[index]) { found += 1 }
+        default:
+            let records = workspace.dictionary("records")
+            for index in 0..<count {
+                let record = try records.value(forKey: keys[index], as: CountedRecord.self)
+                if record?.id == index { found += 1 }
+            }
+        }
+        guard found == count else { throw CountError("found \(found) of \(count)") }
+        try await workspace.close()
+    }
+
+    private func write() async throws {
+        let path = "\(directory)/written-\(count)"
+        let workspace = try await Workspace.open(
+            at: path, configuration: .init(durability: .process))
+        let bytes = workspace.dictionary("bytes")
+        switch operation {
+        case .put:
+            for index in 0..<count {
+                try await bytes.set(values[index], forKey: keys[index])
+            }
+        case .putDurable:
+            for index in 0..<count {
+                try await bytes.set(
+                    values[index], forKey: keys[index], durability: .synced)
+            }
+        case .batch:
+            for begin in stride(from: 0, to: count, by: 1000) {
+                let indices = begin..<(begin + 1000)
+                try await bytes.setAll(indices.map { (keys[$0], values[$0]) })
+            }
+        default:
+            for index in 0..<count {
+                try await bytes.set(CountedRecord(index), forKey: keys[index])
+            }
+        }
+        guard try bytes.count == count else { throw CountError("not all is there") }
+        try await workspace.close()
+        try FileManager.default.removeItem(atPath: path)
+    }
+}
+
+struct CountError: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) { self.description = description }
+}

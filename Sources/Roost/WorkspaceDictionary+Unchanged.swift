@@ -1,0 +1,115 @@
+import RoostEngine
+import RoostFormat
+
+// Writing only what differs. The comparison takes part in no lock: that the value was equal at
+// the moment of the read is all that writing nothing needs, and a write is an ordinary one.
+
+extension WorkspaceDictionary {
+    /// Sets the value of `key`; with `onlyIfChanged` writes nothing where an equal value is
+    /// stored, and costs a read then. A stored value of another type is a change, and so is one that
+    /// expires, as a `set` makes its value stay.
+    ///
+    /// When the call returns `durability` holds in either case.
+    ///
+    /// - Returns: whether it wrote.
+    /// - Throws: as `set(_:forKey:durability:)`; and with `onlyIfChanged`, `.corrupt` and `.io`
+    ///   where what is stored cannot be read, and `.unsupportedVersion` where a newer version
+    ///   wrote it. Then nothing is changed.
+    @discardableResult
+    public func set<Value: BinaryCodable & Equatable & Sendable>(
+        _ value: Value, forKey key: String, onlyIfChanged: Bool, durability: Durability? = nil
+    ) async throws -> Bool {
+        try await set(value, key, .binary(), onlyIfChanged: onlyIfChanged, durability)
+    }
+
+    /// Sets the value of `key`; as the other `set(_:forKey:onlyIfChanged:durability:)`.
+    @discardableResult
+    @_disfavoredOverload
+    public func set<Value: Codable & Equatable & Sendable>(
+        _ value: Value, forKey key: String, onlyIfChanged: Bool, durability: Durability? = nil
+    ) async throws -> Bool {
+        try await set(value, key, .codable(), onlyIfChanged: onlyIfChanged, durability)
+    }
+
+    /// Sets the value of `key`; with `onlyIfChanged` writes nothing where an equal value is
+    /// stored, as `set(_:forKey:onlyIfChanged:durability:)`. A key that has only its default has
+    /// nothing stored, so setting that is a change.
+    ///
+    /// - Returns: whether it wrote.
+    @discardableResult
+    public func set<Value: Equatable>(
+        _ value: Value, for key: Key<Value>, onlyIfChanged: Bool, durability: Durability? = nil
+    ) async throws -> Bool {
+        try await set(value, key, key.form, onlyIfChanged: onlyIfChanged, durability)
+    }
+}
+
+extension WorkspaceDictionary {
+    private func set<Value: Equatable>(
+        _ value: Value, _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>,
+        onlyIfChanged: Bool, _ durability: Durability?
+    ) async throws -> Bool {
+        try checkCancellation()
+        let encoded = try encode(value, codec())
+        if onlyIfChanged, try isStored(encoded, key, codec(), isEqual: { $0 == value }) {
+            try await workspace.engine.confirm(durability)
+            return false
+        }
+        _ = try await workspace.engine.write(
+            encoded, key: key, name: try checkedName(), durability: durability)
+        return true
+    }
+
+    private func set<Form: KeyForm>(
+        _ value: Form.Value, _ key: Key<Form.Value>, _ form: Form.Type, onlyIfChanged: Bool,
+        _ durability: Durability?
+    ) async throws -> Bool where Form.Value: Equatable {
+        try checkCancellation()
+        let encoded = try encode(value, form)
+        if onlyIfChanged {
+            let isSame =
+                if let encoded {
+                    try isStored(
+                        encoded, key.name, form.codec, isEqual: { form.value(of: $0) == value })
+                } else {
+                    try !contains(key.name)
+                }
+            if isSame {
+                try await workspace.engine.confirm(durability)
+                return false
+            }
+        }
+        _ = try await workspace.engine.write(
+            encoded, key: key.name, name: try checkedName(), durability: durability)
+        return true
+    }
+
+    /// Whether what is stored under `key` is equal to what `encoded` would store. Equal bytes are
+    /// equal values; others are decoded and asked.
+    private func isStored<Stored>(
+        _ encoded: EncodedValue, _ key: String, _ codec: @autoclosure () -> ValueCodec<Stored>,
+        isEqual: (Stored) -> Bool
+    ) throws -> Bool {
+        let name = try checkedName()
+        // An equal value that expires is another: writing it makes it stay.
+        guard let found = try workspace.engine.find(key, name: name), found.deadline == .never
+        else {
+            return false
+        }
+        if found.resident == nil,
+            withExtendedLifetime(found.owner, { encoded.isSame(as: found.bytes) })
+        {
+            return true
+        }
+        do {
+            let value = try codec().decode(
+                found, key: key, name: name, engine: workspace.engine,
+                migrations: workspace.migrations)
+            return value.map(isEqual) ?? false
+        } catch let error as RoostError
+            where error.code == .decodingFailed || error.code == .typeMismatch
+        {
+            return false
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Roost
+import RoostFormat
+import RoostTestSupport
+import Testing
+
+/// Stores that earlier builds wrote, in Fixtures: every later build opens them, or says that it
+/// cannot and leaves them alone. `make fixtures` writes them anew where the format has changed.
+@Suite(.serialized) struct FormatFixtureTests {
+    private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Fixtures/stores")
+    private static var current: String {
+        fixtures.appendingPathComponent("format-\(Limits.formatVersion)").path
+    }
+    private static var future: String { fixtures.appendingPathComponent("future").path }
+    private static let isWriting = ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil
+
+    private struct Draft: Codable, Equatable {
+        var title: String
+        var tags: [String]
+    }
+
+    private static let draft = Draft(title: "A draft", tags: ["one", "two"])
+
+    /// Snapshots with tombstones and a compression dictionary, a clear, and a log with a batch, a
+    /// transaction, a removal and every kind of value.
+    private func write(at path: String) async throws {
+        let configuration = Workspace.Configuration(shardCount: 4, durability: .process)
+        let workspace = try await Workspace.open(at: path, configuration: configuration)
+        let many = workspace.dictionary("many")
+        try await workspace.write { batch in
+            for number in 0..<400 { batch.set("a value like others, \(number)", forKey: "\(number)", in: many) }
+        }
+        try await workspace.dictionary("cleared").set("gone", forKey: "k")
+        try await workspace.compact()
+        try await many.removeValue(forKey: "7")
+        try await many.set("changed", forKey: "8")
+        try await workspace.dictionary("cleared").removeAll()
+        try await workspace.engine.flush()
+        let values = workspace.dictionary("values")
+        try await values.set(true, forKey: "bool")
+        try await values.set(-5, forKey: "int")
+        try await values.set(UInt16(65_535), forKey: "uint16")
+        try await values.set(Int128.min, forKey: "int128")
+        try await values.set(0.5, forKey: "double")
+        try await values.set("caf\u{e9}", forKey: "string")
+        try await values.set(Data([1, 2, 3]), forKey: "data")
+        try await values.set([UInt8](repeating: 9, count: 70_000), forKey: "bytes")
+        try await values.set(["a": [1, 2]], forKey: "binary")
+        try await values.set(Self.draft, forKey: "codable")
+        _ = try await workspace.transaction { transaction in
+            let number = try transaction.value(forKey: "int", as: Int.self, in: values) ?? 0
+            try transaction.set(number + 1, forKey: "int", in: values)
+        }
+        try await many.removeValue(forKey: "9")
+        try await workspace.close()
+    }
+
+    private func check(_ workspace: Workspace) async throws {
+        let many = workspace.dictionary("many")
+        #expect(try many.count == 398)
+        #expect(try many["7", as: String.self] == nil)
+        #expect(try many["8", as: String.self] == "changed")
+        #expect(try many["9", as: String.self] == nil)
+        #expect(try many["399", as: String.self] == "a value like others, 399")
+        #expect(try workspace.dictionaryNames == ["many", "values"])
+        let values = workspace.dictionary("values")
+        #expect(try values["bool", as: Bool.self] == true)
+        #expect(try values["int", as: Int.self] == -4)
+        #expect(try values["uint16", as: UInt16.self] == 65_535)
+        #expect(try values["int128", as: Int128.self] == Int128.min)
+        #expect(try values["double", as: Double.self] == 0.5)
+        #expect(try values["string", as: String.self] == "caf\u{e9}")
+        #expect(try values["data", as: Data.self] == Data([1, 2, 3]))
+        #expect(try values["bytes", as: [UInt8].self] == [UInt8](repeating: 9, count: 70_000))
+        #expect(try values["binary", as: [String: [Int]].self] == ["a": [1, 2]])
+        #expect(try values["codable", as: Draft.self] == Self.draft)
+        let report = try await workspace.verify()
+        #expect(report.isSound, "\(report.damages)")
+    }
+
+    @Test func aStoreOfThisFormatOpensWithAllThatIsInIt() async throws {
+        if Self.isWriting {
+            if FileManager.default.fileExists(atPath: Self.current) {
+                try FileManager.default.removeItem(atPath: Self.current)
+            }
+            try await write(at: Self.current)
+        }
+        try await withTemporaryDirectory { path in
+            try copyDirectory(Self.current, to: "\(path)/w")
+            let readOnly = try await Workspace.open(
+                at: "\(path)/w", configuration: .init(access: .readOnly))
+            try await check(readOnly)
+            try await readOnly.close()
+            #expect(try contents(ofDirectory: "\(path)/w") == contents(ofDirectory: Self.current))
+            for _ in 0..<2 {
+                let workspace = try await Workspace.open(at: "\(path)/w")
+                try await check(workspace)
+                try await workspace.compact()
+                try await check(workspace)
+                try await workspace.close()
+            }
+        }
+    }
+
+    @Test func aStoreOfALaterFormatIsRefusedAndLeftAlone() async throws {
+        if Self.isWriting {
+            try FileManager.default.createDirectory(
+                atPath: Self.future, withIntermediateDirectories: true)
+            var manifest = try readBytes("\(Self.current)/MANIFEST")
+            manifest[8] = 99
+            try writeBytes(manifest, to: "\(Self.future)/MANIFEST")
+        }
+        try await withTemporaryDirectory { path in
+            try copyDirectory(Self.future, to: "\(path)/w")
+            for access in [Workspace.Configuration.Access.readOnly, .readWrite] {
+                await #expect {
+                    try await Workspace.open(at: "\(path)/w", configuration: .init(access: access))
+                } throws: { ($0 as? RoostError)?.code == .unsupportedVersion }
+                #expect(try contents(ofDirectory: "\(path)/w") == contents(ofDirectory: Self.future))
+            }
+        }
+    }
+}
