@@ -47,14 +47,14 @@ let package = Package(
                 "Roost", "RoostEngine", "RoostIO",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostCrash"),
-        .target(name: "RoostSimulation", dependencies: ["RoostIO"]),
+        .target(name: "RoostSimulation", dependencies: ["CRoost", "RoostIO"]),
         .target(
             name: "RoostSimulator",
             dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
         .executableTarget(
             name: "roost-simulate",
             dependencies: [
-                "RoostSimulator",
+                "RoostSimulation", "RoostSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostSimulate"),
         .testTarget(name: "RoostSimulationTests", dependencies: ["RoostSimulator"]),

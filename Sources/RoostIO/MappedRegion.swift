@@ -73,15 +73,18 @@ package final class MappedRegion: @unchecked Sendable {
 
     package var bytes: UnsafeRawBufferPointer { .init(start: base, count: sizeBytes) }
 
+    /// Below this a mapping of its own, with its calls and page faults, costs more than zeros.
+    private static let smallSizeBytes = 256 << 10
+
     /// Zeroed memory with no file behind it.
     package static func anonymous(sizeBytes: Int) -> MappedRegion {
-        // From the kernel, zeroed page by page when it is first touched: most of a segment in
-        // memory never is.
-        let mapped = mmap(
-            nil, max(sizeBytes, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        if let mapped, mapped != MAP_FAILED {
-            return MappedRegion(base: mapped, sizeBytes: sizeBytes) { base, size in
-                munmap(base, max(size, 1))
+        if sizeBytes >= smallSizeBytes {
+            // From the kernel, zeroed page by page when it is first touched: most of a segment in
+            // memory never is.
+            let mapped = mmap(
+                nil, sizeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            if let mapped, mapped != MAP_FAILED {
+                return MappedRegion(base: mapped, sizeBytes: sizeBytes) { munmap($0, $1) }
             }
         }
         let base = UnsafeMutableRawPointer.allocate(byteCount: max(sizeBytes, 1), alignment: 64)
