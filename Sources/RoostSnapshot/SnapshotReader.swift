@@ -15,6 +15,7 @@ package final class SnapshotReader: Sendable {
     package let isDictionaryDamaged: Bool
     private let groupBits: Int
     let countCache = Mutex(SnapshotCountCache())
+    let fences = Mutex(SnapshotFenceCache())
 
     /// With `toleratesDamage` a damaged compression dictionary is no error.
     package init(
