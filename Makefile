@@ -2,9 +2,9 @@
 
 SWIFT ?= swift
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
-	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
+	$(wildcard Benchmarks/Package.swift Benchmarks/Sources) Extras/Package.swift Extras/Tests
 
-.PHONY: demo test client bench format lint dependencies clean
+.PHONY: demo test client extras bench format lint dependencies clean
 .PHONY: bench-quick guard guard-update guard-build
 .PHONY: prove crash simulate enumerate damage faults fuzz tsan asan mutations fixtures
 
@@ -18,11 +18,12 @@ FUZZ_SECONDS ?= 60
 demo: dependencies
 	$(SWIFT) run -c release roost demo --fixture Fixtures/packages.jsonl
 
-# Builds and runs all tests, and the example client.
+# Builds and runs all tests, the example client, and the clients of the extra products.
 test: dependencies
 	$(SWIFT) build --build-tests
 	$(SWIFT) test
 	$(MAKE) client
+	$(MAKE) extras
 
 # What CI runs beside the suites: see docs/RELIABILITY.md for what each shows, and for more of it.
 prove: simulate enumerate crash fuzz tsan
@@ -72,6 +73,10 @@ fixtures: dependencies
 client: dependencies
 	$(SWIFT) run --package-path Examples/Client Client
 
+# The macro and protobuf messages: builds swift-syntax and swift-protobuf, once.
+extras: dependencies
+	$(SWIFT) test --package-path Extras
+
 # Roost beside what people use today: figures as JSON, tables in docs/BENCHMARKS.md, plots.
 # Takes hours: smaller with BENCH_KEYS=100000 BENCH_ROUNDS=1.
 BENCH_KEYS ?= 100000,1000000
@@ -84,7 +89,7 @@ ROOST_BENCH = Benchmarks/.build/release/roost-bench --rounds $(BENCH_ROUNDS) $(B
 
 bench:
 	sh scripts/install-bench-dependencies
-	$(SWIFT) build -c release --package-path Benchmarks --traits Peers --product roost-bench
+	$(SWIFT) build -c release --package-path Benchmarks --traits Peers,Coders --product roost-bench
 	mkdir -p $(BENCH_OUTPUT)
 	$(ROOST_BENCH) --suite dflat --keys $(BENCH_DFLAT_KEYS) --json $(BENCH_OUTPUT)/dflat.json
 	$(ROOST_BENCH) --suite engines --keys $(BENCH_KEYS) --json $(BENCH_OUTPUT)/engines.json
@@ -118,4 +123,4 @@ dependencies:
 	sh scripts/install-dependencies
 
 clean:
-	rm -rf .build .build-fuzz .build-tsan .build-asan Examples/Client/.build Benchmarks/.build
+	rm -rf .build .build-fuzz .build-tsan .build-asan Examples/Client/.build Benchmarks/.build Extras/.build
