@@ -17,6 +17,7 @@ package final class SnapshotReader: Sendable {
     /// About a group of records of 100 bytes. Past a file's end asks for nothing.
     private static let prefetchedLineCount = 12
     let countCache = Mutex(SnapshotCountCache())
+    let fences = Mutex(SnapshotFenceCache())
 
     /// With `toleratesDamage` a damaged compression dictionary is no error.
     package init(
