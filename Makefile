@@ -2,9 +2,9 @@
 
 SWIFT ?= swift
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
-	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
+	$(wildcard Benchmarks/Package.swift Benchmarks/Sources) Extras/Package.swift Extras/Tests
 
-.PHONY: demo test check client bench format lint dependencies clean
+.PHONY: demo test check client extras bench format lint dependencies clean
 .PHONY: bench-quick guard guard-update guard-build
 .PHONY: prove faults-sample crash simulate enumerate damage faults fuzz sanitized tsan asan mutations fixtures
 
@@ -21,11 +21,13 @@ demo: dependencies
 # All that a change must pass: about 25 minutes on two processors, with all that it builds.
 test: check prove
 
-# Builds and runs all tests, and the example client: what to run while developing.
+# Builds and runs all tests, the example client, and the clients of the extra products: what to
+# run while developing.
 check: dependencies
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
 	$(MAKE) client
+	$(MAKE) extras
 
 # A part of each run of docs/RELIABILITY.md, which says what each shows, and how to have all of it.
 prove: simulate enumerate damage crash faults-sample fuzz sanitized
@@ -82,6 +84,10 @@ fixtures: dependencies
 client: dependencies
 	$(SWIFT) run --package-path Examples/Client Client
 
+# The macro and protobuf messages: builds swift-syntax and swift-protobuf, once.
+extras: dependencies
+	$(SWIFT) test --package-path Extras
+
 # Roost beside what people use today: figures as JSON, tables in docs/BENCHMARKS.md, plots.
 # Takes hours: smaller with BENCH_KEYS=100000 BENCH_ROUNDS=1.
 BENCH_KEYS ?= 100000,1000000
@@ -94,7 +100,7 @@ ROOST_BENCH = Benchmarks/.build/release/roost-bench --rounds $(BENCH_ROUNDS) $(B
 
 bench:
 	sh scripts/install-bench-dependencies
-	$(SWIFT) build -c release --package-path Benchmarks --traits Peers --product roost-bench
+	$(SWIFT) build -c release --package-path Benchmarks --traits Peers,Coders --product roost-bench
 	mkdir -p $(BENCH_OUTPUT)
 	$(ROOST_BENCH) --suite dflat --keys $(BENCH_DFLAT_KEYS) --json $(BENCH_OUTPUT)/dflat.json
 	$(ROOST_BENCH) --suite engines --keys $(BENCH_KEYS) --json $(BENCH_OUTPUT)/engines.json
@@ -128,4 +134,5 @@ dependencies:
 	sh scripts/install-dependencies
 
 clean:
-	rm -rf .build .build-fuzz .build-thread .build-address .build-mutations Examples/Client/.build Benchmarks/.build
+	rm -rf .build .build-fuzz .build-thread .build-address .build-mutations Examples/Client/.build \
+		Benchmarks/.build Extras/.build

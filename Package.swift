@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let package = Package(
@@ -7,11 +8,20 @@ let package = Package(
     products: [
         .library(name: "Roost", targets: ["Roost"]),
         .library(name: "RoostCoding", targets: ["RoostCoding"]),
+        .library(name: "RoostMacros", targets: ["RoostMacros"]),
+        .library(name: "RoostProtobuf", targets: ["RoostProtobuf"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
+    ],
+    traits: [
+        .trait(name: "Macros", description: "The product RoostMacros: @BinaryCodable."),
+        .trait(name: "Protobuf", description: "The product RoostProtobuf: messages as values."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.4.0"),
+        // Fetched and built only for those who enable the trait that names them.
+        .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
     ],
     targets: [
         .systemLibrary(
@@ -30,6 +40,30 @@ let package = Package(
             dependencies: [
                 "RoostIO", "RoostFormat", "RoostCoding", "RoostSnapshot", "RoostEngine",
                 .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .macro(
+            name: "RoostMacrosPlugin",
+            dependencies: [
+                .product(
+                    name: "SwiftSyntaxMacros", package: "swift-syntax",
+                    condition: .when(traits: ["Macros"])),
+                .product(
+                    name: "SwiftCompilerPlugin", package: "swift-syntax",
+                    condition: .when(traits: ["Macros"])),
+            ]),
+        .target(
+            name: "RoostMacros",
+            dependencies: [
+                "RoostCoding",
+                .target(name: "RoostMacrosPlugin", condition: .when(traits: ["Macros"])),
+            ]),
+        .target(
+            name: "RoostProtobuf",
+            dependencies: [
+                "RoostIO", "RoostCoding",
+                .product(
+                    name: "SwiftProtobuf", package: "swift-protobuf",
+                    condition: .when(traits: ["Protobuf"])),
             ]),
         .executableTarget(
             name: "RoostCommand",

@@ -17,11 +17,18 @@ let package = Package(
     traits: [
         .trait(
             name: "Peers",
-            description: "SQLite (GRDB), LMDB, RocksDB, LevelDB and Tkrzw to measure beside")
+            description: "SQLite (GRDB), LMDB, RocksDB, LevelDB and Tkrzw to measure beside"),
+        .trait(
+            name: "Coders",
+            description: "All rows of `roost-bench coders`: builds swift-syntax and swift-protobuf"),
+        .default(enabledTraits: ["Coders"]),
     ],
     dependencies: [
-        .package(name: "roost", path: ".."),
+        .package(
+            name: "roost", path: "..",
+            traits: [.trait(name: "Macros", condition: .when(traits: ["Coders"]))]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
     ],
     targets: [
@@ -36,13 +43,19 @@ let package = Package(
             dependencies: [
                 .product(name: "Roost", package: "roost"),
                 .product(name: "RoostCoding", package: "roost"),
+                .product(
+                    name: "RoostMacros", package: "roost", condition: .when(traits: ["Coders"])),
+                .product(
+                    name: "SwiftProtobuf", package: "swift-protobuf",
+                    condition: .when(traits: ["Coders"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift", condition: peers),
                 .target(name: "CLMDB", condition: peers),
                 .target(name: "CRocksDB", condition: peers),
                 .target(name: "CLevelDB", condition: peers),
                 .target(name: "CTkrzw", condition: peers),
-            ]),
+            ],
+            exclude: ["Coders/Protobuf/coders.proto"]),
         .executableTarget(
             name: "RoostCount", dependencies: [.product(name: "Roost", package: "roost")]),
     ],

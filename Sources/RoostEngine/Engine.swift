@@ -50,15 +50,25 @@ package final class Engine: Sendable {
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
             clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
             scheduling: parts.scheduling)
-        behind.setOnAppend { [weak self] appended in
-            guard let self else { return }
-            noteAppended(appended, enqueuedDurability)
+        // Not the engine, weakly: an object that was ever referred to so takes a slower way at each
+        // retain, and every call retains the engine.
+        let durability = enqueuedDurability
+        behind.setOnAppend { [intervals, compactor] appended in
+            if case .interval(let duration) = durability {
+                intervals.noteWrite(
+                    within: duration, isUsual: durability == configuration.durability)
+            }
+            if appended.totalBytes >= compactor.schedule.nextFlushBytes {
+                compactor.noteGrowth(appended)
+            }
         }
     }
 
     deinit {
         feed.end()
         failures.end()
+        // The compactor knows the shards, and they know `behind`.
+        behind.setOnAppend(nil)
     }
 
     /// Opens the workspace in the directory at `path`, which is created where it is missing,

@@ -26,7 +26,7 @@ package final class MappedRegion: @unchecked Sendable {
 
     /// What the kernel is told about the use of the memory; hints, all of them.
     package enum Advice: Sendable {
-        case dropPages, readsAreRandom, willBeReadWhole
+        case dropPages, readsAreRandom, willBeReadWhole, willBeWritten
     }
 
     package init(
@@ -59,6 +59,16 @@ package final class MappedRegion: @unchecked Sendable {
         let begin = offset & ~0xffff
         let end = min(offset + wanted, sizeBytes)
         if begin < end { advise?(.willBeReadWhole, base + begin, end - begin) }
+    }
+
+    /// Whether the memory is a file's pages that the kernel takes advice on.
+    package var takesAdvice: Bool { advise != nil }
+
+    /// Brings the pages of a part into the page table, ready to be written to: blocks for about a
+    /// microsecond a page, which whoever writes to them then does not.
+    package func prefault(offset: Int, sizeBytes wanted: Int) {
+        let end = min(offset + wanted, sizeBytes)
+        if offset < end { advise?(.willBeWritten, base + offset, end - offset) }
     }
 
     package var bytes: UnsafeRawBufferPointer { .init(start: base, count: sizeBytes) }

@@ -43,3 +43,8 @@ func encodingTooDeep(_ type: Any.Type) -> RoostError {
     RoostError(
         .encodingFailed, "\(type): values are nested deeper than \(BinaryLimits.depth) levels")
 }
+
+@usableFromInline @inline(never)
+func encodingRefused(_ type: Any.Type) -> RoostError {
+    RoostError(.encodingFailed, "\(type): a value inside cannot be encoded")
+}

@@ -6,13 +6,15 @@ import RoostIO
 /// - `base <= cursor <= end`, and the bytes from `base` to `cursor` are initialised.
 /// - `ownsBuffer` says whether `base` was allocated here; a buffer that was lent is never freed,
 ///   and is left behind at the first growth.
-/// - Once `isTooDeep` is set the bytes are worthless and are never handed out.
+/// - Once `isTooDeep` or `isRefused` is set the bytes are worthless and are never handed out.
 public struct BinaryWriter: ~Copyable {
     @usableFromInline var base: UnsafeMutableRawPointer
     @usableFromInline var cursor: UnsafeMutableRawPointer
     @usableFromInline var end: UnsafeMutableRawPointer
     @usableFromInline var ownsBuffer: Bool
     @usableFromInline var isTooDeep = false
+    /// A value found that it cannot be written.
+    @usableFromInline var isRefused = false
     @usableFromInline var depth = 0
 
     /// Begins in memory that the caller lends for the writer's life.
@@ -47,6 +49,9 @@ public struct BinaryWriter: ~Copyable {
     mutating func reserve(_ byteCount: Int) {
         if end - cursor < byteCount { grow(by: byteCount) }
     }
+
+    /// Makes encoding fail when it is over, for a value that cannot be written.
+    package mutating func refuse() { isRefused = true }
 
     @usableFromInline @inline(never)
     mutating func grow(by byteCount: Int) {
@@ -88,6 +93,7 @@ extension BinaryWriter {
             var writer = BinaryWriter(lending: buffer)
             value.encode(into: &writer)
             guard !writer.isTooDeep else { throw encodingTooDeep(Value.self) }
+            guard !writer.isRefused else { throw encodingRefused(Value.self) }
             return try body(UnsafeRawBufferPointer(start: writer.base, count: writer.count))
         }
     }

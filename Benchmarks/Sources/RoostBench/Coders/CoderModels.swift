@@ -9,7 +9,9 @@ struct Note: Codable, Equatable {
     var rating: Double
     var isPinned: Bool
     var tags: [String]
+}
 
+extension Note {
     /// The note of `index`; the same at every call.
     init(_ index: Int) {
         var random = SeededRandom(seed: UInt64(index))

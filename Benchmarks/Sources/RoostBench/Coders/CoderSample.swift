@@ -66,31 +66,3 @@ struct CoderSample {
 /// Takes a result, so that making it is not left out.
 @inline(never)
 private func keep<Value>(_ value: Value) {}
-
-extension CoderSample {
-    static func all() throws -> [CoderSample] {
-        let notes = (0..<1_000).map(Note.init)
-        return try forCodable("six-field", Note(7)) + forCodable("array-1000", notes)
-            + forCodable("wide-30", Profile())
-    }
-
-    private static func forCodable<Value: Codable & Equatable>(
-        _ workload: String, _ value: Value
-    ) throws -> [CoderSample] {
-        let roost = RoostCoder()
-        let (jsonEncoder, jsonDecoder) = (JSONEncoder(), JSONDecoder())
-        let (listEncoder, listDecoder) = (PropertyListEncoder(), PropertyListDecoder())
-        listEncoder.outputFormat = .binary
-        return [
-            try CoderSample(
-                "JSON", workload, value, encode: jsonEncoder.encode,
-                decode: { try jsonDecoder.decode(Value.self, from: $0) }),
-            try CoderSample(
-                "RoostCoder", workload, value, encode: roost.encode,
-                decode: { try roost.decode(Value.self, from: $0) }),
-            try CoderSample(
-                "binary-plist", workload, value, encode: listEncoder.encode,
-                decode: { try listDecoder.decode(Value.self, from: $0) }),
-        ]
-    }
-}

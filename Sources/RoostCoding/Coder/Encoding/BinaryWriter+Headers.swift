@@ -6,6 +6,7 @@ extension BinaryWriter {
     mutating func reset() {
         cursor = base
         isTooDeep = false
+        isRefused = false
         depth = 0
     }
 

@@ -3,7 +3,7 @@ import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@testable import RoostMacrosPlugin
+@testable import MacroExpansion
 
 @Suite struct MacroDiagnosticsTests {
     private let specs: [String: MacroSpec] = [

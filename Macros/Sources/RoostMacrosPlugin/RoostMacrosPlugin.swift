@@ -1,7 +1,0 @@
-import SwiftCompilerPlugin
-import SwiftSyntaxMacros
-
-@main
-struct RoostMacrosPlugin: CompilerPlugin {
-    let providingMacros: [any Macro.Type] = [BinaryCodableMacro.self, FieldMacro.self]
-}

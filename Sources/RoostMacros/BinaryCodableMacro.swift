@@ -1,0 +1,33 @@
+#if Macros
+    @_exported import RoostCoding
+
+    /// Makes a struct or an enum `BinaryCodable`, from the numbers of its fields.
+    ///
+    /// ```swift
+    /// @BinaryCodable struct Draft {
+    ///     @Field(1) var title: String
+    ///     @Field(2) var tags: [String] = []
+    /// }
+    ///
+    /// @BinaryCodable enum Shape {
+    ///     @Field(1) case point
+    ///     @Field(2) case circle(radius: Double)
+    /// }
+    /// ```
+    ///
+    /// A stored value that lacks a field reads as the default of the property; an optional property
+    /// without one reads as `nil`; otherwise reading throws. Every stored property of a struct, and
+    /// every case of an enum, needs a number of its own. The values of a case are numbered from one,
+    /// in the order in which they are written: add new ones at the end, with a default.
+    ///
+    /// Never give the number of a dropped field or case to a new one.
+    @attached(
+        extension, conformances: BinaryCodable, names: named(init(from:)), named(encode(into:)))
+    public macro BinaryCodable() =
+        #externalMacro(module: "RoostMacrosPlugin", type: "BinaryCodableMacro")
+
+    /// The number of a stored property, or of a case, in the stored form: from 1 to 536,870,911.
+    @attached(peer)
+    public macro Field(_ number: Int) =
+        #externalMacro(module: "RoostMacrosPlugin", type: "FieldMacro")
+#endif

@@ -1,0 +1,75 @@
+#if Macros
+    import SwiftSyntax
+    import SwiftSyntaxMacros
+
+    /// The type of a field, and the code that writes and reads it.
+    struct StoredType {
+        private let name: String
+        private let isOptional: Bool
+
+        /// - Returns: `nil` after reporting a type that no value of which can be stored.
+        init?(_ type: TypeSyntax, in context: some MacroExpansionContext) {
+            guard Self.isSupported(type) else {
+                context.report(.unsupportedType(type.trimmedDescription), at: type)
+                return nil
+            }
+            name = type.trimmedDescription
+            let base = type.as(IdentifierTypeSyntax.self)
+            isOptional =
+                type.is(OptionalTypeSyntax.self)
+                || (base?.name.text == "Optional" && base?.genericArgumentClause != nil)
+        }
+
+        /// Whether a type may be `BinaryCodable`: tuples, functions, metatypes and boxes never are.
+        private static func isSupported(_ type: TypeSyntax) -> Bool {
+            if let type = type.as(OptionalTypeSyntax.self) { return isSupported(type.wrappedType) }
+            if let type = type.as(ArrayTypeSyntax.self) { return isSupported(type.element) }
+            if let type = type.as(DictionaryTypeSyntax.self) {
+                return isSupported(type.key) && isSupported(type.value)
+            }
+            if let type = type.as(TupleTypeSyntax.self) {
+                // A type in parentheses is itself.
+                guard type.elements.count == 1, let element = type.elements.first else {
+                    return false
+                }
+                return element.firstName == nil && isSupported(element.type)
+            }
+            if let type = type.as(IdentifierTypeSyntax.self) {
+                guard !["Any", "AnyObject"].contains(type.name.text) else { return false }
+                return areSupported(type.genericArgumentClause)
+            }
+            if let type = type.as(MemberTypeSyntax.self) {
+                return areSupported(type.genericArgumentClause)
+            }
+            return false
+        }
+
+        private static func areSupported(_ clause: GenericArgumentClauseSyntax?) -> Bool {
+            clause?.arguments.allSatisfy {
+                guard case .type(let type) = $0.argument else { return true }
+                return isSupported(type)
+            } ?? true
+        }
+
+        /// An optional whose default is a value cannot be left out for `nil`, and so is written
+        /// as a whole.
+        private func isWhole(_ defaultValue: String?) -> Bool {
+            isOptional && defaultValue != nil && defaultValue != "nil"
+        }
+
+        func write(_ number: Int, _ value: String, default defaultValue: String? = nil) -> String {
+            isWhole(defaultValue)
+                ? "writer.wholeField(\(number), \(value))" : "writer.field(\(number), \(value))"
+        }
+
+        func read(_ number: Int, default defaultValue: String? = nil) -> String {
+            guard let defaultValue, !(isOptional && defaultValue == "nil") else {
+                return "try reader.field(\(number), as: \(typeName).self)"
+            }
+            let call = isWhole(defaultValue) ? "wholeField" : "field"
+            return "try reader.\(call)(\(number), as: \(typeName).self, default: \(defaultValue))"
+        }
+
+        private var typeName: String { isOptional ? "(\(name))" : name }
+    }
+#endif
