@@ -81,14 +81,14 @@ let package = Package(
                 "Roost", "RoostEngine", "RoostIO",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostCrash"),
-        .target(name: "RoostSimulation", dependencies: ["RoostIO"]),
+        .target(name: "RoostSimulation", dependencies: ["CRoost", "RoostIO"]),
         .target(
             name: "RoostSimulator",
             dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
         .executableTarget(
             name: "roost-simulate",
             dependencies: [
-                "RoostSimulator",
+                "RoostSimulation", "RoostSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostSimulate"),
         .testTarget(name: "RoostSimulationTests", dependencies: ["RoostSimulator"]),
@@ -125,4 +125,9 @@ if Context.environment["ROOST_FUZZ"] != nil {
             name: "roost-fuzz",
             dependencies: ["RoostCoding", "RoostFormat", "RoostIO", "RoostLog", "RoostSnapshot"],
             path: "Sources/RoostFuzz", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+}
+
+// Sanitized runs build the tests that they run, and no others.
+if let wanted = Context.environment["ROOST_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }

@@ -4,8 +4,12 @@ import RoostFormat
 /// The entries of a part of a dictionary in the order of their keys' UTF-8 bytes, or against it.
 ///
 /// Each iteration sees one moment, that of its first `next()` — of a ``ReadView``'s scan the
-/// view's — and holds a read view until its end, or until its iterator goes. In memory are the
-/// keys that stand in the log, sixteen bytes each, and a few hundred entries.
+/// view's — and holds a read view until its end, or until its iterator goes. A few hundred entries
+/// are in memory at a time; beside them the workspace keeps the keys of scanned dictionaries that
+/// stand in the log in order, some twenty bytes each, until they are flushed.
+///
+/// The first scan of a dictionary sorts its keys in the log, and a later one those that came since.
+/// `next()` suspends once for some hundred entries.
 public struct EntrySequence<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = (key: String, value: Value)
 
@@ -13,19 +17,26 @@ public struct EntrySequence<Value: Sendable>: AsyncSequence, Sendable {
     let codec: ValueCodec<Value>
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private var pieces: ScanPieces<Element>
+        @usableFromInline var pieces: ScanPieces<Element>
 
         fileprivate init(_ sequence: EntrySequence) {
-            let scan = sequence.scan
             let codec = sequence.codec
-            pieces = ScanPieces(scan) { recordKey, stored in
-                let key = String(decoding: recordKey, as: UTF8.self)
-                return (key, try scan.dictionary.decode(stored: stored, key: key, codec))
-            }
+            let dictionary = sequence.scan.dictionary
+            pieces = ScanPieces(sequence.scan) { try fillEntries(&$0, $1, $2, dictionary, codec) }
         }
 
         /// - Throws: `.typeMismatch`, `.decodingFailed`, `.corrupt`, `.closed`, `.cancelled`.
-        public mutating func next() async throws -> Element? { try await pieces.next() }
+        @inlinable
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws -> Element? {
+            if let element = pieces.elements.popLast() { return element }
+            return try await pieces.nextOfNextPiece()
+        }
+
+        /// As `next(isolation:)`.
+        @inlinable
+        public mutating func next() async throws -> Element? { try await next(isolation: nil) }
     }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -39,16 +50,24 @@ public struct KeySequence: AsyncSequence, Sendable {
     let scan: OrderedScan
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private var pieces: ScanPieces<String>
+        @usableFromInline var pieces: ScanPieces<String>
 
         fileprivate init(_ sequence: KeySequence) {
-            pieces = ScanPieces(sequence.scan) { recordKey in
-                String(decoding: recordKey, as: UTF8.self)
-            }
+            pieces = ScanPieces(sequence.scan) { try fillKeys(&$0, $1, $2) }
         }
 
         /// - Throws: `.corrupt`, `.closed`, `.cancelled`.
-        public mutating func next() async throws -> String? { try await pieces.next() }
+        @inlinable
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws -> String? {
+            if let element = pieces.elements.popLast() { return element }
+            return try await pieces.nextOfNextPiece()
+        }
+
+        /// As `next(isolation:)`.
+        @inlinable
+        public mutating func next() async throws -> String? { try await next(isolation: nil) }
     }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -67,103 +86,5 @@ struct OrderedScan: Sendable {
     func begin() throws -> ViewScan {
         let view = try view?.engineView ?? dictionary.workspace.engine.view()
         return try view.scan(try range.get(), order)
-    }
-}
-
-/// Walks a scan a piece at a time, so that neither memory nor a thread of the pool is held for
-/// long.
-struct ScanPieces<Element> {
-    private enum Make {
-        case keys((UnsafeRawBufferPointer) -> Element)
-        case entries((UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Element)
-    }
-
-    private let ordered: OrderedScan
-    private let make: Make
-    private var scan: ViewScan?
-    private var remaining: Int
-    private var isFinished = false
-    /// The piece, the next element last. An element may expire while it waits its turn.
-    private var piece: [(element: Element, deadline: Deadline)] = []
-    /// What went wrong behind the piece.
-    private var failure: (any Error)?
-
-    private static var pieceCount: Int { 256 }
-    private static var pieceSizeBytes: Int { 256 << 10 }
-
-    init(_ ordered: OrderedScan, _ make: @escaping (UnsafeRawBufferPointer) -> Element) {
-        self.ordered = ordered
-        self.make = .keys(make)
-        remaining = ordered.limit
-    }
-
-    init(
-        _ ordered: OrderedScan,
-        _ make: @escaping (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Element
-    ) {
-        self.ordered = ordered
-        self.make = .entries(make)
-        remaining = ordered.limit
-    }
-
-    mutating func next() async throws -> Element? {
-        if let element = popLive() { return element }
-        if let failure { return try fail(failure) }
-        if isFinished { return nil }
-        try checkCancellation()
-        // Others get their turn between two pieces.
-        if scan != nil { await Task.yield() }
-        while true {
-            do { try fill() } catch {
-                // What was read before it stays in order: the error comes behind.
-                failure = error
-                finish()
-            }
-            if let element = popLive() { return element }
-            if let failure { return try fail(failure) }
-            if isFinished { return nil }
-        }
-    }
-
-    private mutating func popLive() -> Element? {
-        let clock = ordered.dictionary.workspace.engine.clock
-        while let (element, deadline) = piece.popLast() {
-            if clock.isLive(deadline) { return element }
-        }
-        return nil
-    }
-
-    /// Behind its error the sequence has ended.
-    private mutating func fail(_ error: any Error) throws -> Element? {
-        failure = nil
-        throw error
-    }
-
-    private mutating func finish() {
-        isFinished = true
-        scan = nil
-        piece.reverse()
-    }
-
-    private mutating func fill() throws {
-        let scan = try self.scan ?? ordered.begin()
-        self.scan = scan
-        let skipped = try ordered.range.get().prefix.count
-        var sizeBytes = 0
-        while piece.count < Self.pieceCount, sizeBytes < Self.pieceSizeBytes {
-            guard remaining > 0, let recordKey = scan.recordKey else { return finish() }
-            let key = UnsafeRawBufferPointer(rebasing: recordKey[skipped...])
-            switch make {
-            case .keys(let make): piece.append((make(key), scan.deadline))
-            case .entries(let make):
-                try scan.withValue { stored in
-                    sizeBytes += stored.count
-                    piece.append((try make(key, stored), scan.deadline))
-                }
-            }
-            remaining -= 1
-            try scan.moveToNext()
-        }
-        piece.reverse()
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import RoostCoding
 import RoostEngine
 
@@ -74,36 +75,33 @@ extension WorkspaceDictionary {
     /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.readOnly`, `.closed`,
     ///   `.outOfSpace`, `.cancelled`, and then nothing is changed; `.poisoned` where a sync
     ///   failed, and then the outcome is unknown until the workspace is reopened.
-    public func set<Value: BinaryCodable & Sendable>(
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String, durability: Durability? = nil
     ) async throws {
         try checkCancellation()
         let encoded = try encode(value, .binary())
-        _ = try await workspace.engine.write(
-            encoded, key: key, name: try checkedName(), durability: durability)
+        try await write(encoded, key, durability)
     }
 
     /// Sets the value of `key`; as the other `set(_:forKey:durability:)`.
     @_disfavoredOverload
-    public func set<Value: Codable & Sendable>(
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
         _ value: Value, forKey key: String, durability: Durability? = nil
     ) async throws {
         try checkCancellation()
         let encoded = try encode(value, .codable())
-        _ = try await workspace.engine.write(
-            encoded, key: key, name: try checkedName(), durability: durability)
+        try await write(encoded, key, durability)
     }
 
     /// Sets the value of `key`, written with `coder` whatever the dictionary's is; else as
     /// `set(_:forKey:durability:)`. A type that is `BinaryCodable`, or has a form of its own,
     /// takes that.
-    public func set<Value: Codable & Sendable>(
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
         _ value: Value, forKey key: String, coder: ValueCoder, durability: Durability? = nil
     ) async throws {
         try checkCancellation()
         let encoded = try encode(value, .codable(), coder: coder)
-        _ = try await workspace.engine.write(
-            encoded, key: key, name: try checkedName(), durability: durability)
+        try await write(encoded, key, durability)
     }
 
     /// Sets many values as one batch: they survive together, and no reader sees part of them.
@@ -123,7 +121,7 @@ extension WorkspaceDictionary {
     }
 
     /// Sets every entry of a Swift dictionary as one batch.
-    public func setAll<Value: BinaryCodable & Sendable>(
+    public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
         _ values: [String: Value], durability: Durability? = nil
     ) async throws {
         try await writeAll(values.lazy.map { ($0.key, $0.value) }, .binary(), durability)
@@ -131,7 +129,7 @@ extension WorkspaceDictionary {
 
     /// Sets every entry of a Swift dictionary as one batch.
     @_disfavoredOverload
-    public func setAll<Value: Codable & Sendable>(
+    public nonisolated(nonsending) func setAll<Value: Codable & Sendable>(
         _ values: [String: Value], durability: Durability? = nil
     ) async throws {
         try await writeAll(values.lazy.map { ($0.key, $0.value) }, .codable(), durability)
@@ -142,14 +140,21 @@ extension WorkspaceDictionary {
     /// The value of `key`, or `nil` where it has none.
     ///
     /// The codec is made only for values that have no fixed form: making one costs as much as
-    /// the rest of a read.
+    /// the rest of a read. The types that are read most are told apart once, at the call.
+    @_specialize(where Value == [UInt8])
+    @_specialize(where Value == Data)
+    @_specialize(where Value == String)
+    @_specialize(where Value == Int)
+    @_specialize(where Value == Double)
+    @_specialize(where Value == Bool)
     func read<Value>(
         _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Value? {
         let name = try checkedName()
         guard let found = try workspace.engine.find(key, name: name) else { return nil }
         let migrations = workspace.migrations
-        if !found.isWorthKeeping, migrations.isEmpty, let value = found.fixedValue(as: Value.self) {
+        if migrations.isEmpty, let value = found.fixedValue(as: Value.self) {
+            if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
             return value
         }
         return try codec().decode(
@@ -170,11 +175,34 @@ extension WorkspaceDictionary {
     }
 
     /// The stored form of `value`; with the dictionary's coder where `coder` is `nil`.
+    @_specialize(where Value == [UInt8])
+    @_specialize(where Value == Data)
+    @_specialize(where Value == String)
+    @_specialize(where Value == Int)
+    @_specialize(where Value == Double)
+    @_specialize(where Value == Bool)
     func encode<Value>(
         _ value: Value, _ codec: @autoclosure () -> ValueCodec<Value>, coder: ValueCoder? = nil
     ) throws -> EncodedValue {
-        let encoded = try FixedForm.encode(value) ?? codec().encode(value, coder: coder ?? self.coder)
+        let encoded =
+            try FixedForm.encode(value) ?? codec().encode(value, coder: coder ?? self.coder)
         return workspace.migrations.isEmpty ? encoded : withVersion(encoded, Value.self)
+    }
+
+    /// Puts, or with no value removes, one key.
+    @inline(__always)
+    nonisolated(nonsending) func write(
+        _ encoded: EncodedValue?, _ key: String, _ durability: Durability?
+    ) async throws {
+        let name = try checkedName()
+        let engine = workspace.engine
+        if let (shard, hash) = try engine.shardToWrite(
+            encoded, key: key, name: name, durability: durability),
+            let appended = try await shard.write(encoded, key: key, name: name, hash: hash)
+        {
+            return engine.noteAppended(appended, durability)
+        }
+        _ = try await engine.write(encoded, key: key, name: name, durability: durability)
     }
 
     private nonisolated(nonsending) func writeAll<Value>(

@@ -76,16 +76,17 @@ public struct WorkspaceDictionary: Sendable {
     /// Removes a key; a key without a value is no error. As durable as any write.
     ///
     /// - Throws: `.readOnly`, `.closed`, `.poisoned`, `.outOfSpace`, `.cancelled`.
-    public func removeValue(forKey key: String, durability: Durability? = nil) async throws {
+    public nonisolated(nonsending) func removeValue(
+        forKey key: String, durability: Durability? = nil
+    ) async throws {
         try checkCancellation()
-        _ = try await workspace.engine.write(
-            nil, key: key, name: try checkedName(), durability: durability)
+        try await write(nil, key, durability)
     }
 
     /// Removes every key as one batch: no reader sees part of it, and every other write falls
     /// wholly before or after it. Costs one operation in the log, however many keys there are;
     /// their space comes back at compaction.
-    public func removeAll(durability: Durability? = nil) async throws {
+    public nonisolated(nonsending) func removeAll(durability: Durability? = nil) async throws {
         try checkCancellation()
         var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
         batch.clear(try checkedName())

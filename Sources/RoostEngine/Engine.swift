@@ -27,6 +27,8 @@ package final class Engine: Sendable {
     let behind: WriteBehind
     let intervals: IntervalSync
     let liveViews = LiveViews()
+    /// What commits enqueued writes behind the call.
+    let taskExecutor: (any TaskExecutor)?
     private let closing = Mutex<Task<Void, any Error>?>(nil)
 
     init(parts: Recovery.Parts, configuration: EngineConfiguration) {
@@ -41,21 +43,32 @@ package final class Engine: Sendable {
         log = parts.log
         condition = parts.condition
         syncer = parts.syncer
+        taskExecutor = parts.scheduling.taskExecutor
         intervals = IntervalSync(syncer: parts.syncer, scheduling: parts.scheduling)
         compactor = Compactor(
             directory: parts.directory, manifest: parts.manifest, shards: parts.shards,
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
             clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
             scheduling: parts.scheduling)
-        behind.setOnAppend { [weak self] appended in
-            guard let self else { return }
-            noteAppended(appended, enqueuedDurability)
+        // Not the engine, weakly: an object that was ever referred to so takes a slower way at each
+        // retain, and every call retains the engine.
+        let durability = enqueuedDurability
+        behind.setOnAppend { [intervals, compactor] appended in
+            if case .interval(let duration) = durability {
+                intervals.noteWrite(
+                    within: duration, isUsual: durability == configuration.durability)
+            }
+            if appended.totalBytes >= compactor.schedule.nextFlushBytes {
+                compactor.noteGrowth(appended)
+            }
         }
     }
 
     deinit {
         feed.end()
         failures.end()
+        // The compactor knows the shards, and they know `behind`.
+        behind.setOnAppend(nil)
     }
 
     /// Opens the workspace in the directory at `path`, which is created where it is missing,

@@ -4,10 +4,20 @@ import RoostLog
 ///
 /// The embedded engine is its first implementation. Shards know batches, sequence numbers and
 /// opaque locations that can be read as memory; files, segments and syncs are below.
-package protocol Storage: Sendable {
+///
+/// A class, so that a shard reaches it by one reference.
+package protocol Storage: AnyObject, Sendable {
     /// Appends one batch and hands out its sequence number. When it returns the batch survives
     /// the process; on a throw nothing was appended.
     func append(
         payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
     ) throws -> LogWriter.Appended
+}
+
+extension LogWriter: Storage {
+    package func append(
+        payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
+    ) throws -> LogWriter.Appended {
+        try append(payloadCount: payloadCount, flags: isAwaited ? .synced : .none, fill: fill)
+    }
 }

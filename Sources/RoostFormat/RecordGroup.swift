@@ -49,6 +49,18 @@ public enum RecordGroup {
         /// The value's length once decompressed.
         package var rawCount: Int
 
+        package init(
+            flags: Flags, shared: Int, suffix: UnsafeRawBufferPointer, sequence: UInt64,
+            stored: UnsafeRawBufferPointer, rawCount: Int
+        ) {
+            self.flags = flags
+            self.shared = shared
+            self.suffix = suffix
+            self.sequence = sequence
+            self.stored = stored
+            self.rawCount = rawCount
+        }
+
         package var isPut: Bool { flags.contains(.put) }
 
         /// When a put's value expires.

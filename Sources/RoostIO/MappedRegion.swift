@@ -26,7 +26,7 @@ package final class MappedRegion: @unchecked Sendable {
 
     /// What the kernel is told about the use of the memory; hints, all of them.
     package enum Advice: Sendable {
-        case dropPages, readsAreRandom, willBeReadWhole
+        case dropPages, readsAreRandom, willBeReadWhole, willBeWritten
     }
 
     package init(
@@ -61,17 +61,30 @@ package final class MappedRegion: @unchecked Sendable {
         if begin < end { advise?(.willBeReadWhole, base + begin, end - begin) }
     }
 
+    /// Whether the memory is a file's pages that the kernel takes advice on.
+    package var takesAdvice: Bool { advise != nil }
+
+    /// Brings the pages of a part into the page table, ready to be written to: blocks for about a
+    /// microsecond a page, which whoever writes to them then does not.
+    package func prefault(offset: Int, sizeBytes wanted: Int) {
+        let end = min(offset + wanted, sizeBytes)
+        if offset < end { advise?(.willBeWritten, base + offset, end - offset) }
+    }
+
     package var bytes: UnsafeRawBufferPointer { .init(start: base, count: sizeBytes) }
+
+    /// Below this a mapping of its own, with its calls and page faults, costs more than zeros.
+    private static let smallSizeBytes = 256 << 10
 
     /// Zeroed memory with no file behind it.
     package static func anonymous(sizeBytes: Int) -> MappedRegion {
-        // From the kernel, zeroed page by page when it is first touched: most of a segment in
-        // memory never is.
-        let mapped = mmap(
-            nil, max(sizeBytes, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        if let mapped, mapped != MAP_FAILED {
-            return MappedRegion(base: mapped, sizeBytes: sizeBytes) { base, size in
-                munmap(base, max(size, 1))
+        if sizeBytes >= smallSizeBytes {
+            // From the kernel, zeroed page by page when it is first touched: most of a segment in
+            // memory never is.
+            let mapped = mmap(
+                nil, sizeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            if let mapped, mapped != MAP_FAILED {
+                return MappedRegion(base: mapped, sizeBytes: sizeBytes) { munmap($0, $1) }
             }
         }
         let base = UnsafeMutableRawPointer.allocate(byteCount: max(sizeBytes, 1), alignment: 64)

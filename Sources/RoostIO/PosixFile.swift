@@ -107,6 +107,7 @@ final class PosixFile: File {
                 case .dropPages: _ = madvise(base, size, MADV_DONTNEED)
                 case .readsAreRandom: _ = madvise(base, size, MADV_RANDOM)
                 case .willBeReadWhole: _ = madvise(base, size, MADV_WILLNEED)
+                case .willBeWritten: roost_prefault(base, size)
                 }
             },
             release: { base, size in munmap(base, size) })

@@ -46,8 +46,15 @@ package struct LogRecovery {
         try settle(breakPlace, manifestPath: directory.path)
     }
 
-    /// Where the frames that are kept end, by segment.
-    private var keptEnds: [UInt64: Int] = [:]
+    /// What is kept of a segment that was replayed.
+    private struct Kept {
+        var endOffset: Int
+        var lastSequence: UInt64
+        /// The last frame is a seal.
+        var isSealed: Bool
+    }
+
+    private var kept: [UInt64: Kept] = [:]
 
     private struct Break {
         var index: Int
@@ -64,7 +71,8 @@ package struct LogRecovery {
         case .valid(let header)
         where header.number != reader.number || header.workspace != manifest.workspace:
             throw RoostError(
-                .corrupt, "the log segment belongs to another workspace or another place in the log",
+                .corrupt,
+                "the log segment belongs to another workspace or another place in the log",
                 file: reader.file.path, offset: 16)
         default: return
         }
@@ -98,8 +106,9 @@ package struct LogRecovery {
                 frameCount += 1
                 try visit(frame, reader)
             }
-            keptEnds[reader.number] = end.offset
             lastSequence = end.expected - 1
+            kept[reader.number] = Kept(
+                endOffset: end.offset, lastSequence: lastSequence, isSealed: end.isSealed)
             durableSequence = max(durableSequence, end.durableSequence)
             lastSyncedSequence = max(lastSyncedSequence, end.lastSyncedSequence)
             if !end.isClean { return Break(index: index, offset: end.offset) }
@@ -118,7 +127,9 @@ package struct LogRecovery {
                     continue
                 }
                 evidence = max(evidence, header.durableSequence)
-                let from = index == place.index && place.offset > 0 ? place.offset : SegmentHeader.sizeBytes
+                let from =
+                    index == place.index && place.offset > 0
+                    ? place.offset : SegmentHeader.sizeBytes
                 evidence = max(
                     evidence, reader.durableSequenceBehind(from, header, after: lastSequence))
             }
@@ -174,16 +185,25 @@ package struct LogRecovery {
     /// Writes what may not be on disk once more, where it stands.
     ///
     /// Before this opening a sync of it may have failed. The kernel then still shows the pages
-    /// and takes them for clean: a sync would succeed without writing them.
+    /// and takes them for clean: a sync would succeed without writing them. The last segment's
+    /// seal may be such a page though all batches before it are on disk: where an opening cut the
+    /// log, and failed to sync the seal.
     private func rewriteUncertain() throws {
-        guard durableSequence < lastSequence else { return }
         for reader in readers {
-            guard case .valid(let header) = reader.header else { continue }
-            let kept = min(keptEnds[reader.number] ?? 0, reader.region.sizeBytes)
-            let start = reader.offset(behind: durableSequence, header, limit: kept)
-            guard start < kept else { continue }
+            guard case .valid(let header) = reader.header, let kept = kept[reader.number] else {
+                continue
+            }
+            let end = min(kept.endOffset, reader.region.sizeBytes)
+            var start = end
+            if kept.isSealed, reader.number == readers.last?.number {
+                start = kept.endOffset - Frame.headerSizeBytes
+            }
+            if kept.lastSequence > durableSequence {
+                start = min(start, reader.offset(behind: durableSequence, header, limit: end))
+            }
+            guard start < end else { continue }
             let base = UnsafeRawPointer(reader.region.base) + start
-            try reader.file.write(.init(start: base, count: kept - start), at: UInt64(start))
+            try reader.file.write(.init(start: base, count: end - start), at: UInt64(start))
         }
     }
 

@@ -37,6 +37,8 @@ package final class LogWriter: Sendable {
         /// Segments whose directory entry may not be on disk.
         var hasNewEntries = true
         var totalBytes: UInt64 = 0
+        /// The offset from which more of the current segment is to be made ready for writing.
+        var prefaultOffset: Int
         var isClosed = false
         /// Why a frame is broken that was only partly written; the log is then closed, as what
         /// was written behind it could never be replayed.
@@ -50,6 +52,7 @@ package final class LogWriter: Sendable {
     let state: Mutex<State>
     let directory: any Directory
     package let history: LogHistory
+    private let prefaulter: LogPrefaulter?
     private let workspace: WorkspaceIdentifier
     /// Of the segments behind the first.
     private let minimumSegmentSizeBytes: Int
@@ -60,11 +63,13 @@ package final class LogWriter: Sendable {
         directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
         sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
         minimumSegmentSizeBytes: Int = 1 << 20, earlierFiles: [any File] = [],
-        history: LogHistory = .init()
+        history: LogHistory = .init(),
+        prefaulter: LogPrefaulter? = nil
     ) throws {
         let segment = try LogSegment.create(number: number, sizeBytes: sizeBytes, in: directory)
         self.directory = directory
         self.history = history
+        self.prefaulter = prefaulter
         self.workspace = workspace
         self.minimumSegmentSizeBytes = minimumSegmentSizeBytes
         durable = Atomic(durableSequence)
@@ -78,7 +83,8 @@ package final class LogWriter: Sendable {
             State(
                 segment: segment, seed: header.seed, offset: SegmentHeader.sizeBytes,
                 lastSequence: lastSequence, nextNumber: number + 1, unsynced: [segment],
-                earlierFiles: earlierFiles))
+                // A first segment may be all that a small store ever writes.
+                earlierFiles: earlierFiles, prefaultOffset: .max))
     }
 
     package var lastSequence: UInt64 { state.withLock { $0.lastSequence } }
@@ -103,7 +109,8 @@ package final class LogWriter: Sendable {
     ) throws -> Appended {
         try state.withLock { state in
             let size = Frame.sizeBytes(payloadCount: payloadCount)
-            if size > state.segment.sizeBytes - Self.sealSizeBytes - state.offset || state.isClosed {
+            if size > state.segment.sizeBytes - Self.sealSizeBytes - state.offset || state.isClosed
+            {
                 try makeRoom(size, &state)
             }
             let start = state.segment.region.base + state.offset
@@ -118,6 +125,8 @@ package final class LogWriter: Sendable {
             state.offset += size
             state.lastSequence = sequence
             state.totalBytes += UInt64(size)
+            // Who waits for syncs waits for what is ready and empty too.
+            if state.offset >= state.prefaultOffset, flags != .synced { prefault(&state) }
             return Appended(
                 sequence: sequence, location: UInt(bitPattern: start),
                 region: state.segment.region, totalBytes: state.totalBytes)
@@ -159,6 +168,16 @@ package final class LogWriter: Sendable {
         min(max(sizeBytes * 2, minimumSegmentSizeBytes), Self.largestSegmentSizeBytes)
     }
 
+    /// Has the next pages made ready, while those before them are still written to.
+    @inline(never)
+    private func prefault(_ state: inout State) {
+        let step = LogPrefaulter.aheadBytes
+        let begin = state.prefaultOffset == 0 ? 0 : state.prefaultOffset + step / 2
+        state.prefaultOffset = begin + step / 2
+        prefaulter?.begin(state.segment.region, offset: begin, sizeBytes: step)
+        if begin + step >= state.segment.sizeBytes { state.prefaultOffset = .max }
+    }
+
     @inline(never)
     private func makeRoom(_ frameSizeBytes: Int, _ state: inout State) throws {
         if let failure = state.failure { throw failure }
@@ -174,7 +193,8 @@ package final class LogWriter: Sendable {
                 nextSizeBytes(after: min(state.segment.sizeBytes, Self.largestSegmentSizeBytes)),
                 (needed + page - 1) / page * page)
             // Numbers go up with sequence numbers, so a standby that is too small is given up.
-            segment = try LogSegment.create(number: state.nextNumber, sizeBytes: size, in: directory)
+            segment = try LogSegment.create(
+                number: state.nextNumber, sizeBytes: size, in: directory)
             state.nextNumber += 1
             if state.standby != nil {
                 let unused = state.standby!.number
@@ -196,6 +216,8 @@ package final class LogWriter: Sendable {
         state.offset = SegmentHeader.sizeBytes
         state.unsynced.append(segment)
         state.hasNewEntries = true
+        let isReadied = prefaulter != nil && segment.isMapped && segment.region.takesAdvice
+        state.prefaultOffset = isReadied ? 0 : .max
     }
 
     private static func begin(_ segment: LogSegment, header: SegmentHeader) throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import RoostSimulator
 
 /// Tries every state that a crash may leave of short workloads.
@@ -11,23 +12,40 @@ struct EnumerateCommand: AsyncParsableCommand {
             is JSON. Exit status 1 where a state shows what it must not.
             """)
 
-    func run() async throws {
+    @Option(help: "Workloads at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
+
+    private struct Outcome: Sendable {
         var stateCount = 0
         var nestedCount = 0
-        var failureCount = 0
-        for workload in CrashWorkload.all {
-            do {
-                let enumeration = try await workload.explore()
-                stateCount += enumeration.stateCount
-                nestedCount += enumeration.nestedStateCount
-            } catch {
-                failureCount += 1
-                print("\(workload.name): \(error)")
+        var failure: String?
+    }
+
+    func run() async throws {
+        let width = max(1, width)
+        let outcomes = await withTaskGroup(of: Outcome.self) { group in
+            var outcomes: [Outcome] = []
+            for (index, workload) in CrashWorkload.all.enumerated() {
+                if index >= width, let outcome = await group.next() { outcomes.append(outcome) }
+                group.addTask { await Self.explore(workload) }
             }
+            for await outcome in group { outcomes.append(outcome) }
+            return outcomes
         }
+        let failures = outcomes.compactMap(\.failure)
+        for failure in failures { print(failure) }
         print(
-            #"{"workloads":\#(CrashWorkload.all.count),"states":\#(stateCount),"#
-                + #""nested_states":\#(nestedCount),"failures":\#(failureCount)}"#)
-        if failureCount > 0 { throw ExitCode.failure }
+            #"{"workloads":\#(outcomes.count),"#
+                + #""states":\#(outcomes.reduce(0) { $0 + $1.stateCount }),"#
+                + #""nested_states":\#(outcomes.reduce(0) { $0 + $1.nestedCount }),"#
+                + #""failures":\#(failures.count)}"#)
+        if !failures.isEmpty { throw ExitCode.failure }
+    }
+
+    private static func explore(_ workload: CrashWorkload) async -> Outcome {
+        do {
+            let enumeration = try await workload.explore()
+            return Outcome(
+                stateCount: enumeration.stateCount, nestedCount: enumeration.nestedStateCount)
+        } catch { return Outcome(failure: "\(workload.name): \(error)") }
     }
 }

@@ -1,14 +1,23 @@
 import ArgumentParser
 import Foundation
+import RoostSimulation
 import RoostSimulator
 import Synchronization
 
 @main
 struct SimulateCommand: AsyncParsableCommand {
+    static func main() async {
+        // Runs are short, and each takes what the one before gave back: kept, it need not be taken
+        // from the kernel again, zeroed, and mapped page by page.
+        keepFreedMemory()
+        await main(nil)
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "roost-simulate",
         abstract: "Runs the store over a simulated disk.",
-        subcommands: [SeedsCommand.self, EnumerateCommand.self, DamageCommand.self], defaultSubcommand: SeedsCommand.self)
+        subcommands: [SeedsCommand.self, EnumerateCommand.self, DamageCommand.self],
+        defaultSubcommand: SeedsCommand.self)
 }
 
 /// Runs seeds over the simulated file system and ends with one line of JSON.
@@ -45,7 +54,8 @@ struct SeedsCommand: AsyncParsableCommand {
                         + " --first-seed \(failed.seed) --steps \(steps) --trace",
                 ]
                 if isTraced {
-                    lines = await Simulator.run(seed: failed.seed, steps: steps, isTraced: true)
+                    lines =
+                        await Simulator.run(seed: failed.seed, steps: steps, isTraced: true)
                         .failed.flatMap(\.trace) + lines
                 }
                 FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))

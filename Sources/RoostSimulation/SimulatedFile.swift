@@ -73,24 +73,17 @@ struct SimulatedFile: File {
             return state.disk.inodes[inode]?.volatile
         }
         guard let content else { return nil }
-        let base = mmap(
-            nil, sizeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-        guard let base, base != MAP_FAILED else {
-            throw RoostError(.io, "no memory for a simulated mapping", file: path)
-        }
-        // Reading zeros then costs one fault for 2 MiB of them.
-        madvise(base, sizeBytes, MADV_HUGEPAGE)
+        let memory = MappedRegion.anonymous(sizeBytes: sizeBytes)
+        let base = memory.base
         content.copy(to: .init(start: base, count: min(sizeBytes, content.sizeBytes)), at: 0)
-        if !writable {
-            return MappedRegion(base: base, sizeBytes: sizeBytes) { base, size in munmap(base, size) }
-        }
+        if !writable { return memory }
         let address = UInt(bitPattern: base)
         machine.state.withLock { state in
             state.disk.inodes[inode]?.addMapping(.init(base: address, sizeBytes: sizeBytes))
         }
-        return MappedRegion(base: base, sizeBytes: sizeBytes) { [machine, inode] base, size in
+        return MappedRegion(base: base, sizeBytes: sizeBytes) { [machine, inode] _, _ in
             machine.state.withLock { $0.disk.inodes[inode]?.removeMapping(base: address) }
-            munmap(base, size)
+            withExtendedLifetime(memory) {}
         }
     }
 }

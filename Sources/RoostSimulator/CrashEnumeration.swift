@@ -16,12 +16,15 @@ package struct CrashEnumeration {
         let body: (@Sendable (Engine) async throws -> Void)?
 
         /// A batch.
-        package static func write(_ changes: [History.Change], _ durability: Durability = .process) -> Step {
+        package static func write(_ changes: [History.Change], _ durability: Durability = .process)
+            -> Step
+        {
             Step(changes: changes, durability: durability, body: nil)
         }
 
         /// A call after which all batches before it are on disk.
-        package static func call(_ body: @escaping @Sendable (Engine) async throws -> Void) -> Step {
+        package static func call(_ body: @escaping @Sendable (Engine) async throws -> Void) -> Step
+        {
             Step(changes: [], durability: .synced, body: body)
         }
     }
@@ -100,7 +103,8 @@ package struct CrashEnumeration {
         var oracle = reached.history
         oracle.acknowledgedCount = promised.history.acknowledgedCount
         oracle.durableCount = promised.history.durableCount
-        try await check(image.afterKill(), oracle, oracle.acknowledgedCount, "call \(callCount), kill")
+        try await check(
+            image.afterKill(), oracle, oracle.acknowledgedCount, "call \(callCount), kill")
         var choices = EnumeratedChoices()
         var count = 0
         repeat {

@@ -8,7 +8,7 @@ package struct CrashWorkload: Sendable {
     let openings: [[Step]]
     var thresholdBytes: UInt64 = 1 << 20
     var allowsMapping = true
-    var segmentSizeBytes = 1 << 20
+    var segmentSizeBytes = 64 << 10
 
     /// Tries them; throws at the first state that shows what it must not.
     package func explore() async throws -> CrashEnumeration {
@@ -154,7 +154,8 @@ package struct CrashWorkload: Sendable {
                 [.write([put("x", 2)]), .write([put("z", 3)], .synced), close],
             ], allowsMapping: false),
         CrashWorkload(
-            name: "openings that write nothing", openings: [[.write([put("x", 1)])], [], [close], []]),
+            name: "openings that write nothing",
+            openings: [[.write([put("x", 1)])], [], [close], []]),
         CrashWorkload(
             name: "a batch in every opening",
             openings: (1...4).map { [.write([put("x", $0), put("y", $0, 600)])] }),

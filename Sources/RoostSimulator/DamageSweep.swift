@@ -75,10 +75,16 @@ package enum DamageSweep {
         _ scheduling: SimulatedScheduling
     ) async -> Counts {
         var counts = Counts()
+        let newestSegment = store.disk.fileNames.last {
+            $0.hasPrefix("log-") && store.disk.usedSizeBytes(of: $0) > 0
+        }
         for file in store.disk.fileNames {
             let cases = damages(
                 of: file, sizeBytes: store.disk.sizeBytes(of: file),
-                usedSizeBytes: store.disk.usedSizeBytes(of: file), extent)
+                usedSizeBytes: store.disk.usedSizeBytes(of: file), extent,
+                // A kill also leaves a segment of no bytes, or none, where it was never begun: what
+                // only that segment knew of cannot be told to be missing.
+                isLossTold: store.isClosed || file != newestSegment)
             for index in cases.indices where index % partCount == part {
                 let place = "\(store.name), \(file), \(cases[index])"
                 counts.cases += 1
@@ -96,13 +102,12 @@ package enum DamageSweep {
     }
 
     private static func damages(
-        of file: String, sizeBytes: Int, usedSizeBytes: Int, _ extent: Extent
+        of file: String, sizeBytes: Int, usedSizeBytes: Int, _ extent: Extent,
+        isLossTold: Bool
     ) -> [Damage] {
-        var damages: [Damage] = [.remove]
+        var damages: [Damage] = isLossTold ? [.remove] : []
         for offset in 0..<sizeBytes {
-            // A segment of no bytes is also what a kill leaves of one that was never begun, so an
-            // opening cannot tell a loss by it.
-            let isCutTold = offset > 0 || !file.hasPrefix("log-")
+            let isCutTold = offset > 0 || isLossTold
             let bit = offset * 5 % 8
             switch extent {
             case .everyBit:
@@ -143,7 +148,8 @@ package enum DamageSweep {
         }
         let isTorn = kept < store.contents.count - 1
         if isTorn, engine.recovery.tornTails.isEmpty {
-            throw SimulationFailure("\(kept) of \(store.contents.count - 1) batches, without a word")
+            throw SimulationFailure(
+                "\(kept) of \(store.contents.count - 1) batches, without a word")
         }
         let isRefused = try check(engine, store.contents[kept], keys: store.keys)
         if isRefused {
@@ -165,13 +171,26 @@ package enum DamageSweep {
                 do {
                     let found = try engine.value(key, DictionaryName(dictionary)!)
                     guard found == expected[dictionary]?[key] else {
-                        throw SimulationFailure("\(dictionary)/\(key) is \(found?.count ?? -1) bytes")
+                        throw SimulationFailure(
+                            "\(dictionary)/\(key) is \(found?.count ?? -1) bytes")
                     }
                 } catch let error as RoostError {
                     try requireDamage(error)
                     isRefused = true
                 }
             }
+        }
+        do {
+            let view = try engine.view()
+            for dictionary in keys.keys {
+                let count = try view.count(of: DictionaryName(dictionary)!)
+                guard count == expected[dictionary]?.count ?? 0 else {
+                    throw SimulationFailure("\(dictionary) counts \(count)")
+                }
+            }
+        } catch let error as RoostError {
+            try requireDamage(error)
+            isRefused = true
         }
         do {
             let found = try engine.content()

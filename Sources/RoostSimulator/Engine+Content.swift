@@ -8,7 +8,8 @@ extension Engine {
         defer { view.close() }
         let content = try view.content()
         for (dictionary, values) in content {
-            for (key, stored) in values where try value(key, DictionaryName(dictionary)!) != stored {
+            for (key, stored) in values where try value(key, DictionaryName(dictionary)!) != stored
+            {
                 throw SimulationFailure("a look-up of \(dictionary)/\(key) and a scan differ")
             }
         }

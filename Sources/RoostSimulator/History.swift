@@ -26,7 +26,7 @@ package struct History: Sendable {
 
     /// A call whose batch's place in the log, if it has one, is not known.
     struct Pending: Sendable {
-        enum State { case underWay, failed, acknowledged }
+        enum State { case underWay, failed, acknowledged, enqueued }
 
         var identifier: Int
         var batch: Batch
@@ -34,6 +34,8 @@ package struct History: Sendable {
         /// The last batch when the call began, and when it ended: its own is between.
         var lowest: Int
         var highest = Int.max
+        /// Whoever asked was told that it is on disk.
+        var isOnDisk = false
         /// A reader saw it, so what a power cut leaves has it, if it waits for the disk.
         var wasSeen = false
     }
@@ -57,10 +59,22 @@ package struct History: Sendable {
     /// Batches up to this one were promised to be on disk within a time.
     var promisedCount = 0
     private var nextIdentifier = 0
+    /// The time of day that values expire by, in milliseconds since 1970.
+    private let clock: @Sendable () -> UInt64
 
-    package init() {}
+    package init(clock: @escaping @Sendable () -> UInt64 = { 0 }) { self.clock = clock }
+
+    var now: UInt64 { clock() }
 
     package var lastKnown: Int { batches.count }
+
+    /// The batch with a number, where it is known which one that is.
+    func certainBatch(_ sequence: Int) -> Batch? {
+        guard batches.indices.contains(sequence - 1),
+            !guesses.contains(where: { $0.indices.contains(sequence - 1) })
+        else { return nil }
+        return batches[sequence - 1]
+    }
 
     // MARK: Calls
 
@@ -71,6 +85,20 @@ package struct History: Sendable {
         return nextIdentifier
     }
 
+    /// A put is visible, and gets its number later, or never.
+    mutating func enqueue(_ change: Change, lastSequence: Int) {
+        let batch = Batch(changes: [change], isAwaited: false)
+        let identifier = begin(batch, lastSequence: lastSequence)
+        if let index = index(of: identifier) { pending[index].state = .enqueued }
+    }
+
+    /// What these calls enqueued is on disk.
+    mutating func noteOnDisk(_ identifiers: [Int]) {
+        for identifier in identifiers {
+            if let index = index(of: identifier) { pending[index].isOnDisk = true }
+        }
+    }
+
     /// The call succeeded and its batch got the number `sequence`.
     mutating func place(_ identifier: Int, at sequence: Int) throws {
         guard let index = index(of: identifier) else { return }
@@ -78,6 +106,7 @@ package struct History: Sendable {
         guard sequence > call.lowest else {
             throw SimulationFailure("batch \(sequence) was called for behind batch \(call.lowest)")
         }
+        if call.isOnDisk { durableCount = max(durableCount, sequence) }
         while batches.count < sequence { batches.append(nil) }
         guard batches[sequence - 1] == nil else {
             throw SimulationFailure("two batches have the number \(sequence)")
@@ -115,9 +144,12 @@ package struct History: Sendable {
     // MARK: Openings
 
     /// An opening kept the first `count` batches and shows `found`: finds out which calls made
-    /// the batches that are not known. `isWhole` where every acknowledged batch must be there.
+    /// the batches that are not known. `isWhole` where every acknowledged batch must be there,
+    /// `isTorn` where the log's end was damaged and declared torn: what was safe may be gone with it.
     /// `nil`, or how the two differ.
-    package mutating func keep(_ count: Int, showing found: Content, isWhole: Bool = false) -> String? {
+    package mutating func keep(
+        _ count: Int, showing found: Content, isWhole: Bool = false, isTorn: Bool = false
+    ) -> String? {
         for guess in guesses where guess.indices.contains(where: { $0 >= count }) {
             // A part of them is cut off: which one, is open again.
             for index in guess.indices where index < count { batches[index] = nil }
@@ -129,50 +161,75 @@ package struct History: Sendable {
         let gaps = batches.indices.filter { batches[$0] == nil }
         let required = Set(
             pending.filter {
-                $0.state == .acknowledged && (isWhole || $0.batch.isAwaited)
+                guard !isTorn else { return false }
+                return $0.isOnDisk || $0.state == .acknowledged && (isWhole || $0.batch.isAwaited)
                     || $0.wasSeen && $0.batch.isAwaited
             }.map(\.identifier))
-        var used: Set<Int> = []
-        var difference: String?
-        guard fill(gaps[...], &used, required, found, &difference) else {
-            let expected = content(of: batches)
-            return (difference ?? "\(gaps.count) batches that nobody called for")
-                + (expected == found ? "" : "; " + (Self.difference(found: found, expected: expected) ?? ""))
+        var search = Search(found: found, required: required)
+        fill(gaps[...], &search)
+        guard let explanation = search.explanation else {
+            let expected = Self.live(content(of: batches), at: now)
+            return (search.difference ?? "\(gaps.count) batches that nobody called for")
+                + (expected == found
+                    ? "" : "; " + (Self.difference(found: found, expected: expected) ?? ""))
         }
+        batches = explanation
         if !gaps.isEmpty { guesses.append(Guess(indices: gaps, calls: pending)) }
         pending = []
         visibleContent = found
         acknowledgedCount = count
         promisedCount = 0
-        let lastAwaited = batches.lastIndex { $0?.isAwaited == true }.map { $0 + 1 } ?? 0
-        durableCount = max(min(durableCount, count), lastAwaited)
+        durableCount = max(min(durableCount, count), search.leastAwaitedCount)
         return nil
     }
 
-    /// Tries the calls in the places that may be theirs until all of it shows `found`.
-    private mutating func fill(
-        _ gaps: ArraySlice<Int>, _ used: inout Set<Int>, _ required: Set<Int>, _ found: Content,
-        _ difference: inout String?
-    ) -> Bool {
-        guard let gap = gaps.first else {
-            guard required.isSubset(of: used) else {
-                difference = difference ?? "an acknowledged batch is not there"
-                return false
-            }
-            let expected = content(of: batches)
-            if expected == found { return true }
-            difference = difference ?? Self.difference(found: found, expected: expected)
-            return false
+    /// What is looked for in the places of unknown batches, and what was found.
+    private struct Search {
+        let found: Content
+        /// Calls that must have a place.
+        let required: Set<Int>
+        var used: Set<Int> = []
+        /// The first of the ways to fill the places that shows what was found.
+        var explanation: [Batch?]?
+        /// Batches up to this one are on disk whichever of those ways is the right one.
+        var leastAwaitedCount = Int.max
+        var triesLeft = 2000
+        var difference: String?
+    }
+
+    /// Tries the calls in the places that may be theirs.
+    private mutating func fill(_ gaps: ArraySlice<Int>, _ search: inout Search) {
+        guard search.triesLeft > 0 || search.explanation == nil else {
+            // Too many ways to look at all of them: what is certain without them.
+            search.leastAwaitedCount = min(search.leastAwaitedCount, durableCount)
+            return
         }
+        guard let gap = gaps.first else { return judge(&search) }
         for call in pending
-        where call.lowest <= gap && gap < call.highest && !used.contains(call.identifier) {
+        where call.lowest <= gap && gap < call.highest && !search.used.contains(call.identifier) {
             batches[gap] = call.batch
-            used.insert(call.identifier)
-            if fill(gaps.dropFirst(), &used, required, found, &difference) { return true }
-            used.remove(call.identifier)
+            search.used.insert(call.identifier)
+            fill(gaps.dropFirst(), &search)
+            search.used.remove(call.identifier)
         }
         batches[gap] = nil
-        return false
+    }
+
+    private func judge(_ search: inout Search) {
+        search.triesLeft -= 1
+        guard search.required.isSubset(of: search.used) else {
+            search.difference = search.difference ?? "an acknowledged batch is not there"
+            return
+        }
+        let expected = Self.live(content(of: batches), at: now)
+        guard expected == search.found else {
+            search.difference =
+                search.difference ?? Self.difference(found: search.found, expected: expected)
+            return
+        }
+        search.explanation = search.explanation ?? batches
+        let lastAwaited = batches.lastIndex { $0?.isAwaited == true }.map { $0 + 1 } ?? 0
+        search.leastAwaitedCount = min(search.leastAwaitedCount, lastAwaited)
     }
 
     // MARK: Content
@@ -187,7 +244,8 @@ package struct History: Sendable {
         for case .clear(let dictionary) in batch.changes { content[dictionary] = nil }
         for change in batch.changes {
             switch change {
-            case .put(let dictionary, let key, let value): content[dictionary, default: [:]][key] = value
+            case .put(let dictionary, let key, let value):
+                content[dictionary, default: [:]][key] = value
             case .remove(let dictionary, let key):
                 content[dictionary]?[key] = nil
                 if content[dictionary]?.isEmpty == true { content[dictionary] = nil }

@@ -9,6 +9,8 @@ struct SampleStore: Sendable {
     let name: String
     let disk: Disk
     let configuration: EngineConfiguration
+    /// Ended by a close and not by a kill.
+    let isClosed: Bool
     /// What readers see with that many batches.
     private(set) var contents: [History.Content] = [[:]]
     /// Every key that was ever written, by dictionary, and one that was not.
@@ -66,33 +68,43 @@ struct SampleStore: Sendable {
         try await body(engine, &recorder)
         if closes { try await engine.close() }
         var store = SampleStore(
-            name: name, disk: fileSystem.turnOff().afterKill(), configuration: configuration)
+            name: name, disk: fileSystem.turnOff().afterKill(), configuration: configuration,
+            isClosed: closes)
         store.contents = recorder.contents
         store.keys = recorder.keys
         return store
     }
 
-    private init(name: String, disk: Disk, configuration: EngineConfiguration) {
+    private init(
+        name: String, disk: Disk, configuration: EngineConfiguration, isClosed: Bool
+    ) {
         self.name = name
         self.disk = disk
         self.configuration = configuration
+        self.isClosed = isClosed
     }
 
     private static func put(
-        _ key: String, _ number: UInt8, _ count: Int = 12, in dictionary: String = "a"
+        _ key: String, _ number: UInt8, _ count: Int = 12, in dictionary: String = "a",
+        deadline: Deadline = .never, version: UInt32 = 1
     ) -> History.Change {
-        let value = [ValueKind.data.rawValue, number] + (0..<count).map { UInt8($0 & 15) }
+        let header = ValueHeader(
+            kind: ValueKind.data.rawValue, deadline: deadline, version: version)
+        let value = header.bytes + [number] + (0..<count).map { UInt8($0 & 15) }
         return .put(dictionary: dictionary, key: key, value: value)
     }
 
     /// Overwrites, removals, a batch, a clear; half of it known to be on disk.
     private static func writeLog(_ engine: Engine, _ recorder: inout Recorder) async throws {
         try await recorder.make([put("x", 1)], .process, on: engine)
-        try await recorder.make([put("x", 2), put("y", 2), put("z", 2, in: "b")], .process, on: engine)
+        try await recorder.make(
+            [put("x", 2), put("y", 2), put("z", 2, in: "b")], .process, on: engine)
         try await recorder.make([.remove(dictionary: "a", key: "y")], .synced, on: engine)
         try await recorder.make([put("w", 4, in: "b")], .process, on: engine)
-        try await recorder.make([.clear(dictionary: "b"), put("v", 5, in: "b")], .synced, on: engine)
-        try await recorder.make([put("x", 6, 100)], .process, on: engine)
+        try await recorder.make(
+            [.clear(dictionary: "b"), put("v", 5, in: "b")], .synced, on: engine)
+        try await recorder.make(
+            [put("x", 6, 100, deadline: .latest), put("y", 6, version: 7)], .process, on: engine)
         try await recorder.make([.remove(dictionary: "b", key: "v")], .process, on: engine)
     }
 
@@ -101,13 +113,16 @@ struct SampleStore: Sendable {
     private static func writeSnapshots(_ engine: Engine, _ recorder: inout Recorder) async throws {
         let many = (0..<90).map { put("key \($0)", UInt8($0), 24 + $0 % 40, in: "many") }
         try await recorder.make(many, .process, on: engine)
-        try await recorder.make([put("x", 1), put("y", 1), put("z", 1, in: "b")], .process, on: engine)
+        try await recorder.make(
+            [put("x", 1), put("y", 1), put("z", 1, in: "b")], .process, on: engine)
         try await engine.compact()
         try await recorder.make(
             [put("key 3", 200, in: "many"), .remove(dictionary: "many", key: "key 4")], .process,
             on: engine)
-        try await recorder.make([.clear(dictionary: "b"), put("u", 3, in: "b")], .process, on: engine)
-        try await recorder.make([put("y", 2)], .process, on: engine)
+        try await recorder.make(
+            [.clear(dictionary: "b"), put("u", 3, in: "b")], .process, on: engine)
+        try await recorder.make(
+            [put("y", 2, deadline: .latest), put("w", 2, version: 300)], .process, on: engine)
         try await engine.flush()
     }
 }

@@ -4,6 +4,11 @@ import RoostSimulation
 package struct SimulationCounts: Sendable, Codable {
     package var seeds = 0
     package var operations = 0
+    /// The operations by kind.
+    package var actions: [String: Int] = [:]
+    /// Operations whose task was cancelled.
+    package var cancellations = 0
+    package var watchEvents = 0
     package var crashes = 0
     package var powerCuts = 0
     package var kills = 0
@@ -36,6 +41,9 @@ package struct SimulationCounts: Sendable, Codable {
     package mutating func add(_ other: SimulationCounts) {
         seeds += other.seeds
         operations += other.operations
+        actions.merge(other.actions, uniquingKeysWith: +)
+        cancellations += other.cancellations
+        watchEvents += other.watchEvents
         crashes += other.crashes
         powerCuts += other.powerCuts
         kills += other.kills

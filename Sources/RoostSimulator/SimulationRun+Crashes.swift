@@ -106,10 +106,11 @@ extension SimulationRun {
             let recovery = opened.engine.recovery
             let kept = Int(recovery.lastSequence)
             guard kept >= requiredCount || !recovery.tornTails.isEmpty else {
-                throw SimulationFailure("\(place): lost without a word, \(kept) of \(requiredCount)")
+                throw SimulationFailure(
+                    "\(place): lost without a word, \(kept) of \(requiredCount)")
             }
             let found = try opened.engine.content()
-            if let difference = history.keep(kept, showing: found) {
+            if let difference = history.keep(kept, showing: found, isTorn: kept < requiredCount) {
                 throw SimulationFailure("\(place), opened with \(kept) batches: \(difference)")
             }
             counts.rotHarmless += 1

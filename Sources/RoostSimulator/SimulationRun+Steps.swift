@@ -7,12 +7,17 @@ extension SimulationRun {
     /// Makes one call; other tasks make theirs whenever this one waits.
     func perform(_ action: Workload.Action, on workspace: Workspace) async throws {
         let engine = workspace.engine
+        // What calls showed that a stopped machine cut short is not known, and may be seen.
+        if fileSystem.isOff { return }
         switch action {
         case .write(let changes, let durability): try await write(engine, changes, durability)
+        case .enqueue(let change): try enqueue(change, engine)
         case .read(let dictionary, let key):
             let found = try engine.value(key, DictionaryName(dictionary)!)
             guard history.allows(found, dictionary: dictionary, key: key) else {
-                throw SimulationFailure("a wrong value of \(dictionary)/\(key)")
+                throw SimulationFailure(
+                    "a wrong value of \(dictionary)/\(key): "
+                        + history.explanation(of: found, dictionary, key))
             }
         case .transaction(let dictionary, let key, let changes, let durability):
             try await makeTransaction(engine, reading: key, in: dictionary, changes, durability)
@@ -21,20 +26,19 @@ extension SimulationRun {
             defer { view.close() }
             let first = try view.content()
             try await scheduling.sleep(for: .milliseconds(1))
-            if try view.content() != first { throw SimulationFailure("a read view has changed") }
+            if try view.content() != History.live(first, at: history.now) {
+                throw SimulationFailure("a read view has changed")
+            }
         case .check: try compare(workspace, "while open")
-        case .synchronize:
-            let last = history.lastKnown
-            try await engine.synchronize()
-            // Counted by what is known to have been appended: nothing else was promised.
-            if !fileSystem.isOff { history.durableCount = max(history.durableCount, last) }
-            note("synchronized \(last)")
+        case .synchronize: try await synchronize { try await engine.synchronize() }
+        case .confirm: try await synchronize(drains: false) { try await engine.confirm(.synced) }
         case .rest:
             let last = history.promisedCount
             await scheduling.waitUntilIdle()
             guard !fileSystem.isOff, !hasFaults, self.workspace === workspace else { return }
             history.durableCount = max(history.durableCount, last)
             note("rested, \(last) is on disk")
+        case .wait(let duration): try await scheduling.sleep(for: duration)
         case .compact:
             note("compact")
             try await engine.compact()
@@ -42,10 +46,25 @@ extension SimulationRun {
         }
     }
 
+    private func synchronize(
+        drains: Bool = true, _ body: () async throws -> Void
+    ) async throws {
+        let last = history.lastKnown
+        let enqueued = drains ? history.enqueuedCalls : []
+        try await body()
+        // Where a fault hit, one of them may have been given up, and somebody told of it before.
+        if !fileSystem.isOff, !hasFaults { history.noteOnDisk(enqueued) }
+        // Counted by what is known to have been appended: nothing else was promised.
+        if !fileSystem.isOff { history.durableCount = max(history.durableCount, last) }
+        note("synchronized \(last)")
+    }
+
     private func write(
         _ engine: Engine, _ changes: [History.Change], _ durability: Durability
     ) async throws {
-        _ = try await call(engine, changes, durability) { try await engine.make(changes, durability) }
+        _ = try await call(engine, changes, durability) {
+            try await engine.make(changes, durability)
+        }
     }
 
     private func makeTransaction(
@@ -62,7 +81,8 @@ extension SimulationRun {
             }
             guard let sequence else { continue }
             guard history.allows(read, dictionary: dictionary, key: key, before: sequence) else {
-                throw SimulationFailure("transaction \(sequence) read what was no longer so: \(key)")
+                throw SimulationFailure(
+                    "transaction \(sequence) read what was no longer so: \(key)")
             }
             return
         }
@@ -75,7 +95,8 @@ extension SimulationRun {
     ) async throws -> Int? {
         let isAwaited = durability == .synced
         let call = history.begin(
-            History.Batch(changes: changes, isAwaited: isAwaited), lastSequence: lastSequence(engine))
+            History.Batch(changes: changes, isAwaited: isAwaited),
+            lastSequence: lastSequence(engine))
         do {
             guard let sequence = try await body().map({ Int($0) }) else {
                 history.drop(call)
@@ -107,6 +128,7 @@ extension SimulationRun {
         guard self.workspace === workspace else { return }
         isClosing = true
         let last = history.lastKnown
+        let enqueued = history.enqueuedCalls
         countWork()
         do {
             try await workspace.close()
@@ -114,6 +136,7 @@ extension SimulationRun {
             // One that was poisoned closes without a sync.
             if !fileSystem.isOff, !hasFaults {
                 history.durableCount = max(history.durableCount, last)
+                history.noteOnDisk(enqueued)
             }
         } catch {
             note("closing failed: \(error)")

@@ -19,12 +19,14 @@ package actor SimulationRun {
     /// What happened, line by line.
     package private(set) var trace: [String] = []
     private let isTraced: Bool
+    /// The time of day when a run begins, in milliseconds since 1970.
+    private static let beginMilliseconds: UInt64 = 1_000_000_000_000
 
     var random: SimulationRandom
     var workload: Workload
     let engineConfiguration: EngineConfiguration
     let scheduling: SimulatedScheduling
-    var history = History()
+    var history: History
     var fileSystem: SimulatedFileSystem
     var workspace: Workspace?
     /// How many batches the next opening must find at least, where no workspace is open.
@@ -35,6 +37,11 @@ package actor SimulationRun {
     var excusedFaultCount = 0
     /// The machine's faults that are in `counts`.
     var countedFaults: [FaultKind: Int] = [:]
+    /// Those of this round.
+    var watchers: [RoundWatcher] = []
+    /// Watch all dictionaries of `trackedEngine`.
+    var trackers: [(dictionary: String, handle: WatchHandle)] = []
+    weak var trackedEngine: Engine?
     /// A close was called for: calls under way may say `.closed`.
     var isClosing = false
 
@@ -44,18 +51,24 @@ package actor SimulationRun {
         self.scheduling = scheduling
         counts.seeds = 1
         var random = SimulationRandom(seed: seed)
-        workload = Workload(&random)
+        let clock: @Sendable () -> UInt64 = {
+            Self.beginMilliseconds + UInt64(scheduling.now / .milliseconds(1))
+        }
+        workload = Workload(&random, clock: clock)
+        history = History(clock: clock)
         var disk = Disk(seed: random.next())
         disk.allowsMapping = !random.once(in: 4)
         fileSystem = SimulatedFileSystem(disk: disk, scheduling: scheduling)
         var configuration = EngineConfiguration()
         configuration.shardCount = [1, 2, 4][random.below(3)]
         configuration.durability = .process
+        configuration.wallClock = clock
         configuration.flushThresholdBytes = [2 << 10, 6 << 10, 16 << 10][random.below(3)]
         configuration.backlogLimitBytes = configuration.flushThresholdBytes * 4
         configuration.memoryBudgetBytes = 1 << 16
-        // Short ones, so that a run rotates often and reads few zeros.
-        configuration.segmentSizeBytes = [8 << 10, 32 << 10, 1 << 20][random.below(3)]
+        // Short ones, so that a run rotates often, and reads few zeros: half of all time went into
+        // those of 1 MiB. Each is twice as long as the one before.
+        configuration.segmentSizeBytes = [4 << 10, 12 << 10, 48 << 10][random.below(3)]
         configuration.compresses = random.once(in: 2)
         // Said here, as the usual count is the machine's.
         configuration.compactionThreadCount = [1, 2, 3][random.below(3)]
@@ -72,10 +85,16 @@ package actor SimulationRun {
             let stepCount = min(left, 2 + random.below(8))
             left -= stepCount
             let ahead = max(1, stepCount / taskCount)
+            if let workspace {
+                beginTracking(workspace)
+                beginWatching(workspace)
+            }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<taskCount { group.addTask { try await self.takeSteps(ahead) } }
                 try await group.waitForAll()
             }
+            if !fileSystem.isOff { try placeEnqueued() }
+            try await endWatching()
             try await endRound()
         }
         try await crash(isPowerCut: random.once(in: 2))
@@ -121,11 +140,29 @@ package actor SimulationRun {
         let number = counts.operations
         let action = workload.next(&random)
         note("\(number) begins: \(action.name)")
+        counts.actions[action.name, default: 0] += 1
         do {
-            try await perform(action, on: workspace)
+            if random.once(in: 12) {
+                try await performAndCancel(action, on: workspace)
+            } else {
+                try await perform(action, on: workspace)
+            }
         } catch let error as RoostError {
             try excuse(error)
         }
+    }
+
+    /// Makes a call in a task that is cancelled before, in the middle of, or after it.
+    private func performAndCancel(_ action: Workload.Action, on workspace: Workspace) async throws {
+        let task = Task(executorPreference: scheduling.executor) {
+            try await self.perform(action, on: workspace)
+        }
+        for _ in 0..<random.below(8) { await Task.yield() }
+        note("cancels")
+        counts.cancellations += 1
+        task.cancel()
+        // The simulation's own sleeps say it in this way.
+        do { try await task.value } catch is CancellationError {}
     }
 
     func injectFault() {
@@ -148,6 +185,8 @@ package actor SimulationRun {
     func excuse(_ error: RoostError) throws {
         if error.code == .closed, isClosing || workspace == nil { return }
         if error.code == .cancelled { return }
+        // Told late: the machine's faults may have been cleared since.
+        if error.message.hasPrefix("the enqueued write") { return }
         let codes: [RoostError.Code] = [.io, .outOfSpace, .poisoned, .closed]
         guard fileSystem.isOff || hasFaults, codes.contains(error.code) else {
             throw SimulationFailure("an error without a reason: \(error)")

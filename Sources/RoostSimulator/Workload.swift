@@ -6,6 +6,8 @@ import RoostSimulation
 struct Workload {
     enum Action {
         case write([History.Change], Durability)
+        /// Leaves a put to be committed behind the call.
+        case enqueue(History.Change)
         case read(dictionary: String, key: String)
         /// Reads one key and writes it and some others, if it is still as it was read.
         case transaction(dictionary: String, key: String, [History.Change], Durability)
@@ -13,27 +15,59 @@ struct Workload {
         case view
         case check
         case synchronize
+        /// Waits for the disk as a write does that finds its value there already.
+        case confirm
         /// Waits until all timers have ended.
         case rest
+        /// Lets time pass.
+        case wait(Duration)
         case compact
         case close
 
-        var name: String { String("\(self)".prefix { $0 != "(" }) }
+        var name: String {
+            switch self {
+            case .write: "write"
+            case .enqueue: "enqueue"
+            case .read: "read"
+            case .transaction: "transaction"
+            case .view: "view"
+            case .check: "scan"
+            case .synchronize: "synchronize"
+            case .confirm: "confirm"
+            case .rest, .wait: "wait"
+            case .compact: "compact"
+            case .close: "close"
+            }
+        }
     }
 
-    private static let dictionaries = ["a", "b", "settings"]
+    static let dictionaries = ["a", "b", "settings"]
     private let keyCount: Int
     private let usesIntervals: Bool
+    let enqueues: Bool
+    /// How often a value gets a deadline: once in so many times, or never.
+    private let deadlineRarity: Int?
+    /// The time of day in milliseconds.
+    private let clock: @Sendable () -> UInt64
     private var writeCount: UInt64 = 0
 
-    init(_ random: inout SimulationRandom) {
+    init(_ random: inout SimulationRandom, clock: @escaping @Sendable () -> UInt64) {
         keyCount = [3, 12, 60][random.below(3)]
         usesIntervals = random.once(in: 2)
+        // Not always: what is watched takes another way.
+        enqueues = random.once(in: 3)
+        deadlineRarity = [nil, 10, 2][random.below(3)]
+        self.clock = clock
     }
 
     mutating func next(_ random: inout SimulationRandom) -> Action {
         switch random.below(100) {
-        case ..<55: return .write([change(&random)], durability(&random))
+        case ..<48: return .write([change(&random)], durability(&random))
+        case ..<52 where enqueues:
+            let dictionary = dictionary(&random)
+            return .enqueue(put(dictionary, key(&random), &random))
+        case ..<52: return .write([change(&random)], durability(&random))
+        case ..<55: return .wait(.milliseconds(1 + random.below(60)))
         case ..<68:
             let count = 2 + random.below(8)
             return .write((0..<count).map { _ in change(&random) }, durability(&random))
@@ -53,17 +87,18 @@ struct Workload {
         case ..<88: return .view
         case ..<90: return .check
         case ..<92: return .rest
-        case ..<94: return .synchronize
+        case ..<93: return .synchronize
+        case ..<94: return .confirm
         case ..<97: return .compact
         default: return .close
         }
     }
 
-    private func dictionary(_ random: inout SimulationRandom) -> String {
+    func dictionary(_ random: inout SimulationRandom) -> String {
         Self.dictionaries[random.below(Self.dictionaries.count)]
     }
 
-    private func key(_ random: inout SimulationRandom) -> String { "key-\(random.below(keyCount))" }
+    func key(_ random: inout SimulationRandom) -> String { "key-\(random.below(keyCount))" }
 
     private func durability(_ random: inout SimulationRandom) -> Durability {
         switch random.below(10) {
@@ -85,11 +120,18 @@ struct Workload {
         writeCount += 1
         let count = [9, 9, 40, 200, 700, 3000, 9000][random.below(7)]
         // Data, which begins with a number that no other write has.
-        var value: [UInt8] = [ValueKind.data.rawValue]
+        var header = ValueHeader(kind: ValueKind.data.rawValue)
+        if let deadlineRarity, random.once(in: deadlineRarity) {
+            // The first is past when it is written.
+            let span = [0, 1, 10, 60, 300, 100_000][random.below(6)]
+            header.deadline = Deadline(milliseconds: clock() + UInt64(span))
+        }
+        var value = header.bytes
         withUnsafeBytes(of: writeCount.littleEndian) { value.append(contentsOf: $0) }
         let isPacked = random.once(in: 2)
         while value.count < count {
-            value.append(isPacked ? UInt8(truncatingIfNeeded: random.next()) : UInt8(value.count & 7))
+            value.append(
+                isPacked ? UInt8(truncatingIfNeeded: random.next()) : UInt8(value.count & 7))
         }
         return .put(dictionary: dictionary, key: key, value: value)
     }
@@ -104,7 +146,8 @@ extension Engine {
                 return try await write(
                     encoded(value), key: key, name: name(dictionary), durability: durability)
             case .remove(let dictionary, let key):
-                return try await write(nil, key: key, name: name(dictionary), durability: durability)
+                return try await write(
+                    nil, key: key, name: name(dictionary), durability: durability)
             case .clear: break
             }
         }
@@ -148,10 +191,11 @@ extension Engine {
         return (read, sequence)
     }
 
-    private func encoded(_ value: [UInt8]) -> EncodedValue {
-        EncodedValue(kind: value[0], payload: .bytes(Array(value.dropFirst())))
-    }
-
     /// The names of a run are all short.
     private func name(_ dictionary: String) -> DictionaryName { DictionaryName(dictionary)! }
+}
+
+/// The value as calls take it, of its stored form.
+func encoded(_ value: [UInt8]) -> EncodedValue {
+    EncodedValue(kind: value[0], payload: .bytes(Array(value.dropFirst())))
 }

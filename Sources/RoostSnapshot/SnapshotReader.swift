@@ -14,7 +14,10 @@ package final class SnapshotReader: Sendable {
     /// Whether the compression dictionary is not what was written; then nothing is decompressed.
     package let isDictionaryDamaged: Bool
     private let groupBits: Int
+    /// About a group of records of 100 bytes. Past a file's end asks for nothing.
+    private static let prefetchedLineCount = 12
     let countCache = Mutex(SnapshotCountCache())
+    let fences = Mutex(SnapshotFenceCache())
 
     /// With `toleratesDamage` a damaged compression dictionary is no error.
     package init(
@@ -62,7 +65,8 @@ package final class SnapshotReader: Sendable {
         let tag = IndexLine.tag(of: hash, groupBits: groupBits)
         var line = IndexLine.home(of: hash, lineCount: lineCount)
         for _ in 0..<lineCount {
-            let start = UnsafeRawPointer(region.base) + Int(footer.indexOffset) + line * IndexLine.sizeBytes
+            let start =
+                UnsafeRawPointer(region.base) + Int(footer.indexOffset) + line * IndexLine.sizeBytes
             guard IndexLine.isIntact(start, line: line, seed: footer.indexSeed) else {
                 throw damaged("the index's checksum does not hold", at: start)
             }
@@ -74,7 +78,8 @@ package final class SnapshotReader: Sendable {
                 switch RecordGroup.find(key, in: group) {
                 case .found(let record): return record
                 case .absent: continue
-                case .damaged: throw damaged("a group's records make no sense", at: group.baseAddress!)
+                case .damaged:
+                    throw damaged("a group's records make no sense", at: group.baseAddress!)
                 }
             }
             if !state.overflows { return nil }
@@ -115,6 +120,9 @@ package final class SnapshotReader: Sendable {
         guard offset >= 0, offset <= end - RecordGroup.headerSizeBytes else {
             throw damaged("a group's offset is out of range", at: start)
         }
+        // The processor asks for what follows only once it has seen a few lines in a row.
+        prefetch(start)
+        for line in 1..<Self.prefetchedLineCount { prefetch(start + 64 * line) }
         let count = Int(start.load(UInt32.self, at: 4))
         guard count >= RecordGroup.headerSizeBytes, count <= end - offset,
             footer.groupSeed.part(UInt64(index)).checksum(start + 4, count: count - 4)

@@ -48,30 +48,32 @@ package final class SnapshotWalker {
     }
 
     /// Moves to the record nearest to `bound` in the walk's direction: ascending the first that is
-    /// not before it, descending the last that is before it. `nil` is the last end of all.
-    package func move(to bound: UnsafeRawBufferPointer?) throws {
+    /// not before it, descending the last that is before it. `nil` is the last end of all. Fast
+    /// where it is about a key of the dictionary `prefix`.
+    package func move(to bound: UnsafeRawBufferPointer?, in prefix: [UInt8] = []) throws {
         walkedCount = 0
         aheadEnd = 0
-        // The last group that begins at or before the bound is the only one that may hold it.
-        var low = 0
-        var high = snapshot.groupCount
-        while let bound, low < high {
-            let middle = (low + high) / 2
-            if try compareBytes(firstKey(ofGroup: middle), bound) <= 0 {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+        guard let bound else {
+            try open(max(0, snapshot.groupCount - 1))
+            if order == .ascending { isAtEnd = true }
+            return
         }
-        if bound == nil { low = high }
-        try open(max(0, low - 1))
+        try open(try snapshot.group(for: bound, in: prefix))
         switch order {
-        case .ascending:
-            guard let bound else { return isAtEnd = true }
-            while !isAtEnd, compareBytes(key, bound) < 0 { try moveToNext() }
-        case .descending:
-            guard let bound else { return }
-            while !isAtEnd, compareBytes(key, bound) >= 0 { try moveToNext() }
+        case .ascending: while !isAtEnd, compareBytes(key, bound) < 0 { try moveToNext() }
+        case .descending: while !isAtEnd, compareBytes(key, bound) >= 0 { try moveToNext() }
+        }
+    }
+
+    /// Calls `body` with the records of the group from the current one on in the walk's direction,
+    /// and stands on the last of them then. The keys are valid until the next step.
+    package func passGroup(_ body: (UnsafeRawBufferPointer, RecordGroup.Record) -> Void) {
+        if isAtEnd { return }
+        let last = order == .ascending ? records.count - 1 : 0
+        while true {
+            body(key, records[index])
+            if index == last { return }
+            index += order == .ascending ? 1 : -1
         }
     }
 
@@ -139,12 +141,5 @@ package final class SnapshotWalker {
             snapshot.region.readAhead(offset: begin, sizeBytes: aheadEnd - begin)
             aheadEnd = begin
         }
-    }
-
-    private func firstKey(ofGroup index: Int) throws -> UnsafeRawBufferPointer {
-        let group = try snapshot.group(index)
-        guard var first = RecordGroup.Cursor(group), let record = first.next(), record.shared == 0
-        else { throw snapshot.damaged("a group's records make no sense", at: group.baseAddress!) }
-        return record.suffix
     }
 }

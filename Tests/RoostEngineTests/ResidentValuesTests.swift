@@ -14,8 +14,12 @@ private final class Box: Sendable {
         (residents.find(key &* 0x9e37_79b9_7f4a_7c15, fingerprint: { key })?.box as? Box)?.number
     }
 
-    private func insert(_ residents: inout ResidentValues, _ key: UInt64, _ number: Int, cost: Int = 4) {
-        residents.insert(Box(number).resident, hash: key &* 0x9e37_79b9_7f4a_7c15, fingerprint: key, costBytes: cost)
+    private func insert(
+        _ residents: inout ResidentValues, _ key: UInt64, _ number: Int, cost: Int = 4
+    ) {
+        let hash = key &* 0x9e37_79b9_7f4a_7c15
+        guard residents.admits(hash, costBytes: cost) else { return }
+        residents.insert(Box(number).resident, hash: hash, fingerprint: key, costBytes: cost)
     }
 
     @Test(arguments: [1_000, 10_000, 200_000])
@@ -57,6 +61,14 @@ private final class Box: Sendable {
         for key in 1_000..<21_000 { insert(&residents, UInt64(key), key) }
         let kept = (0..<200).count { find(&residents, UInt64($0)) == $0 }
         #expect(kept > 190, "\(kept) of 200")
+    }
+
+    @Test func aValueThatIsReadAgainEntersThoughTheBudgetIsSpent() {
+        var residents = ResidentValues(budgetBytes: 100_000)
+        for key in 0..<2_000 { insert(&residents, UInt64(key), key) }
+        #expect(find(&residents, 1_999) == nil, "read once")
+        insert(&residents, 1_999, 1_999)
+        #expect(find(&residents, 1_999) == 1_999, "read twice")
     }
 
     @Test func aValueLargerThanAQuarterOfTheBudgetIsNotKept() {

@@ -5,7 +5,7 @@ import RoostTestSupport
 import Synchronization
 import Testing
 
-/// Writers, loads and watchers that are cancelled at every moment. Each call is done or was not
+/// Writers, loads, scans, transactions and watchers that are cancelled at every moment. Each call is done or was not
 /// begun, and none hangs: a continuation that was lost would, one resumed twice would trap.
 @Suite(.timeLimit(.minutes(10))) struct StormTests {
     @Test(arguments: WorkspaceKind.allCases)
@@ -66,7 +66,7 @@ private final class Storm: Sendable {
     func step(_ worker: Int, _ step: Int, _ random: inout SeededGenerator) async throws {
         let key = "\(worker)/\(random.below(3))"
         let yields = random.below(6)
-        let kind = random.below(10)
+        let kind = random.below(12)
         let durability: Durability = random.once(in: 3) ? .synced : .process
         let task = Task { try await self.call(kind, key, worker, step, durability) }
         for _ in 0..<yields { await Task.yield() }
@@ -102,8 +102,15 @@ private final class Storm: Sendable {
         case 8:
             for await _ in dictionary.updates(of: key, as: Int.self) {}
             return nil
-        default:
+        case 9:
             for await _ in dictionary.changes(as: Int.self, since: 0) {}
+            return nil
+        case 10:
+            let order: ScanOrder = step % 2 == 0 ? .ascending : .descending
+            for try await _ in dictionary.entries(as: Int.self, order: order) {}
+            return nil
+        default:
+            for try await key in dictionary.keys(prefix: "shared") where key == "shared/1" { break }
             return nil
         }
         return step

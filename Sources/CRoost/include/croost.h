@@ -27,8 +27,16 @@ size_t roost_leading_zeros(const void *bytes, size_t length);
 /// How many of `length` bytes are zero behind the last that is not.
 size_t roost_trailing_zeros(const void *bytes, size_t length);
 
+/// Brings the pages of `length` bytes at `address`, a page's begin, into the page table, writable;
+/// where the system cannot, nothing changes.
+void roost_prefault(void *address, size_t length);
+
 /// Lets the calling thread give way to others; where the system cannot, nothing changes.
 void roost_lower_thread_priority(void);
+
+/// Has malloc keep for the process what is freed, where it would give it back to the kernel: for
+/// programs that take and free the same again and again.
+void roost_keep_freed_memory(void);
 
 #define ROOST_ROTATE(x, b) (((x) << (b)) | ((x) >> (64 - (b))))
 #define ROOST_SIP_ROUND                                                                           \

@@ -35,12 +35,7 @@ struct ValueCodec<Value: Sendable>: Sendable {
             return try decode(stored, key: key, name: name, migrations)
         }
         let value = try decode(found, key: key, name: name, migrations)
-        if found.isWorthKeeping {
-            engine.makeResident(
-                ResidentValue(value).asResident(until: found.deadline),
-                costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,
-                key: key, name: name)
-        }
+        if found.isWorthKeeping { engine.keep(value, found, key: key, name: name) }
         return value
     }
 
@@ -93,6 +88,19 @@ struct ValueCodec<Value: Sendable>: Sendable {
         throw RoostError(
             .typeMismatch,
             "\"\(key)\" in \"\(name.name)\" is stored as \(kind.typeName), not as \(Value.self)")
+    }
+}
+
+extension Engine {
+    /// Makes a value that was decoded from `found` resident.
+    @inline(__always)
+    func keep<Value: Sendable>(
+        _ value: Value, _ found: FoundValue, key: String, name: DictionaryName
+    ) {
+        makeResident(
+            ResidentValue(value).asResident(until: found.deadline),
+            costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,
+            key: key, name: name)
     }
 }
 

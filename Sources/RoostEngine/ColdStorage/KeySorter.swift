@@ -30,6 +30,13 @@ struct KeySorter {
         return entries.map { Operation(location: $0.location) }
     }
 
+    /// The words and the locations, in order.
+    consuming func sortedWords() -> (words: [UInt64], locations: [UInt]) {
+        sortByWord()
+        sortEqualWords()
+        return (entries.map(\.word), entries.map(\.location))
+    }
+
     private mutating func sortByWord() {
         guard entries.count > 1 else { return }
         var scratch = entries

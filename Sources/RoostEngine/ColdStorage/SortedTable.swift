@@ -26,9 +26,9 @@ struct SortedTable {
                 shared = common
                 isStale = true
             }
-            sorter.append(Self.leadingWord(key, from: shared), operation)
+            sorter.append(leadingWord(key, from: shared), operation)
         }
-        if isStale { sorter.replaceWords { Self.leadingWord($0.key, from: shared) } }
+        if isStale { sorter.replaceWords { leadingWord($0.key, from: shared) } }
         operations = sorter.sorted()
     }
 
@@ -58,19 +58,6 @@ struct SortedTable {
             return remaining > 0
         }
         return shared
-    }
-
-    /// Eight bytes as a big-endian number, zeros where the key has ended: a key that is shorter
-    /// comes before, and one that really has zeros there compares equal and is looked at whole.
-    private static func leadingWord(_ key: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
-        if key.count - start >= 8 {
-            return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: start, as: UInt64.self))
-        }
-        var word: UInt64 = 0
-        for index in 0..<8 {
-            word = word << 8 | (start + index < key.count ? UInt64(key[start + index]) : 0)
-        }
-        return word
     }
 
     func firstIndex(notBefore target: UnsafeRawBufferPointer) -> Int {

@@ -31,20 +31,25 @@ extension FoundValue {
             return
         }
         let count = try snapshot.checkedValueCount(of: record)
-        let owner = ValueBuffer(count: count)
-        let value = UnsafeMutableRawBufferPointer(rebasing: owner.buffer[..<count])
+        let owner = ValueBuffer.make(count: count)
+        let value = owner.memory(count: count)
         try snapshot.decompressValue(of: record, into: value)
         self.init(
             resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: origin)
     }
 }
 
-/// Memory for a value that was decompressed.
-private final class ValueBuffer {
-    let buffer: UnsafeMutableRawBufferPointer
+/// Memory for a value that was decompressed: the object's own, behind its header.
+private final class ValueBuffer: ManagedBuffer<Void, UInt8> {
+    static func make(count: Int) -> ValueBuffer {
+        // What `create` of a subclass makes is of that class.
+        unsafeDowncast(create(minimumCapacity: max(count, 1)) { _ in }, to: ValueBuffer.self)
+    }
 
-    init(count: Int) { buffer = .allocate(byteCount: max(count, 1), alignment: 16) }
-    deinit { buffer.deallocate() }
+    /// Valid as long as the object is held.
+    func memory(count: Int) -> UnsafeMutableRawBufferPointer {
+        withUnsafeMutablePointerToElements { .init(start: $0, count: count) }
+    }
 }
 
 extension Engine {
@@ -80,15 +85,16 @@ extension Engine {
         }
     }
 
-    /// Makes `value`, decoded from what `found` held, resident, unless the key has moved on.
+    /// Makes `value`, decoded from what `found` held, resident, unless the key has moved on or the
+    /// budget is spent and the key was not read lately; `value` is made only where it is.
     package func makeResident(
-        _ value: Resident, costBytes: Int, found: FoundValue, key: String,
+        _ value: @autoclosure () -> Resident, costBytes: Int, found: FoundValue, key: String,
         name: DictionaryName
     ) {
         name.withRecordKey(key) { recordKey in
             let hash = hashSeed.hash(recordKey)
             shard(of: hash).makeResident(
-                value, costBytes: costBytes, found: found, recordKey, hash: hash, seed: hashSeed,
+                value(), costBytes: costBytes, found: found, recordKey, hash: hash, seed: hashSeed,
                 isChecked: !configuration.plantedFaults.contains(.staleResidents))
         }
     }
@@ -179,7 +185,8 @@ extension Shard {
         let (place, deadline, snapshots) = published.withLock { state in
             let place = state.place(of: key, hash: hash)
             // Read here, as the log's memory may go once the mutex is given back.
-            let deadline = if case .log(let operation) = place { operation.deadline } else { Deadline.never }
+            let deadline =
+                if case .log(let operation) = place { operation.deadline } else { Deadline.never }
             return (place, deadline, state.snapshots)
         }
         switch place {
@@ -187,16 +194,17 @@ extension Shard {
         case .absent: return false
         case .cold(let clearedSequence):
             guard let (_, record) = try snapshots.find(key, hash: hash) else { return false }
-            return record.isPut && record.sequence >= clearedSequence && clock.isLive(record.deadline)
+            return record.isPut && record.sequence >= clearedSequence
+                && clock.isLive(record.deadline)
         }
     }
 
     nonisolated func makeResident(
-        _ value: Resident, costBytes: Int, found: FoundValue,
+        _ value: @autoclosure () -> Resident, costBytes: Int, found: FoundValue,
         _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed, isChecked: Bool = true
     ) {
-        let fingerprint = seed.fingerprint(key)
         published.withLock { state in
+            guard state.residents.admits(hash, costBytes: costBytes) else { return }
             let isCurrent =
                 switch (found.origin, state.place(of: key, hash: hash)) {
                 case (.log(let location), .log(let operation)): operation.location == location
@@ -206,7 +214,7 @@ extension Shard {
                 }
             guard isCurrent || !isChecked else { return }
             state.residents.insert(
-                value, hash: hash, fingerprint: fingerprint, costBytes: costBytes)
+                value(), hash: hash, fingerprint: seed.fingerprint(key), costBytes: costBytes)
         }
     }
 }

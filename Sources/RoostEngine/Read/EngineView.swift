@@ -11,12 +11,14 @@ import Synchronization
 ///   active tables go on changing; what a writer overwrites is noted in the shard's `ViewLayers`
 ///   for as long as the view is live.
 /// - It is live until `close`, at the latest until its last reference goes. Reading a closed view
-///   throws.
+///   throws. Scans that have begun keep what they need of it until they end: `holderCount` counts
+///   them, and the view itself until it is closed.
 package final class EngineView: Sendable {
     let id: UInt64
     private let engine: Engine
     let parts: [ViewPart]
     private let isClosed = Atomic<Bool>(false)
+    private let holderCount = Atomic<Int>(1)
 
     fileprivate init(id: UInt64, engine: Engine, parts: [ViewPart]) {
         self.id = id
@@ -30,13 +32,33 @@ package final class EngineView: Sendable {
     var clock: ExpiryClock { engine.clock }
     var plantedFaults: PlantedFaults { engine.configuration.plantedFaults }
 
-    /// Lets writers forget what they kept for this view. Takes each shard's mutex once; closing
-    /// twice does nothing.
+    /// Lets writers forget what they kept for this view, or the last scan of it will. Takes each
+    /// shard's mutex once; closing twice does nothing.
     package func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        release()
+    }
+
+    /// For a scan, which releases it again.
+    fileprivate func retain() throws {
+        var count = holderCount.load(ordering: .relaxed)
+        while count > 0 {
+            let (isExchanged, seen) = holderCount.weakCompareExchange(
+                expected: count, desired: count + 1, ordering: .relaxed)
+            if isExchanged { return }
+            count = seen
+        }
+        throw RoostError(.closed, "the read view is closed")
+    }
+
+    fileprivate func release() {
+        guard holderCount.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
+        else { return }
         for shard in engine.shards { shard.published.withLock { $0.layers.end(id) } }
         engine.liveViews.remove(id)
     }
+
+    func shard(_ index: Int) -> Shard { engine.shards[index] }
 
     func checkOpen() throws {
         try engine.condition.checkOpen()
@@ -131,8 +153,9 @@ package final class EngineView: Sendable {
 
     // MARK: Many keys
 
-    /// The live records in `range`, in order. Costs a look at every key in the log, and a sort of
-    /// those in the range, before the first.
+    /// The live records in `range`, in order. Costs a sort of the keys that came to the log since
+    /// the dictionary's last scan, and a search in each run, before the first. A range over several
+    /// dictionaries costs a look at every key in the log.
     package func scan(_ range: RecordRange, _ order: ScanOrder = .ascending) throws -> ViewScan {
         try checkOpen()
         return try ViewScan(self, range, order)
@@ -179,6 +202,18 @@ package final class EngineView: Sendable {
         }
         return names.sorted { $0.lexicographicallyPrecedes($1) }
     }
+}
+
+/// Keeps a view readable for a scan, be it closed meanwhile.
+final class ViewHold {
+    private let view: EngineView
+
+    init(_ view: EngineView) throws {
+        try view.retain()
+        self.view = view
+    }
+
+    deinit { view.release() }
 }
 
 /// What a view holds of one shard, which changes no more.

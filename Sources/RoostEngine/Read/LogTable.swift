@@ -22,6 +22,15 @@ struct LogTable: Sendable {
     private(set) var regions = RegionList()
     /// The lowest sequence number that a record in the table may have.
     private(set) var minimumSequence: UInt64 = .max
+    /// Whether each key has the operation still that brought it here.
+    private(set) var hasFirstOperations = true
+    /// The table's keys in order, for scans.
+    private(set) var order = KeyOrder()
+    /// Whether keys that are new to the table are noted, in `unordered`: from the first scan on.
+    private var isOrdered = false
+    private var unordered: [UInt] = []
+    /// How many were noted before those.
+    private var unorderedBegin = 0
 
     static let smallestCapacity = 16
 
@@ -73,11 +82,13 @@ struct LogTable: Sendable {
                 slots.base[index] = Slot(hash: hash, location: operation.location)
                 count += 1
                 if sequence < minimumSequence { minimumSequence = sequence }
+                if isOrdered { noteUnordered(operation) }
                 return
             }
             if slot.hash == hash {
                 let older = Operation(location: slot.location)
                 if equalBytes(older.key, operation.key) {
+                    hasFirstOperations = false
                     if older.sequence <= sequence {
                         slots.base[index].location = operation.location
                     }
@@ -90,6 +101,40 @@ struct LogTable: Sendable {
 
     /// Keeps `region` alive for the locations in it.
     mutating func hold(_ region: MappedRegion) { regions = regions.adding(region) }
+
+    // MARK: Order
+
+    @inline(never)
+    private mutating func noteUnordered(_ operation: Operation) {
+        unordered.append(operation.location)
+        // Nobody has scanned for long: the next one may as well sort everything.
+        if unordered.count > max(Self.unorderedCount, count / 2) { forgetOrder() }
+    }
+
+    private static let unorderedCount = 4096
+
+    /// The order, which from here on hears of new keys.
+    mutating func begunOrder() -> KeyOrder {
+        isOrdered = true
+        return order
+    }
+
+    /// Ends the order: the next scan begins another.
+    mutating func forgetOrder() {
+        order = KeyOrder()
+        isOrdered = false
+        unordered = []
+        unorderedBegin = 0
+    }
+
+    /// The keys that were noted behind the first `count`.
+    func unordered(from count: Int) -> [UInt] { Array(unordered.dropFirst(count - unorderedBegin)) }
+
+    /// Forgets what was noted: the order has it.
+    mutating func dropUnordered() {
+        unorderedBegin += unordered.count
+        unordered.removeAll(keepingCapacity: unordered.count <= 64)
+    }
 
     private mutating func grow() {
         shift -= 1

@@ -6,7 +6,8 @@ package struct Resident: Sendable {
     package let type: ObjectIdentifier
     package let deadline: Deadline
 
-    package init(box: any Sendable & AnyObject, type: ObjectIdentifier, deadline: Deadline = .never) {
+    package init(box: any Sendable & AnyObject, type: ObjectIdentifier, deadline: Deadline = .never)
+    {
         self.box = box
         self.type = type
         self.deadline = deadline
@@ -16,11 +17,14 @@ package struct Resident: Sendable {
 /// Decoded values held in memory under a budget, evicted by S3-FIFO (Yang, Zhang, Qiu, Yue,
 /// Rashmi: "FIFO queues are all you need for cache eviction", SOSP 2023).
 ///
-/// A value first enters a small queue with a tenth of the budget; one that is read again before
-/// it leaves goes to the main queue, one that is not leaves only its fingerprint behind. So a scan
-/// passes through the small queue and evicts nothing that is in use.
+/// Unlike there a value that is read for the first time while the budget is spent leaves its
+/// fingerprint and does not enter: read once more, it enters the main queue. So a scan evicts
+/// nothing, and costs the cache one look. While there is room a value enters a small queue; one
+/// that is read again before it leaves goes to the main queue, one that is not leaves only its
+/// fingerprint behind. docs/decisions/0035.
 ///
-/// - `slots` is open-addressed with linear probing and holds an entry's index plus one.
+/// - `slots` is open-addressed with linear probing and holds an entry's index plus one, and above
+///   it half of the hash, so that a look-up of what is not there touches nothing else.
 /// - A key is known by 128 bits of keyed hash: `hash` and `fingerprint`.
 struct ResidentValues {
     private struct Entry {
@@ -32,7 +36,7 @@ struct ResidentValues {
         var isInMain: Bool
     }
 
-    private var slots: [UInt32] = []
+    private var slots: [UInt64] = []
     private var entries: [Entry] = []
     private var free: [UInt32] = []
     private var small = IndexQueue()
@@ -59,14 +63,22 @@ struct ResidentValues {
         _ hash: UInt64, _ fingerprint: () -> UInt64
     ) -> Resident? {
         guard let slot = slot(of: hash) else { return nil }
-        let index = Int(slots[slot]) - 1
+        let index = index(in: slot)
         guard entries[index].fingerprint == fingerprint() else { return nil }
         if entries[index].frequency < 3 { entries[index].frequency += 1 }
         return entries[index].value
     }
 
-    /// Makes `value` resident and evicts what the budget asks for. Not called for a key that is
-    /// resident.
+    /// Whether a value that is not resident may be, now that it was read; notes that it was.
+    mutating func admits(_ hash: UInt64, costBytes: Int) -> Bool {
+        let cost = costBytes + Self.overheadBytes
+        guard cost <= budgetBytes / 4 else { return false }
+        if sizeBytes + cost <= budgetBytes { return true }
+        return ghosts.admits(hash, expectedCount: count)
+    }
+
+    /// Makes `value`, which was admitted, resident and evicts what the budget asks for. Not called
+    /// for a key that is resident.
     mutating func insert(
         _ value: Resident, hash: UInt64, fingerprint: UInt64, costBytes: Int
     ) {
@@ -74,9 +86,11 @@ struct ResidentValues {
         // One value must not displace the greater part of all others.
         guard cost <= budgetBytes / 4, cost <= Int(Int32.max) else { return }
         remove(hash)
-        let isInMain = ghosts.remove(hash)
+        // Where the budget is spent it was admitted as one that was read before.
+        let isInMain = sizeBytes + cost > budgetBytes
         let entry = Entry(
-            hash: hash, fingerprint: fingerprint, value: value, costBytes: Int32(cost), frequency: 0,
+            hash: hash, fingerprint: fingerprint, value: value, costBytes: Int32(cost),
+            frequency: 0,
             isInMain: isInMain)
         let index: UInt32
         if let reused = free.popLast() {
@@ -106,7 +120,7 @@ struct ResidentValues {
 
     private mutating func removePresent(_ hash: UInt64) {
         guard let slot = slot(of: hash) else { return }
-        drop(Int(slots[slot]) - 1, slot: slot)
+        drop(index(in: slot), slot: slot)
         // Its index stays in its queue, where eviction finds it empty and frees it.
     }
 
@@ -125,7 +139,11 @@ struct ResidentValues {
     }
 
     private mutating func evictOne() {
-        if smallBytes > budgetBytes / 10 || main.isEmpty { evictFromSmall() } else { evictFromMain() }
+        if smallBytes > budgetBytes / 10 || main.isEmpty {
+            evictFromSmall()
+        } else {
+            evictFromMain()
+        }
     }
 
     private mutating func evictFromSmall() {
@@ -163,7 +181,11 @@ struct ResidentValues {
         for queue in [\ResidentValues.small, \ResidentValues.main] {
             var kept = IndexQueue()
             while let index = self[keyPath: queue].popFirst() {
-                if entries[Int(index)].value != nil { kept.append(index) } else { free.append(index) }
+                if entries[Int(index)].value != nil {
+                    kept.append(index)
+                } else {
+                    free.append(index)
+                }
             }
             self[keyPath: queue] = kept
         }
@@ -174,20 +196,28 @@ struct ResidentValues {
     private func slot(of hash: UInt64) -> Int? {
         if slots.isEmpty { return nil }
         let mask = slots.count - 1
-        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
+        var slot = Self.home(of: hash) & mask
         while slots[slot] != 0 {
-            if entries[Int(slots[slot]) - 1].hash == hash { return slot }
+            // The place and half of the hash are nearly all of it; the entry has the whole.
+            if slots[slot] >> 32 == hash >> 32, entries[index(in: slot)].hash == hash {
+                return slot
+            }
             slot = (slot + 1) & mask
         }
         return nil
     }
 
+    /// The low bits are the same for the whole shard.
+    private static func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 20) }
+
+    private func index(in slot: Int) -> Int { Int(slots[slot] & 0xffff_ffff) - 1 }
+
     private mutating func link(_ index: UInt32, _ hash: UInt64) {
         if (count + 1) * 2 > slots.count { growSlots() }
         let mask = slots.count - 1
-        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
+        var slot = Self.home(of: hash) & mask
         while slots[slot] != 0 { slot = (slot + 1) & mask }
-        slots[slot] = index + 1
+        slots[slot] = UInt64(index + 1) | hash & ~0xffff_ffff
     }
 
     /// Empties a slot and moves back what linear probing had pushed past it.
@@ -196,7 +226,7 @@ struct ResidentValues {
         var hole = slot
         var next = (hole + 1) & mask
         while slots[next] != 0 {
-            let home = Int(truncatingIfNeeded: entries[Int(slots[next]) - 1].hash >> 20) & mask
+            let home = Self.home(of: entries[index(in: next)].hash) & mask
             if (next - home) & mask >= (next - hole) & mask {
                 slots[hole] = slots[next]
                 hole = next
@@ -210,10 +240,10 @@ struct ResidentValues {
         let old = slots
         slots = Array(repeating: 0, count: max(32, old.count * 2))
         let mask = slots.count - 1
-        for index in old where index != 0 {
-            var slot = Int(truncatingIfNeeded: entries[Int(index) - 1].hash >> 20) & mask
+        for entry in old where entry != 0 {
+            var slot = Self.home(of: entries[Int(entry & 0xffff_ffff) - 1].hash) & mask
             while slots[slot] != 0 { slot = (slot + 1) & mask }
-            slots[slot] = index
+            slots[slot] = entry
         }
     }
 }
@@ -256,10 +286,14 @@ private struct GhostList {
         places[place(of: hash)] = hash
     }
 
-    mutating func remove(_ hash: UInt64) -> Bool {
-        guard !places.isEmpty, places[place(of: hash)] == hash else { return false }
-        places[place(of: hash)] = 0
-        return true
+    /// Whether `hash` is here, and then takes it out; else adds it.
+    mutating func admits(_ hash: UInt64, expectedCount: Int) -> Bool {
+        if !places.isEmpty, places[place(of: hash)] == hash {
+            places[place(of: hash)] = 0
+            return true
+        }
+        add(hash, expectedCount: expectedCount)
+        return false
     }
 
     private func place(of hash: UInt64) -> Int {

@@ -96,7 +96,7 @@ struct ChangedKeys: Sendable {
 /// - When a table is frozen, the layers on it go with it to `ended`: it changes no more. It also
 ///   keeps the memory mapped that the layers point into.
 struct ViewLayers: Sendable {
-    private struct Layer {
+    struct Layer {
         let view: UInt64
         var changed = ChangedKeys()
     }
@@ -151,7 +151,7 @@ struct ViewLayers: Sendable {
 
     /// Calls `body` with the table that the view began on, `active` if it is still in use, and the
     /// changes since.
-    private func withLayers<Result>(
+    func withLayers<Result>(
         of view: UInt64, active: LogTable, _ body: (LogTable, ArraySlice<Layer>) -> Result
     ) throws -> Result {
         if let index = layers.lastIndex(where: { $0.view == view }) {
@@ -170,15 +170,26 @@ struct ViewLayers: Sendable {
         _ key: UnsafeRawBufferPointer, hash: UInt64, view: UInt64, active: LogTable
     ) throws -> Operation? {
         try withLayers(of: view, active: active) { table, layers in
-            for layer in layers {
-                switch layer.changed.find(key, hash: hash) {
-                case .operation(let operation): return operation
-                case .absent: return nil
-                case nil: continue
-                }
-            }
-            return table.find(key, hash: hash)
+            Self.find(key, hash: hash, in: table, layers)
         }
+    }
+
+    static func find(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, in table: LogTable, _ layers: ArraySlice<Layer>
+    ) -> Operation? {
+        for layer in layers {
+            switch layer.changed.find(key, hash: hash) {
+            case .operation(let operation): return operation
+            case .absent: return nil
+            case nil: continue
+            }
+        }
+        return table.find(key, hash: hash)
+    }
+
+    /// The table that the view began on, if it changes no more.
+    func endedTable(of view: UInt64) -> LogTable? {
+        ended.first { $0.layers.contains { $0.view == view } }?.table
     }
 
     /// Adds the operations that the table had when the view began, of the keys whose hashes begin

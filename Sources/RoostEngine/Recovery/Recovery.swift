@@ -207,7 +207,9 @@ private actor BlockingOpening {
             }
             // A new workspace's manifest had this name before it was renamed, and a torn tail
             // that was finished now had too.
-            guard try directory.entries().contains(where: { $0.name == entry.name }) else { continue }
+            guard try directory.entries().contains(where: { $0.name == entry.name }) else {
+                continue
+            }
             try directory.remove(entry.name)
             report.removedFiles.append(entry.name)
         }
@@ -237,8 +239,9 @@ private actor BlockingOpening {
             minimumSegmentSizeBytes: segmentSizeBytes,
             // Also where all batches are on disk: a seal, or the header of a segment without a
             // frame, may not be, and half of one before synced batches would look like damage.
-            earlierFiles: kept, history: LogHistory(recovered))
-        for shard in parts.shards { await shard.begin(on: LogStorage(log: log)) }
+            earlierFiles: kept, history: LogHistory(recovered),
+            prefaulter: LogPrefaulter(scheduling: parts.scheduling))
+        for shard in parts.shards { await shard.begin(on: log) }
         parts.log = log
         let condition = parts.condition
         let thread = parts.scheduling.thread(named: "roost-sync")

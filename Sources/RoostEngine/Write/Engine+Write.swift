@@ -5,7 +5,7 @@ import RoostLog
 extension Engine {
     /// Puts, or with no value removes, one key; returns the sequence number of the change once
     /// `durability` holds.
-    package func write(
+    package nonisolated(nonsending) func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
     ) async throws -> UInt64 {
         if try condition.checkWritable() { try await waitForRoom() }
@@ -16,14 +16,27 @@ extension Engine {
         if durability == .synced {
             return try await writeSynced(value, key: key, name: name, hash: hash, shard: shard)
         }
-        let appended: LogWriter.Appended
-        if let quick = try await shard.write(value, key: key, name: name, hash: hash) {
-            appended = quick
-        } else {
-            appended = try await shard.writeWaiting(value, key: key, name: name, hash: hash)
-        }
+        let appended = try await shard.writeWaiting(value, key: key, name: name, hash: hash)
         noteAppended(appended, durability)
         return appended.sequence
+    }
+
+    /// The shard of a key whose write has nothing to wait for but that shard: the caller calls its
+    /// `write`, and then `noteAppended`. So a put suspends in one function, not in two on top of
+    /// each other. `nil` where the caller is to call `write` here.
+    package func shardToWrite(
+        _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
+    ) throws -> (shard: Shard, hash: UInt64)? {
+        if try condition.checkWritable() { return nil }
+        if let error = checkSizes(key: key, value: value) { throw error }
+        if (durability ?? configuration.durability) == .synced { return nil }
+        let hash = hash(of: key, in: name)
+        return (shard(of: hash), hash)
+    }
+
+    /// To be called after a write to a shard.
+    package func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability?) {
+        noteAppended(appended, durability ?? configuration.durability)
     }
 
     private func writeSynced(
@@ -182,20 +195,8 @@ extension Engine {
         }
     }
 
-    private var storage: LogStorage {
+    private var storage: any Storage {
         // A writable engine has a log; `checkWritable` came before.
-        LogStorage(log: log!)
-    }
-}
-
-/// The shards' storage: the log.
-struct LogStorage: Storage {
-    let log: LogWriter
-
-    @inline(__always)
-    func append(
-        payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
-    ) throws -> LogWriter.Appended {
-        try log.append(payloadCount: payloadCount, flags: isAwaited ? .synced : .none, fill: fill)
+        log!
     }
 }

@@ -55,6 +55,8 @@ extension Shard {
             let newer = state.active
             state.layers.endTable(newer)
             state.active = frozen
+            // Those that look at the frozen table go on with its order.
+            state.active.forgetOrder()
             state.active.hold(all: newer)
             newer.forEach { operation in
                 state.active.insert(

@@ -51,7 +51,7 @@ package actor Shard {
     /// A put, or with no value a removal, of one key. `nil` where the key must wait for a staged
     /// batch: the caller calls `writeWaiting` instead.
     @inline(never)
-    func write(
+    package func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
     ) throws -> LogWriter.Appended? {
         if hasStaged || hasEnqueued.load(ordering: .relaxed) {

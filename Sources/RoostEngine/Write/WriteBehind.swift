@@ -19,7 +19,7 @@ final class WriteBehind: Sendable {
 
     init(condition: EngineCondition) { self.condition = condition }
 
-    func setOnAppend(_ body: @escaping @Sendable (LogWriter.Appended) -> Void) {
+    func setOnAppend(_ body: (@Sendable (LogWriter.Appended) -> Void)?) {
         onAppend.withLock { $0 = body }
     }
 

@@ -1,0 +1,126 @@
+import RoostFormat
+import RoostIO
+import Synchronization
+
+/// Where one dictionary's groups begin, so that a scan finds its first group without reading, and
+/// checking, a group at each step of the search. Filled in by the searches that come by: each
+/// group is read once.
+///
+/// - Groups `begin..<end` begin with a key of the dictionary; all those keys begin with `shared`.
+/// - `words[i]` is the eight bytes behind it of the first key of group `begin + i`; zero where it
+///   has not been looked at.
+struct SnapshotFences: Sendable {
+    private let begin: Int
+    private let end: Int
+    private let shared: [UInt8]
+    private var words: [UInt64]
+
+    init(_ prefix: [UInt8], in snapshot: SnapshotReader) throws {
+        begin = try prefix.withUnsafeBytes {
+            try snapshot.firstGroup(beginningBehind: $0, orAt: true, in: 0..<snapshot.groupCount)
+        }
+        guard let next = successor(ofPrefix: prefix) else {
+            preconditionFailure("a dictionary's prefix begins with its length")
+        }
+        let range = begin..<snapshot.groupCount
+        end = try next.withUnsafeBytes {
+            try snapshot.firstGroup(beginningBehind: $0, orAt: true, in: range)
+        }
+        guard begin < end else {
+            shared = []
+            words = []
+            return
+        }
+        let first = try snapshot.firstKey(ofGroup: begin)
+        let last = try snapshot.firstKey(ofGroup: end - 1)
+        shared = Array(first[..<commonPrefixCount(first, last)])
+        words = Array(repeating: 0, count: end - begin)
+    }
+
+    /// The last group that begins at or before `bound`, or the first of all: the only one that may
+    /// hold it.
+    mutating func group(for bound: UnsafeRawBufferPointer, in snapshot: SnapshotReader) throws
+        -> Int
+    {
+        let common = min(shared.count, bound.count)
+        let comparison = shared.withUnsafeBytes {
+            compareBytes(.init(rebasing: bound[..<common]), .init(rebasing: $0[..<common]))
+        }
+        if comparison < 0 || (comparison == 0 && bound.count < shared.count) {
+            return max(0, begin - 1)
+        }
+        if comparison > 0 { return max(0, end - 1) }
+        let word = leadingWord(bound, from: shared.count)
+        var low = begin
+        var high = end
+        while low < high {
+            let middle = (low + high) / 2
+            if words[middle - begin] == 0 {
+                let key = try snapshot.firstKey(ofGroup: middle)
+                words[middle - begin] = leadingWord(key, from: shared.count)
+            }
+            let known = words[middle - begin]
+            let isAtOrBefore =
+                known != word
+                ? known < word : try compareBytes(snapshot.firstKey(ofGroup: middle), bound) <= 0
+            if isAtOrBefore { low = middle + 1 } else { high = middle }
+        }
+        return max(0, low - 1)
+    }
+}
+
+/// The fences of the dictionaries that were scanned.
+struct SnapshotFenceCache: Sendable {
+    var dictionaries: [[UInt8]: SnapshotFences] = [:]
+
+    /// Beyond it all are forgotten: a store may have a great many dictionaries.
+    static let dictionaryCount = 64
+}
+
+extension SnapshotReader {
+    /// The last group that begins at or before `bound`, or the first of all; `bound` is about a
+    /// key of the dictionary `prefix`, or of any where it is empty.
+    func group(for bound: UnsafeRawBufferPointer, in prefix: [UInt8]) throws -> Int {
+        guard !prefix.isEmpty else {
+            let behind = try firstGroup(beginningBehind: bound, orAt: false, in: 0..<groupCount)
+            return max(0, behind - 1)
+        }
+        // Held over the search, which is as short as what it would be given back for.
+        return try fences.withLock { cache in
+            if cache.dictionaries[prefix] == nil {
+                let made = try SnapshotFences(prefix, in: self)
+                if cache.dictionaries.count >= SnapshotFenceCache.dictionaryCount {
+                    cache.dictionaries.removeAll()
+                }
+                cache.dictionaries[prefix] = made
+            }
+            return try cache.dictionaries[prefix]!.group(for: bound, in: self)
+        }
+    }
+
+    /// The first group in `groups` whose first key is behind `bound`, or at it where that is
+    /// wanted.
+    fileprivate func firstGroup(
+        beginningBehind bound: UnsafeRawBufferPointer, orAt isAtWanted: Bool, in groups: Range<Int>
+    ) throws -> Int {
+        var low = groups.lowerBound
+        var high = groups.upperBound
+        while low < high {
+            let middle = (low + high) / 2
+            let comparison = try compareBytes(firstKey(ofGroup: middle), bound)
+            if comparison < 0 || (comparison == 0 && !isAtWanted) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    func firstKey(ofGroup index: Int) throws -> UnsafeRawBufferPointer {
+        let group = try group(index)
+        guard var first = RecordGroup.Cursor(group), let record = first.next(), record.shared == 0
+        else { throw damaged("a group's records make no sense", at: group.baseAddress!) }
+        return record.suffix
+    }
+}
