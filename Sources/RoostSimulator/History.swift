@@ -144,11 +144,12 @@ package struct History: Sendable {
     // MARK: Openings
 
     /// An opening kept the first `count` batches and shows `found`: finds out which calls made
-    /// the batches that are not known. `isWhole` where every acknowledged batch must be there.
+    /// the batches that are not known. `isWhole` where every acknowledged batch must be there;
+    /// `isDamaged` where none of those must, as a part of the log was declared torn after damage.
     /// `nil`, or how the two differ.
-    package mutating func keep(_ count: Int, showing found: Content, isWhole: Bool = false)
-        -> String?
-    {
+    package mutating func keep(
+        _ count: Int, showing found: Content, isWhole: Bool = false, isDamaged: Bool = false
+    ) -> String? {
         for guess in guesses where guess.indices.contains(where: { $0 >= count }) {
             // A part of them is cut off: which one, is open again.
             for index in guess.indices where index < count { batches[index] = nil }
@@ -160,7 +161,8 @@ package struct History: Sendable {
         let gaps = batches.indices.filter { batches[$0] == nil }
         let required = Set(
             pending.filter {
-                $0.isOnDisk || $0.state == .acknowledged && (isWhole || $0.batch.isAwaited)
+                if isDamaged { return false }
+                return $0.isOnDisk || $0.state == .acknowledged && (isWhole || $0.batch.isAwaited)
                     || $0.wasSeen && $0.batch.isAwaited
             }.map(\.identifier))
         var search = Search(found: found, required: required)
