@@ -66,9 +66,9 @@ tsan: dependencies
 asan: dependencies
 	scripts/sanitized-tests address $(SANITIZED)
 
-# A slice of both: calls from many tasks, and what handles raw memory.
+# A slice: what handles raw memory. Not the thread sanitizer: on Linux it does not see the mutexes
+# of Synchronization, and takes what they guard for races.
 sanitized: dependencies
-	scripts/sanitized-tests thread RoostTests "Storm|Concurrency|Watch|Enqueue|Transaction"
 	scripts/sanitized-tests address RoostFormatTests,RoostLogTests,RoostSnapshotTests,RoostIOTests
 
 # Removes each sync and each checksum check in turn: do the tests tell? Takes an hour.
