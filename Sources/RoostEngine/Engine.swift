@@ -27,6 +27,8 @@ package final class Engine: Sendable {
     let behind: WriteBehind
     let intervals: IntervalSync
     let liveViews = LiveViews()
+    /// What commits enqueued writes behind the call.
+    let taskExecutor: (any TaskExecutor)?
     private let closing = Mutex<Task<Void, any Error>?>(nil)
 
     init(parts: Recovery.Parts, configuration: EngineConfiguration) {
@@ -41,6 +43,7 @@ package final class Engine: Sendable {
         log = parts.log
         condition = parts.condition
         syncer = parts.syncer
+        taskExecutor = parts.scheduling.taskExecutor
         intervals = IntervalSync(syncer: parts.syncer, scheduling: parts.scheduling)
         compactor = Compactor(
             directory: parts.directory, manifest: parts.manifest, shards: parts.shards,

@@ -5,6 +5,8 @@ package protocol Scheduling: Sendable {
     func thread(named name: String) -> WorkerThread
     /// A thread that gives way to others that have work.
     func backgroundThread(named name: String) -> WorkerThread
+    /// What runs tasks that no actor claims; the cooperative pool where `nil`.
+    var taskExecutor: (any TaskExecutor)? { get }
     /// Suspends for at least `duration`; throws where the task is cancelled meanwhile.
     func sleep(for duration: Duration) async throws
 }
@@ -17,6 +19,8 @@ package struct SystemScheduling: Scheduling {
     package func backgroundThread(named name: String) -> WorkerThread {
         WorkerThread(name: name, isInBackground: true)
     }
+
+    package var taskExecutor: (any TaskExecutor)? { nil }
 
     package func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
 }

@@ -17,6 +17,7 @@ package final class SimulatedScheduling: Scheduling {
     }
 
     package var executor: WorkerTaskExecutor { thread.forTasks }
+    package var taskExecutor: (any TaskExecutor)? { executor }
 
     package func thread(named name: String) -> WorkerThread { WorkerThread(sharing: thread) }
     package func backgroundThread(named name: String) -> WorkerThread { thread(named: name) }

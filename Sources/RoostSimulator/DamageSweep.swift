@@ -75,7 +75,9 @@ package enum DamageSweep {
         _ scheduling: SimulatedScheduling
     ) async -> Counts {
         var counts = Counts()
-        let newestSegment = store.disk.fileNames.last { $0.hasPrefix("log-") }
+        let newestSegment = store.disk.fileNames.last {
+            $0.hasPrefix("log-") && store.disk.usedSizeBytes(of: $0) > 0
+        }
         for file in store.disk.fileNames {
             let cases = damages(
                 of: file, sizeBytes: store.disk.sizeBytes(of: file),

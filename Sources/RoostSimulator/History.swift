@@ -26,7 +26,7 @@ package struct History: Sendable {
 
     /// A call whose batch's place in the log, if it has one, is not known.
     struct Pending: Sendable {
-        enum State { case underWay, failed, acknowledged }
+        enum State { case underWay, failed, acknowledged, enqueued }
 
         var identifier: Int
         var batch: Batch
@@ -34,6 +34,8 @@ package struct History: Sendable {
         /// The last batch when the call began, and when it ended: its own is between.
         var lowest: Int
         var highest = Int.max
+        /// Whoever asked was told that it is on disk.
+        var isOnDisk = false
         /// A reader saw it, so what a power cut leaves has it, if it waits for the disk.
         var wasSeen = false
     }
@@ -83,6 +85,20 @@ package struct History: Sendable {
         return nextIdentifier
     }
 
+    /// A put is visible, and gets its number later, or never.
+    mutating func enqueue(_ change: Change, lastSequence: Int) {
+        let batch = Batch(changes: [change], isAwaited: false)
+        let identifier = begin(batch, lastSequence: lastSequence)
+        if let index = index(of: identifier) { pending[index].state = .enqueued }
+    }
+
+    /// What these calls enqueued is on disk.
+    mutating func noteOnDisk(_ identifiers: [Int]) {
+        for identifier in identifiers {
+            if let index = index(of: identifier) { pending[index].isOnDisk = true }
+        }
+    }
+
     /// The call succeeded and its batch got the number `sequence`.
     mutating func place(_ identifier: Int, at sequence: Int) throws {
         guard let index = index(of: identifier) else { return }
@@ -90,6 +106,7 @@ package struct History: Sendable {
         guard sequence > call.lowest else {
             throw SimulationFailure("batch \(sequence) was called for behind batch \(call.lowest)")
         }
+        if call.isOnDisk { durableCount = max(durableCount, sequence) }
         while batches.count < sequence { batches.append(nil) }
         guard batches[sequence - 1] == nil else {
             throw SimulationFailure("two batches have the number \(sequence)")
@@ -127,11 +144,12 @@ package struct History: Sendable {
     // MARK: Openings
 
     /// An opening kept the first `count` batches and shows `found`: finds out which calls made
-    /// the batches that are not known. `isWhole` where every acknowledged batch must be there.
+    /// the batches that are not known. `isWhole` where every acknowledged batch must be there;
+    /// `isDamaged` where none of those must, as a part of the log was declared torn after damage.
     /// `nil`, or how the two differ.
-    package mutating func keep(_ count: Int, showing found: Content, isWhole: Bool = false)
-        -> String?
-    {
+    package mutating func keep(
+        _ count: Int, showing found: Content, isWhole: Bool = false, isDamaged: Bool = false
+    ) -> String? {
         for guess in guesses where guess.indices.contains(where: { $0 >= count }) {
             // A part of them is cut off: which one, is open again.
             for index in guess.indices where index < count { batches[index] = nil }
@@ -143,7 +161,8 @@ package struct History: Sendable {
         let gaps = batches.indices.filter { batches[$0] == nil }
         let required = Set(
             pending.filter {
-                $0.state == .acknowledged && (isWhole || $0.batch.isAwaited)
+                if isDamaged { return false }
+                return $0.isOnDisk || $0.state == .acknowledged && (isWhole || $0.batch.isAwaited)
                     || $0.wasSeen && $0.batch.isAwaited
             }.map(\.identifier))
         var search = Search(found: found, required: required)

@@ -11,6 +11,7 @@ extension SimulationRun {
         if fileSystem.isOff { return }
         switch action {
         case .write(let changes, let durability): try await write(engine, changes, durability)
+        case .enqueue(let change): try enqueue(change, engine)
         case .read(let dictionary, let key):
             let found = try engine.value(key, DictionaryName(dictionary)!)
             guard history.allows(found, dictionary: dictionary, key: key) else {
@@ -30,7 +31,7 @@ extension SimulationRun {
             }
         case .check: try compare(workspace, "while open")
         case .synchronize: try await synchronize { try await engine.synchronize() }
-        case .confirm: try await synchronize { try await engine.confirm(.synced) }
+        case .confirm: try await synchronize(drains: false) { try await engine.confirm(.synced) }
         case .rest:
             let last = history.promisedCount
             await scheduling.waitUntilIdle()
@@ -45,9 +46,14 @@ extension SimulationRun {
         }
     }
 
-    private func synchronize(_ body: () async throws -> Void) async throws {
+    private func synchronize(
+        drains: Bool = true, _ body: () async throws -> Void
+    ) async throws {
         let last = history.lastKnown
+        let enqueued = drains ? history.enqueuedCalls : []
         try await body()
+        // Where a fault hit, one of them may have been given up, and somebody told of it before.
+        if !fileSystem.isOff, !hasFaults { history.noteOnDisk(enqueued) }
         // Counted by what is known to have been appended: nothing else was promised.
         if !fileSystem.isOff { history.durableCount = max(history.durableCount, last) }
         note("synchronized \(last)")
@@ -122,6 +128,7 @@ extension SimulationRun {
         guard self.workspace === workspace else { return }
         isClosing = true
         let last = history.lastKnown
+        let enqueued = history.enqueuedCalls
         countWork()
         do {
             try await workspace.close()
@@ -129,6 +136,7 @@ extension SimulationRun {
             // One that was poisoned closes without a sync.
             if !fileSystem.isOff, !hasFaults {
                 history.durableCount = max(history.durableCount, last)
+                history.noteOnDisk(enqueued)
             }
         } catch {
             note("closing failed: \(error)")

@@ -39,6 +39,9 @@ package actor SimulationRun {
     var countedFaults: [FaultKind: Int] = [:]
     /// Those of this round.
     var watchers: [RoundWatcher] = []
+    /// Watch all dictionaries of `trackedEngine`.
+    var trackers: [(dictionary: String, handle: WatchHandle)] = []
+    weak var trackedEngine: Engine?
     /// A close was called for: calls under way may say `.closed`.
     var isClosing = false
 
@@ -82,11 +85,15 @@ package actor SimulationRun {
             let stepCount = min(left, 2 + random.below(8))
             left -= stepCount
             let ahead = max(1, stepCount / taskCount)
-            if let workspace { beginWatching(workspace) }
+            if let workspace {
+                beginTracking(workspace)
+                beginWatching(workspace)
+            }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<taskCount { group.addTask { try await self.takeSteps(ahead) } }
                 try await group.waitForAll()
             }
+            if !fileSystem.isOff { try placeEnqueued() }
             try await endWatching()
             try await endRound()
         }
@@ -178,6 +185,8 @@ package actor SimulationRun {
     func excuse(_ error: RoostError) throws {
         if error.code == .closed, isClosing || workspace == nil { return }
         if error.code == .cancelled { return }
+        // Told late: the machine's faults may have been cleared since.
+        if error.message.hasPrefix("the enqueued write") { return }
         let codes: [RoostError.Code] = [.io, .outOfSpace, .poisoned, .closed]
         guard fileSystem.isOff || hasFaults, codes.contains(error.code) else {
             throw SimulationFailure("an error without a reason: \(error)")

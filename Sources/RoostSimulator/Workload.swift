@@ -6,6 +6,8 @@ import RoostSimulation
 struct Workload {
     enum Action {
         case write([History.Change], Durability)
+        /// Leaves a put to be committed behind the call.
+        case enqueue(History.Change)
         case read(dictionary: String, key: String)
         /// Reads one key and writes it and some others, if it is still as it was read.
         case transaction(dictionary: String, key: String, [History.Change], Durability)
@@ -25,6 +27,7 @@ struct Workload {
         var name: String {
             switch self {
             case .write: "write"
+            case .enqueue: "enqueue"
             case .read: "read"
             case .transaction: "transaction"
             case .view: "view"
@@ -38,9 +41,10 @@ struct Workload {
         }
     }
 
-    private static let dictionaries = ["a", "b", "settings"]
+    static let dictionaries = ["a", "b", "settings"]
     private let keyCount: Int
     private let usesIntervals: Bool
+    let enqueues: Bool
     /// How often a value gets a deadline: once in so many times, or never.
     private let deadlineRarity: Int?
     /// The time of day in milliseconds.
@@ -50,12 +54,18 @@ struct Workload {
     init(_ random: inout SimulationRandom, clock: @escaping @Sendable () -> UInt64) {
         keyCount = [3, 12, 60][random.below(3)]
         usesIntervals = random.once(in: 2)
+        // Not always: what is watched takes another way.
+        enqueues = random.once(in: 3)
         deadlineRarity = [nil, 10, 2][random.below(3)]
         self.clock = clock
     }
 
     mutating func next(_ random: inout SimulationRandom) -> Action {
         switch random.below(100) {
+        case ..<48: return .write([change(&random)], durability(&random))
+        case ..<52 where enqueues:
+            let dictionary = dictionary(&random)
+            return .enqueue(put(dictionary, key(&random), &random))
         case ..<52: return .write([change(&random)], durability(&random))
         case ..<55: return .wait(.milliseconds(1 + random.below(60)))
         case ..<68:
@@ -181,10 +191,11 @@ extension Engine {
         return (read, sequence)
     }
 
-    private func encoded(_ value: [UInt8]) -> EncodedValue {
-        EncodedValue(kind: value[0], payload: .bytes(Array(value.dropFirst())))
-    }
-
     /// The names of a run are all short.
     private func name(_ dictionary: String) -> DictionaryName { DictionaryName(dictionary)! }
+}
+
+/// The value as calls take it, of its stored form.
+func encoded(_ value: [UInt8]) -> EncodedValue {
+    EncodedValue(kind: value[0], payload: .bytes(Array(value.dropFirst())))
 }

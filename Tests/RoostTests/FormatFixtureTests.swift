@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostFormat
+import RoostIO
 import RoostTestSupport
 import Testing
 
@@ -13,8 +14,10 @@ import Testing
     private static var current: String {
         fixtures.appendingPathComponent("format-\(Limits.formatVersion)").path
     }
+    private static var killed: String { current + "-killed" }
     private static var future: String { fixtures.appendingPathComponent("future").path }
-    private static let isWriting = ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil
+    private static let isWriting =
+        ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil
 
     private struct Draft: Codable, Equatable {
         var title: String
@@ -23,16 +26,33 @@ import Testing
 
     private static let draft = Draft(title: "A draft", tags: ["one", "two"])
 
-    /// Snapshots with tombstones and a compression dictionary, a clear, and a log with a batch, a
-    /// transaction, a removal and every kind of value.
+    /// What drafts became later: stored with their version.
+    private struct SecondDraft: Codable, Equatable {
+        var headline: String
+    }
+
+    private static func drafts(_ workspace: Workspace) -> WorkspaceDictionary {
+        workspace.dictionary("drafts").migrating(
+            from: Draft.self, to: SecondDraft.self, version: 2
+        ) { SecondDraft(headline: $0.title) }
+    }
+
+    private static let inTheYear2200 = Date(timeIntervalSince1970: 7_258_118_400)
+    private static let inTheYear2001 = Date(timeIntervalSince1970: 1_000_000_000)
+
+    /// Snapshots with tombstones, a compression dictionary, deadlines and versions, a clear, and a
+    /// log with a batch, a transaction, a removal and every kind of value.
     private func write(at path: String) async throws {
         let configuration = Workspace.Configuration(shardCount: 4, durability: .process)
         let workspace = try await Workspace.open(at: path, configuration: configuration)
         let many = workspace.dictionary("many")
         try await workspace.write { batch in
-            for number in 0..<400 { batch.set("a value like others, \(number)", forKey: "\(number)", in: many) }
+            for number in 0..<400 {
+                batch.set("a value like others, \(number)", forKey: "\(number)", in: many)
+            }
         }
         try await workspace.dictionary("cleared").set("gone", forKey: "k")
+        try await writeDeadlinesAndVersions(to: workspace, suffix: "in a snapshot")
         try await workspace.compact()
         try await many.removeValue(forKey: "7")
         try await many.set("changed", forKey: "8")
@@ -49,6 +69,7 @@ import Testing
         try await values.set([UInt8](repeating: 9, count: 70_000), forKey: "bytes")
         try await values.set(["a": [1, 2]], forKey: "binary")
         try await values.set(Self.draft, forKey: "codable")
+        try await writeDeadlinesAndVersions(to: workspace, suffix: "in the log")
         _ = try await workspace.transaction { transaction in
             let number = try transaction.value(forKey: "int", as: Int.self, in: values) ?? 0
             try transaction.set(number + 1, forKey: "int", in: values)
@@ -57,14 +78,36 @@ import Testing
         try await workspace.close()
     }
 
+    private func writeDeadlinesAndVersions(
+        to workspace: Workspace, suffix: String
+    ) async throws {
+        let brief = workspace.dictionary("brief")
+        try await brief.set("late", forKey: "late \(suffix)", expiresAt: Self.inTheYear2200)
+        try await brief.set("past", forKey: "past \(suffix)", expiresAt: Self.inTheYear2001)
+        try await workspace.dictionary("drafts").set(Self.draft, forKey: "first \(suffix)")
+        let second = SecondDraft(headline: "A second draft")
+        try await Self.drafts(workspace).set(second, forKey: "second \(suffix)")
+    }
+
+    private func checkDeadlinesAndVersions(_ workspace: Workspace, suffix: String) throws {
+        let brief = workspace.dictionary("brief")
+        #expect(try brief["late \(suffix)", as: String.self] == "late")
+        #expect(try brief["past \(suffix)", as: String.self] == nil)
+        let drafts = Self.drafts(workspace)
+        #expect(try drafts["first \(suffix)", as: SecondDraft.self]?.headline == "A draft")
+        #expect(try drafts["second \(suffix)", as: SecondDraft.self]?.headline == "A second draft")
+    }
+
     private func check(_ workspace: Workspace) async throws {
+        try checkDeadlinesAndVersions(workspace, suffix: "in a snapshot")
+        try checkDeadlinesAndVersions(workspace, suffix: "in the log")
         let many = workspace.dictionary("many")
         #expect(try many.count == 398)
         #expect(try many["7", as: String.self] == nil)
         #expect(try many["8", as: String.self] == "changed")
         #expect(try many["9", as: String.self] == nil)
         #expect(try many["399", as: String.self] == "a value like others, 399")
-        #expect(try workspace.dictionaryNames == ["many", "values"])
+        #expect(try workspace.dictionaryNames == ["brief", "drafts", "many", "values"])
         let values = workspace.dictionary("values")
         #expect(try values["bool", as: Bool.self] == true)
         #expect(try values["int", as: Int.self] == -4)
@@ -104,6 +147,72 @@ import Testing
         }
     }
 
+    /// A log as a kill leaves it: not sealed, and its last batch unfinished.
+    @Test func aStoreOfThisFormatThatAKillLeftOpensWithAllButItsTornTail() async throws {
+        if Self.isWriting { try await writeKilled() }
+        try await withTemporaryDirectory { path in
+            try copyDirectory(Self.killed, to: "\(path)/w")
+            for openingCount in 0..<2 {
+                let workspace = try await Workspace.open(at: "\(path)/w")
+                #expect(workspace.recovery.tornTails.count == (openingCount == 0 ? 1 : 0))
+                let numbers = workspace.dictionary("numbers")
+                #expect(try numbers.count == 9)
+                #expect(try numbers["8", as: Int.self] == 8)
+                try await workspace.close()
+            }
+        }
+    }
+
+    private func writeKilled() async throws {
+        if FileManager.default.fileExists(atPath: Self.killed) {
+            try FileManager.default.removeItem(atPath: Self.killed)
+        }
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 1, durability: .process),
+                fileSystem: PosixFileSystem()
+            ) { $0.segmentSizeBytes = 4096 }
+            for number in 0..<10 {
+                try await workspace.dictionary("numbers").set(number, forKey: "\(number)")
+            }
+            try copyDirectory(path, to: Self.killed)
+            try await workspace.close()
+        }
+        let segment = "\(Self.killed)/\(FileName.segment(1).text)"
+        var bytes = try readBytes(segment)
+        let last = try #require(bytes.lastIndex { $0 != 0 })
+        bytes[last] ^= 1
+        try writeBytes(bytes, to: segment)
+    }
+
+    /// A later version that changes one kind of file alone is known by that file.
+    @Test(arguments: ["log-", "snapshot-"])
+    func aFileOfALaterFormatIsRefusedAndEverythingLeftAlone(prefix: String) async throws {
+        try await withTemporaryDirectory { path in
+            try copyDirectory(Self.current, to: "\(path)/w")
+            let names = try contents(ofDirectory: "\(path)/w").keys.sorted()
+            let name = try #require(names.first { $0.hasPrefix(prefix) })
+            var bytes = try readBytes("\(path)/w/\(name)")
+            bytes[8] = 99
+            if prefix == "log-" {
+                let checksum = bytes.withUnsafeBytes {
+                    ChecksumSeed(0).checksum($0.baseAddress!, count: 60)
+                }
+                withUnsafeBytes(of: checksum.littleEndian) {
+                    bytes.replaceSubrange(60..<64, with: $0)
+                }
+            }
+            try writeBytes(bytes, to: "\(path)/w/\(name)")
+            let before = try contents(ofDirectory: "\(path)/w")
+            for access in [Workspace.Configuration.Access.readOnly, .readWrite] {
+                await #expect {
+                    try await Workspace.open(at: "\(path)/w", configuration: .init(access: access))
+                } throws: { ($0 as? RoostError)?.code == .unsupportedVersion }
+                #expect(try contents(ofDirectory: "\(path)/w") == before)
+            }
+        }
+    }
+
     @Test func aStoreOfALaterFormatIsRefusedAndLeftAlone() async throws {
         if Self.isWriting {
             try FileManager.default.createDirectory(
@@ -118,7 +227,8 @@ import Testing
                 await #expect {
                     try await Workspace.open(at: "\(path)/w", configuration: .init(access: access))
                 } throws: { ($0 as? RoostError)?.code == .unsupportedVersion }
-                #expect(try contents(ofDirectory: "\(path)/w") == contents(ofDirectory: Self.future))
+                #expect(
+                    try contents(ofDirectory: "\(path)/w") == contents(ofDirectory: Self.future))
             }
         }
     }

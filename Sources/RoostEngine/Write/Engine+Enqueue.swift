@@ -19,7 +19,7 @@ extension Engine {
             behind.release(sizeBytes: size)
             throw error
         }
-        Task.detached { await shard.drainInBackground() }
+        Task.detached(executorPreference: taskExecutor) { await shard.drainInBackground() }
     }
 
     /// How soon an enqueued write is on disk: as any other, and as a usual one where all others

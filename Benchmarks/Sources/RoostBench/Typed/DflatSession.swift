@@ -173,6 +173,7 @@ struct DflatSession<Engine: TypedEngine>: Sendable {
         let deadline = Deadline(seconds: Engine.isWholeFile ? 2 : nil)
         let begin = ContinuousClock.now
         let done = try await body(self, deadline)
+        try await engine.finishWrites()
         let spent = seconds(.now - begin)
         if wanted.contains(kind) { note(kind, Double(done) / spent, done) }
     }

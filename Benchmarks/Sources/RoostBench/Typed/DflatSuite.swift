@@ -22,12 +22,13 @@ enum DflatWorkload: String, CaseIterable, Sendable {
 struct DflatSuite {
     #if Peers
         static let engines: [any TypedEngine.Type] = [
-            TypedRoost.self, TypedSQLite.self, TypedUserDefaults.self, TypedPropertyList.self,
-            TypedRepository.self,
+            TypedRoost.self, TypedRoostEnqueue.self, TypedSQLite.self, TypedUserDefaults.self,
+            TypedPropertyList.self, TypedRepository.self,
         ]
     #else
         static let engines: [any TypedEngine.Type] = [
-            TypedRoost.self, TypedUserDefaults.self, TypedPropertyList.self, TypedRepository.self,
+            TypedRoost.self, TypedRoostEnqueue.self, TypedUserDefaults.self,
+            TypedPropertyList.self, TypedRepository.self,
         ]
     #endif
 
@@ -77,6 +78,9 @@ struct DflatSuite {
         #endif
         // Named, so that the sessions are compiled for them.
         if Engine.self == TypedRoost.self { return try await session(TypedRoost.self, keys) }
+        if Engine.self == TypedRoostEnqueue.self {
+            return try await session(TypedRoostEnqueue.self, keys)
+        }
         return try await session(Engine.self, keys)
     }
 

@@ -13,6 +13,7 @@ protocol TypedValue: Codable, Equatable, Sendable {
     /// Roost tells the two kinds of coding apart by the type that is written.
     nonisolated(nonsending) func set(forKey key: String, in dictionary: WorkspaceDictionary)
         async throws
+    func enqueue(forKey key: String, in dictionary: WorkspaceDictionary) throws
     static func value(forKey key: String, in dictionary: WorkspaceDictionary) throws -> Self?
 }
 
@@ -21,6 +22,10 @@ extension TypedValue where Self: BinaryCodable {
         forKey key: String, in dictionary: WorkspaceDictionary
     ) async throws {
         try await dictionary.set(self, forKey: key)
+    }
+
+    func enqueue(forKey key: String, in dictionary: WorkspaceDictionary) throws {
+        try dictionary.enqueue(self, forKey: key).get()
     }
 
     static func value(forKey key: String, in dictionary: WorkspaceDictionary) throws -> Self? {
@@ -56,6 +61,10 @@ struct CodableRecord: TypedValue {
         forKey key: String, in dictionary: WorkspaceDictionary
     ) async throws {
         try await dictionary.set(self, forKey: key)
+    }
+
+    func enqueue(forKey key: String, in dictionary: WorkspaceDictionary) throws {
+        try dictionary.enqueue(self, forKey: key).get()
     }
 
     static func value(forKey key: String, in dictionary: WorkspaceDictionary) throws -> Self? {
@@ -106,5 +115,12 @@ protocol TypedEngine: Sendable {
         async throws -> Value?
     /// Sets many at once, for filling outside the clock.
     nonisolated(nonsending) func setAll<Value: TypedValue>(_ values: [(String, Value)]) async throws
+    /// Returns once all that was set is to be found again after a crash of the process, where
+    /// `set` does not say so by returning.
+    func finishWrites() async throws
     func close() async throws
+}
+
+extension TypedEngine {
+    func finishWrites() async throws {}
 }
