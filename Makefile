@@ -100,7 +100,7 @@ ROOST_BENCH = Benchmarks/.build/release/roost-bench --rounds $(BENCH_ROUNDS) $(B
 
 bench:
 	sh scripts/install-bench-dependencies
-	$(SWIFT) build -c release --package-path Benchmarks --traits Peers,Coders --product roost-bench
+	$(SWIFT) build -c release --package-path Benchmarks --traits Peers --product roost-bench
 	mkdir -p $(BENCH_OUTPUT)
 	$(ROOST_BENCH) --suite dflat --keys $(BENCH_DFLAT_KEYS) --json $(BENCH_OUTPUT)/dflat.json
 	$(ROOST_BENCH) --suite engines --keys $(BENCH_KEYS) --json $(BENCH_OUTPUT)/engines.json

@@ -4,7 +4,7 @@
 //
 // Modes: `write`; `compact`, which compacts over and over beside it; `hold`, which opens the
 // workspace, says so, and waits; `open`, which says how opening ends; `fill`, which writes until
-// the disk is full, and then looks whether all that was written is there.
+// the disk is full, and then looks whether all that was written is there; `bank`, which moves money.
 
 import Foundation
 import Roost
@@ -55,6 +55,7 @@ do {
     if mode == "hold" { while true { try await Task.sleep(for: .seconds(3600)) } }
     if mode == "open" { exit(0) }
     if mode == "fill" { try await fill(workspace) }
+    if mode == "bank" { try await Bank.run(workspace) }
     let values = workspace.dictionary("values")
     let pairs = workspace.dictionary("pairs")
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,6 +1,7 @@
 import Foundation
 import RoostCoding
 import RoostFormat
+import RoostIO
 
 /// JSON and property lists hold one value at the top that may be no object: a wrapper of one
 /// element makes every value an array, which both formats take at the top.
@@ -12,12 +13,24 @@ func encodeCodable<Value: Encodable>(_ value: Value, _ coder: ValueCoder) throws
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
+        // It refuses more levels than can be read.
         return Array(try encoder.encode([value]))
     case .propertyList:
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
-        return Array(try encoder.encode([value]))
+        let bytes = Array(try encoder.encode([value]))
+        do { try bytes.withUnsafeBytes { try PropertyListBounds.check($0) } } catch {
+            throw tooDeep(Value.self)
+        }
+        return bytes
     }
+}
+
+/// What is written must be readable.
+private func tooDeep(_ type: Any.Type) -> RoostError {
+    RoostError(
+        .encodingFailed,
+        "\(type): values are nested deeper than \(PropertyListBounds.depthLimit) levels")
 }
 
 /// `nil` where `kind` is none of `Codable`'s.
@@ -32,6 +45,7 @@ func decodeCodable<Value: Decodable>(
             positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
         return try decoder.decode([Value].self, from: Data(payload)).first
     case .propertyList:
+        try PropertyListBounds.check(payload)
         return try PropertyListDecoder().decode([Value].self, from: Data(payload)).first
     default: return nil
     }

@@ -75,6 +75,7 @@ package final class ViewScan {
     /// The current value, kind and payload; valid until the next call of anything here. Not to be
     /// called at the end.
     package func value() throws -> UnsafeRawBufferPointer {
+        precondition(current >= 0, "the scan is at its end")
         let head = places[current].head.pointee
         guard head.flags.contains(.compressed), let run = runs[current] as? SnapshotRun else {
             return head.stored

@@ -57,7 +57,7 @@ extension CoderSample {
         ]
     }
 
-    private static func forCodable<Value: Codable & Equatable>(
+    static func forCodable<Value: Codable & Equatable>(
         _ workload: String, _ value: Value
     ) throws -> [CoderSample] {
         let roost = RoostCoder()

@@ -13,11 +13,14 @@ struct Coders: ParsableCommand {
     var milliseconds = 4
     @Option(help: "Only the coder of this name.")
     var only: String?
+    @Flag(help: "Other values of the same shapes, which nothing was chosen for.")
+    var variants = false
     @Option(help: "Write the rows as JSON to this file.")
     var json: String?
 
     func run() throws {
-        var samples = try CoderSample.all().filter { only == nil || $0.coder == only }
+        let all = try variants ? CoderVariants.samples() : CoderSample.all()
+        var samples = all.filter { only == nil || $0.coder == only }
         for sample in samples { try sample.check() }
         for _ in 0..<rounds {
             for index in samples.indices {

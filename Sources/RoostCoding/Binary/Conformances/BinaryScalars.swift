@@ -64,7 +64,8 @@ extension String: BinaryCodable {
 }
 
 /// A type with a raw value is written as that value. An enum with raw values needs no more than
-/// to name the protocol: `enum Theme: String, BinaryCodable { … }`.
+/// to name the protocol: `enum Theme: String, BinaryCodable { … }`. One that writes itself in another
+/// way must state its `binaryShape` too, as `@BinaryCodable` does.
 extension BinaryCodable where Self: RawRepresentable, RawValue: BinaryCodable {
     @inlinable public static var binaryShape: BinaryShape { RawValue.binaryShape }
 

@@ -5,24 +5,33 @@
 /// has equal codes.
 ///
 /// - No symbol is longer than 8 bytes, and all are ASCII.
-/// - `candidates` holds the symbols of two bytes and more, those with the same hash of their
-///   first two bytes one after another, longer ones first; `heads` says where each run begins.
+/// - `candidates` begins with a place for each hash of two bytes, with the longest symbol of two
+///   bytes and more that begins with such; the others of the hash are linked behind it, longer
+///   ones first. A place without a symbol matches nothing.
 /// - Sendable, since nothing is changed after `init`, and the one codec is never released.
 final class TextCodec: @unchecked Sendable {
     static let shared = TextCodec()
     static let escape: UInt8 = 0xff
     /// Shorter text hardly shrinks; longer text is left to the compression of cold storage.
     static let countLimits = 3...255
+    /// Text that does not shrink by two bytes in its first 16 hardly will: tokens and the like.
+    private static let probedCount = 16
+    private static let leastSaved = 2
 
     private struct Candidate {
         var symbol: UInt64
-        var mask: UInt64
-        var code: UInt8
+        /// How far to the left a word goes until only the symbol's bytes are left.
+        var shift: UInt8
         var count: UInt8
-        var isLast: Bool
+        var code: UInt8
+        var hasNext: Bool
+        var next: UInt16
+
+        /// Valid UTF-8 never has this byte.
+        static let none = Candidate(
+            symbol: .max, shift: 0, count: 1, code: escape, hasNext: false, next: 0)
     }
 
-    private static let noCandidates: UInt16 = 0xffff
     private static let headCount = 1024
 
     /// The bytes of each code, the first one lowest, and their number.
@@ -30,8 +39,7 @@ final class TextCodec: @unchecked Sendable {
     private let counts = filled(with: UInt8(0), count: 256)
     /// The code of each byte, or `escape`.
     private let singles = filled(with: escape, count: 256)
-    private let heads = filled(with: noCandidates, count: headCount)
-    private let candidates: UnsafeMutablePointer<Candidate>
+    private let candidates = filled(with: Candidate.none, count: headCount + 256)
 
     private static func filled<Element>(
         with element: Element, count: Int
@@ -53,20 +61,25 @@ final class TextCodec: @unchecked Sendable {
             if count == 1 {
                 singles[Int(symbol)] = code
             } else {
-                let candidate = Candidate(
-                    symbol: symbol, mask: .max >> UInt64(64 - 8 * Int(count)), code: code,
-                    count: count, isLast: false)
-                runs[Self.hash(symbol)].append(candidate)
+                runs[Self.hash(symbol)].append(
+                    Candidate(
+                        symbol: symbol, shift: 64 - 8 * count, count: count, code: code,
+                        hasNext: false, next: 0))
             }
         }
-        var ordered: [Candidate] = []
-        for (hash, run) in runs.enumerated() where !run.isEmpty {
-            heads[hash] = UInt16(ordered.count)
-            ordered += run.sorted { $0.count > $1.count }
-            ordered[ordered.count - 1].isLast = true
+        var free = Self.headCount
+        for (hash, run) in runs.enumerated() {
+            var place = hash
+            let ordered = run.sorted { $0.count > $1.count }
+            for (index, candidate) in ordered.enumerated() {
+                candidates[place] = candidate
+                guard index + 1 < ordered.count else { break }
+                candidates[place].hasNext = true
+                candidates[place].next = UInt16(free)
+                place = free
+                free += 1
+            }
         }
-        candidates = .allocate(capacity: ordered.count)
-        candidates.initialize(from: ordered, count: ordered.count)
     }
 
     @inline(__always)
@@ -76,60 +89,76 @@ final class TextCodec: @unchecked Sendable {
 
     /// Writes the codes of `text`, which is of at least one byte, to `target`.
     ///
-    /// - Returns: their number, or `nil` where it would not be less than that of the text; then
-    ///   fewer than that have been written.
+    /// - Returns: their number, or `nil` where it would not be less than that of the text, or
+    ///   hardly; then fewer than that have been written.
     func encode(_ text: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) -> Int? {
         guard let start = text.baseAddress else { return nil }
-        let end = start + text.count
-        let limit = target + (text.count - 1)
-        var (position, output) = (start, target)
-        // The last bytes of a short text, which no eight can be read of at once.
-        let short = text.count < 8 ? Self.assemble(text) : 0
-        while position < end {
-            let left = end - position
-            let word =
-                if left >= 8 {
-                    UInt64(littleEndian: position.loadUnaligned(as: UInt64.self))
-                } else if text.count >= 8 {
-                    UInt64(littleEndian: (end - 8).loadUnaligned(as: UInt64.self))
-                        >> UInt64(64 - 8 * left)
-                } else {
-                    short >> UInt64(8 * (text.count - left))
-                }
-            guard output < limit else { return nil }
-            if let symbol = longest(word) {
-                output.storeBytes(of: symbol.code, as: UInt8.self)
-                output += 1
-                position += symbol.count
-                continue
+        var place = Progress(
+            position: start, output: target, limit: target + (text.count - 1),
+            end: start + text.count)
+        guard text.count >= 8 else {
+            // No eight bytes can be read at once.
+            let word = Self.assemble(text)
+            while place.position < place.end {
+                let shift = UInt64(8 * (place.position - start))
+                guard step(word &>> shift, &place) else { return nil }
             }
-            let byte = UInt8(truncatingIfNeeded: word)
-            let code = singles[Int(byte)]
-            output.storeBytes(of: code, as: UInt8.self)
-            output += 1
-            position += 1
-            if code == Self.escape {
-                guard output < limit else { return nil }
-                output.storeBytes(of: byte, as: UInt8.self)
-                output += 1
-            }
+            return place.output - target
         }
-        return output - target
+        let last = place.end - 8
+        if text.count > Self.probedCount {
+            while place.position < min(start + Self.probedCount, last) {
+                let word = place.position.loadUnaligned(as: UInt64.self)
+                guard step(UInt64(littleEndian: word), &place) else { return nil }
+            }
+            let saved = (place.position - start) - (place.output - target)
+            guard saved >= Self.leastSaved else { return nil }
+        }
+        while place.position <= last {
+            let word = place.position.loadUnaligned(as: UInt64.self)
+            guard step(UInt64(littleEndian: word), &place) else { return nil }
+        }
+        let word = UInt64(littleEndian: last.loadUnaligned(as: UInt64.self))
+        while place.position < place.end {
+            let shift = UInt64(8 * (place.position - last))
+            guard step(word &>> shift, &place) else { return nil }
+        }
+        return place.output - target
     }
 
+    private struct Progress {
+        var position: UnsafeRawPointer
+        var output: UnsafeMutableRawPointer
+        /// Where the codes would be as many as the bytes.
+        let limit: UnsafeMutableRawPointer
+        let end: UnsafeRawPointer
+    }
+
+    /// Writes the code for what `word` begins with. Says whether there was room.
     @inline(__always)
-    private func longest(_ word: UInt64) -> (code: UInt8, count: Int)? {
-        let head = heads[Self.hash(word)]
-        guard head != Self.noCandidates else { return nil }
-        var index = Int(head)
+    private func step(_ word: UInt64, _ place: inout Progress) -> Bool {
+        guard place.output < place.limit else { return false }
+        var candidate = candidates + Self.hash(word)
         while true {
-            let candidate = candidates[index]
-            if word & candidate.mask == candidate.symbol {
-                return (candidate.code, Int(candidate.count))
+            if (word ^ candidate.pointee.symbol) &<< UInt64(candidate.pointee.shift) == 0 {
+                place.output.storeBytes(of: candidate.pointee.code, as: UInt8.self)
+                place.output += 1
+                place.position += Int(candidate.pointee.count)
+                return true
             }
-            if candidate.isLast { return nil }
-            index += 1
+            guard candidate.pointee.hasNext else { break }
+            candidate = candidates + Int(candidate.pointee.next)
         }
+        let byte = UInt8(truncatingIfNeeded: word)
+        let code = singles[Int(byte)]
+        place.output.storeBytes(of: code, as: UInt8.self)
+        place.output += 1
+        place.position += 1
+        guard code == Self.escape else { return true }
+        guard place.output < place.limit else { return false }
+        place.output.storeBytes(of: byte, as: UInt8.self)
+        place.output += 1
+        return true
     }
 
     private static func assemble(_ text: UnsafeRawBufferPointer) -> UInt64 {

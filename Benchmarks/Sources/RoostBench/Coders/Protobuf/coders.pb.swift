@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 #if Coders
 // DO NOT EDIT.
 // swift-format-ignore-file
