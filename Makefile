@@ -66,8 +66,7 @@ tsan: dependencies
 asan: dependencies
 	scripts/sanitized-tests address $(SANITIZED)
 
-# A slice: what handles raw memory. Not the thread sanitizer: on Linux it does not see the mutexes
-# of Synchronization, and takes what they guard for races.
+# A slice: what handles raw memory, and the storms of cancelled writers, loads and watchers.
 sanitized: dependencies
 	scripts/sanitized-tests address RoostFormatTests,RoostLogTests,RoostSnapshotTests,RoostIOTests
 
