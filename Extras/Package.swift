@@ -25,7 +25,10 @@ let package = Package(
         .testTarget(
             name: "RoostMacrosTests",
             dependencies: [
+                .product(name: "Roost", package: "roost"),
                 .product(name: "RoostMacros", package: "roost"), "MacroExpansion",
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
             ]),
         .testTarget(

@@ -78,6 +78,8 @@ final class ScanFeed<Element: Sendable>: Sendable {
         var scan: ViewScan?
         var remaining: Int
         var pieceCount = 32
+        /// Since others had their turn.
+        var takenCount = 0
         var isFinished = false
         /// What went wrong behind the last piece.
         var failure: (any Error)?
@@ -100,9 +102,18 @@ final class ScanFeed<Element: Sendable>: Sendable {
     /// The next elements, one at least; `nil` at the end. Never on the caller's actor.
     func nextPiece() async throws -> ScanPiece<Element>? {
         try checkCancellation()
-        // Others get their turn between two pieces.
-        if state.withLock({ $0.scan != nil }) { await Task.yield() }
+        if isYieldDue() { await Task.yield() }
         return try filled()
+    }
+
+    /// Others get their turn once in a millisecond or so: it costs another thread's waking, and on
+    /// a busy machine its waiting, as long as hundreds of elements.
+    private func isYieldDue() -> Bool {
+        state.withLock { state in
+            guard state.takenCount >= 4096 else { return false }
+            state.takenCount = 0
+            return true
+        }
     }
 
     private func filled() throws -> ScanPiece<Element>? {
@@ -120,6 +131,7 @@ final class ScanFeed<Element: Sendable>: Sendable {
                 let wanted = min(state.pieceCount, state.remaining)
                 try fill(&piece, scan, wanted)
                 state.remaining -= piece.count
+                state.takenCount += piece.count
                 state.pieceCount = min(state.pieceCount * 2, Self.largestPieceCount)
                 if state.remaining == 0 || scan.recordKey == nil { state.isFinished = true }
             } catch {

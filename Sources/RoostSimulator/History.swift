@@ -144,11 +144,11 @@ package struct History: Sendable {
     // MARK: Openings
 
     /// An opening kept the first `count` batches and shows `found`: finds out which calls made
-    /// the batches that are not known. `isWhole` where every acknowledged batch must be there,
-    /// `isTorn` where the log's end was damaged and declared torn: what was safe may be gone with it.
+    /// the batches that are not known. `isWhole` where every acknowledged batch must be there;
+    /// `isDamaged` where none of those must, as a part of the log was declared torn after damage.
     /// `nil`, or how the two differ.
     package mutating func keep(
-        _ count: Int, showing found: Content, isWhole: Bool = false, isTorn: Bool = false
+        _ count: Int, showing found: Content, isWhole: Bool = false, isDamaged: Bool = false
     ) -> String? {
         for guess in guesses where guess.indices.contains(where: { $0 >= count }) {
             // A part of them is cut off: which one, is open again.
@@ -161,7 +161,7 @@ package struct History: Sendable {
         let gaps = batches.indices.filter { batches[$0] == nil }
         let required = Set(
             pending.filter {
-                guard !isTorn else { return false }
+                if isDamaged { return false }
                 return $0.isOnDisk || $0.state == .acknowledged && (isWhole || $0.batch.isAwaited)
                     || $0.wasSeen && $0.batch.isAwaited
             }.map(\.identifier))

@@ -110,7 +110,9 @@ extension SimulationRun {
                     "\(place): lost without a word, \(kept) of \(requiredCount)")
             }
             let found = try opened.engine.content()
-            if let difference = history.keep(kept, showing: found, isTorn: kept < requiredCount) {
+            if let difference = history.keep(
+                kept, showing: found, isDamaged: !recovery.tornTails.isEmpty)
+            {
                 throw SimulationFailure("\(place), opened with \(kept) batches: \(difference)")
             }
             counts.rotHarmless += 1

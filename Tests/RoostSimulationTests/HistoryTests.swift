@@ -14,7 +14,7 @@ struct HistoryTests {
         history.enqueue(.put(dictionary: "a", key: "k", value: [1]), lastSequence: 0)
         history.noteOnDisk([1])
         var torn = history
-        #expect(torn.keep(0, showing: [:], isTorn: true) == nil)
+        #expect(torn.keep(0, showing: [:], isDamaged: true) == nil)
         #expect(history.keep(0, showing: [:]) == "an acknowledged batch is not there")
     }
 }

@@ -108,7 +108,8 @@ struct Growth: AsyncParsableCommand {
         return rows
     }
 
-    /// Keys and values are made outside the time that is taken, a stretch at a time.
+    /// Keys and values are made outside the time that is taken, a stretch at a time, so short that
+    /// they are still in the processor's cache, as those are that a caller has just made.
     private static func timed(
         _ indices: some Sequence<Int>, _ workload: Workload,
         _ body: ([String], [[UInt8]]) async throws -> Void
@@ -118,7 +119,7 @@ struct Growth: AsyncParsableCommand {
         var iterator = indices.makeIterator()
         while true {
             var stretch: [Int] = []
-            while stretch.count < 100_000, let index = iterator.next() { stretch.append(index) }
+            while stretch.count < 1_000, let index = iterator.next() { stretch.append(index) }
             if stretch.isEmpty { return total / Double(count) }
             let keys = stretch.map(workload.key)
             let values = stretch.map { workload.value($0) }
