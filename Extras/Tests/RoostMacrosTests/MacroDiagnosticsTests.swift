@@ -102,14 +102,7 @@ import Testing
                 """)
     }
 
-    @Test func severalAtOnce() {
-        expect(
-            "write one property or case for each @Field", line: 2,
-            in: """
-                @BinaryCodable struct Model {
-                    @Field(1) var a: Int, b: Int
-                }
-                """)
+    @Test func severalCasesAtOnce() {
         expect(
             "write one property or case for each @Field", line: 2,
             in: """

@@ -45,13 +45,13 @@ import RoostMacros
     @Field(5) var last: Int
 }
 
-@BinaryCodable struct Page<Item: BinaryCodable & Equatable>: Equatable {
+@BinaryCodable struct Page<Item: BinaryCodable & Equatable & Sendable>: Equatable {
     @Field(1) var items: [Item]
     @Field(2) var next: Item?
 }
 
-@BinaryCodable enum Either<Left, Right>: Equatable
-where Left: BinaryCodable & Equatable, Right: BinaryCodable & Equatable {
+@BinaryCodable enum Either<Left, Right>: Equatable, Sendable
+where Left: BinaryCodable & Equatable & Sendable, Right: BinaryCodable & Equatable & Sendable {
     @Field(1) case left(Left)
     @Field(2) case right(Right)
 }
@@ -92,11 +92,11 @@ where Left: BinaryCodable & Equatable, Right: BinaryCodable & Equatable {
 }
 
 public enum Outer {
-    @BinaryCodable public struct Open: Equatable {
+    @BinaryCodable public struct Open: Equatable, Sendable {
         @Field(1) public var inner: Inner
-        @BinaryCodable public enum Inner: Equatable { @Field(1) case one }
+        @BinaryCodable public enum Inner: Equatable, Sendable { @Field(1) case one }
     }
-    @BinaryCodable private struct Hidden: Equatable { @Field(1) var value: Int? }
+    @BinaryCodable fileprivate struct Hidden: Equatable { @Field(1) var value: Int? }
 
     static func hiddenBytes() throws -> [UInt8] { try BinaryWriter.encode(Hidden(value: 3)) }
 }
@@ -104,8 +104,8 @@ public enum Outer {
 // Their visibility stands at the extension.
 // swift-format-ignore: NoAccessLevelOnExtensionDeclaration
 public extension Outer {
-    @BinaryCodable struct FromExtension: Equatable { @Field(1) var value: Int }
-    @BinaryCodable internal struct Inside: Equatable { @Field(1) var value: Int }
+    @BinaryCodable struct FromExtension: Equatable, Sendable { @Field(1) var value: Int }
+    @BinaryCodable internal struct Inside: Equatable, Sendable { @Field(1) var value: Int }
 }
 
 extension Outer {
