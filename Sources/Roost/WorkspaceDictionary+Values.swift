@@ -44,6 +44,12 @@ extension WorkspaceDictionary {
         get throws { try read(key, .binary()) ?? value() }
     }
 
+    /// The value of `key`, or `value` where it has none; as `value(forKey:as:)`. Stated for `Double`
+    /// so that a literal beside an operator (`values["x", default: 0.5] == 1.5`) is one.
+    public subscript(key: String, default value: @autoclosure () -> Double) -> Double {
+        get throws { try read(key, .binary()) ?? value() }
+    }
+
     /// The value of `key`, or `value` where it has none; as `value(forKey:as:)`.
     @_disfavoredOverload
     public subscript<Value: Codable & Sendable>(

@@ -20,9 +20,18 @@
     /// every case of an enum, needs a number of its own. The values of a case are numbered from one,
     /// in the order in which they are written: add new ones at the end, with a default.
     ///
+    /// A property needs a written type, unless its value is a plain literal: `var count = 0`. A
+    /// constant must not have a value. Generic parameters that are stored must be constrained to
+    /// ``BinaryCodable``. An enum with raw values needs no macro: `enum Theme: String, BinaryCodable`.
+    ///
+    /// Where the main actor is the default isolation, a type may stay on it; it must be `nonisolated`
+    /// where a default refers to a static property of its module, and for `onlyIfChanged` and
+    /// migrations, which compare and convert values on any thread.
+    ///
     /// Never give the number of a dropped field or case to a new one.
     @attached(
-        extension, conformances: BinaryCodable, names: named(init(from:)), named(encode(into:)))
+        extension, conformances: BinaryCodable,
+        names: named(binaryShape), named(init(from:)), named(encode(into:)))
     public macro BinaryCodable() =
         #externalMacro(module: "RoostMacrosPlugin", type: "BinaryCodableMacro")
 

@@ -11,7 +11,7 @@
             conformingTo protocols: [TypeSyntax],
             in context: some MacroExpansionContext
         ) throws -> [ExtensionDeclSyntax] {
-            let access = accessPrefix(of: declaration)
+            let access = accessPrefix(of: declaration, in: context)
             let members: (encode: [String], decode: [String])?
             if let declaration = declaration.as(StructDeclSyntax.self) {
                 members = StructFields(of: declaration, in: context)?.members
@@ -22,8 +22,13 @@
                 members = nil
             }
             guard let members else { return [] }
+            // A type may state the conformance itself.
+            let conformance = protocols.isEmpty ? "" : ": nonisolated RoostCoding.BinaryCodable"
+            // The shape is stated, since a type with a raw value would have that of the value.
             let source = """
-                extension \(type.trimmedDescription): nonisolated RoostCoding.BinaryCodable {
+                extension \(type.trimmedDescription)\(conformance) {
+                    \(access)nonisolated static var binaryShape: RoostCoding.BinaryShape { .message }
+
                     \(access)nonisolated func encode(into writer: inout RoostCoding.BinaryWriter) {
                 \(indented(members.encode))
                     }
@@ -36,16 +41,27 @@
             return [try ExtensionDeclSyntax("\(raw: source)")]
         }
 
-        /// The members must be as visible as the type.
-        private static func accessPrefix(of declaration: some DeclGroupSyntax) -> String {
-            for modifier in declaration.modifiers {
+        /// The members must be as visible as the type, whose visibility may stand at the extension
+        /// that it is in.
+        private static func accessPrefix(
+            of declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
+        ) -> String {
+            if let access = access(of: declaration.modifiers) { return access }
+            let outer = context.lexicalContext.first?.as(ExtensionDeclSyntax.self)
+            return outer.flatMap { access(of: $0.modifiers) } ?? ""
+        }
+
+        /// The prefix for these modifiers; `nil` where none of them speaks of visibility.
+        private static func access(of modifiers: DeclModifierListSyntax) -> String? {
+            for modifier in modifiers where modifier.detail == nil {
                 switch modifier.name.tokenKind {
-                case .keyword(.public), .keyword(.open): return "public "
+                case .keyword(.public): return "public "
                 case .keyword(.package): return "package "
+                case .keyword(.internal), .keyword(.fileprivate), .keyword(.private): return ""
                 default: continue
                 }
             }
-            return ""
+            return nil
         }
 
         private static func indented(_ lines: [String]) -> String {

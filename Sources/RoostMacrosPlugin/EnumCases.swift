@@ -23,6 +23,10 @@
             var numbers = UsedNumbers()
             var isValid = true
             for member in declaration.memberBlock.members {
+                if member.decl.holdsConditionalMembers {
+                    context.report(.conditionalMember, at: member.decl)
+                    isValid = false
+                }
                 guard let declaration = member.decl.as(EnumCaseDeclSyntax.self) else { continue }
                 if let found = Self.enumCase(declaration, &numbers, context) {
                     cases.append(found)

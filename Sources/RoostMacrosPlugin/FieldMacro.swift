@@ -8,8 +8,8 @@
             of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
             in context: some MacroExpansionContext
         ) -> [DeclSyntax] {
-            if !declaration.is(VariableDeclSyntax.self) && !declaration.is(EnumCaseDeclSyntax.self)
-            {
+            let isStored = declaration.as(VariableDeclSyntax.self)?.isStored ?? false
+            if !isStored && !declaration.is(EnumCaseDeclSyntax.self) {
                 context.report(.misplacedField, at: node)
             }
             return []

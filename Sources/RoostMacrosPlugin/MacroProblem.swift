@@ -14,11 +14,13 @@
         case unsupportedType(String)
         case constantWithValue(String)
         case severalDeclarations
+        case conditionalMember
 
         var message: String {
             switch self {
             case .unsupportedDeclaration: "@BinaryCodable applies to structs and enums only"
-            case .misplacedField: "@Field applies to stored properties and enum cases only"
+            case .misplacedField:
+                "@Field applies to stored properties, not lazy ones, and enum cases only"
             case .missingNumber(let name): "'\(name)' needs a number: write @Field(n) before it"
             case .invalidNumber:
                 "a field number is an integer literal from 1 to \(FieldNumber.highest)"
@@ -29,6 +31,8 @@
             case .constantWithValue(let name):
                 "'\(name)' is a constant with a value and cannot be read: make it a variable"
             case .severalDeclarations: "write one property or case for each @Field"
+            case .conditionalMember:
+                "properties and cases inside #if would change the stored form: write them outside"
             }
         }
 

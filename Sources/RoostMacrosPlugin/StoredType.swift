@@ -14,10 +14,36 @@
                 return nil
             }
             name = type.trimmedDescription
-            let base = type.as(IdentifierTypeSyntax.self)
-            isOptional =
-                type.is(OptionalTypeSyntax.self)
-                || (base?.name.text == "Optional" && base?.genericArgumentClause != nil)
+            isOptional = Self.isOptional(type)
+        }
+
+        private static func isOptional(_ type: TypeSyntax) -> Bool {
+            if let type = type.as(IdentifierTypeSyntax.self) {
+                return type.name.text == "Optional" && type.genericArgumentClause != nil
+            }
+            if let type = type.as(MemberTypeSyntax.self) {
+                return type.name.text == "Optional" && type.genericArgumentClause != nil
+            }
+            if let type = type.as(TupleTypeSyntax.self), type.elements.count == 1 {
+                return type.elements.first.map { isOptional($0.type) } ?? false
+            }
+            return type.is(OptionalTypeSyntax.self)
+        }
+
+        /// The type of a property that is written with a literal alone, such as `var count = 0`.
+        static func literalType(of value: ExprSyntax) -> TypeSyntax? {
+            if let value = value.as(PrefixOperatorExprSyntax.self) {
+                let isNumber =
+                    value.expression.is(IntegerLiteralExprSyntax.self)
+                    || value.expression.is(FloatLiteralExprSyntax.self)
+                return value.operator.text == "-" && isNumber
+                    ? literalType(of: value.expression) : nil
+            }
+            if value.is(IntegerLiteralExprSyntax.self) { return "Swift.Int" }
+            if value.is(FloatLiteralExprSyntax.self) { return "Swift.Double" }
+            if value.is(BooleanLiteralExprSyntax.self) { return "Swift.Bool" }
+            if value.is(StringLiteralExprSyntax.self) { return "Swift.String" }
+            return nil
         }
 
         /// Whether a type may be `BinaryCodable`: tuples, functions, metatypes and boxes never are.

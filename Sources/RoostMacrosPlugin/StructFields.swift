@@ -18,6 +18,10 @@
             var numbers = UsedNumbers()
             var isValid = true
             for member in declaration.memberBlock.members {
+                if member.decl.holdsConditionalMembers {
+                    context.report(.conditionalMember, at: member.decl)
+                    isValid = false
+                }
                 guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStored
                 else {
                     continue
@@ -48,12 +52,16 @@
                     of: variable.attributes, at: variable, named: name, in: context),
                 numbers.use(number, for: name, in: context)
             else { return nil }
-            guard let annotation = binding.typeAnnotation else {
+            let initial = binding.initializer?.value
+            guard
+                let written = binding.typeAnnotation?.type
+                    ?? initial.flatMap(StoredType.literalType)
+            else {
                 context.report(.missingType(name), at: binding)
                 return nil
             }
-            guard let type = StoredType(annotation.type, in: context) else { return nil }
-            let defaultValue = binding.initializer?.value.trimmedDescription
+            guard let type = StoredType(written, in: context) else { return nil }
+            let defaultValue = initial?.trimmedDescription
             if defaultValue != nil, variable.bindingSpecifier.tokenKind == .keyword(.let) {
                 context.report(.constantWithValue(name), at: binding)
                 return nil
@@ -70,6 +78,20 @@
                     "self.\($0.name) = " + $0.type.read($0.number, default: $0.defaultValue)
                 }
             )
+        }
+    }
+
+    extension DeclSyntax {
+        /// Whether this is `#if` around what would be a stored property or a case.
+        var holdsConditionalMembers: Bool {
+            guard let condition = self.as(IfConfigDeclSyntax.self) else { return false }
+            return condition.clauses.contains { clause in
+                guard case .decls(let members) = clause.elements else { return false }
+                return members.contains {
+                    $0.decl.is(EnumCaseDeclSyntax.self) || $0.decl.holdsConditionalMembers
+                        || $0.decl.as(VariableDeclSyntax.self)?.isStored == true
+                }
+            }
         }
     }
 

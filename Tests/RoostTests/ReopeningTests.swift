@@ -27,6 +27,7 @@ private struct Draft: Codable, Equatable, Sendable {
                 #expect(try values.value(forKey: "int", as: Int.self) == -42)
                 #expect(try values.value(forKey: "uint8", as: UInt8.self) == 200)
                 #expect(try values["double", default: 0.5] == 1.5)
+                #expect(try values["double", default: 0.5] + 1 > 2.25)
                 #expect(try values["string", as: String.self] == "text")
                 #expect(try values["data", as: Data.self] == Data([1, 2, 3]))
                 #expect(try values["bytes", as: [UInt8].self] == [UInt8](repeating: 7, count: 1000))

@@ -80,13 +80,74 @@ import Testing
     }
 
     @Test func missingType() {
+        for value in ["Date()", "[1]", "nil", ".light", "-x"] {
+            expect(
+                "'a' needs a written type", line: 2, column: 19,
+                in: """
+                    @BinaryCodable struct Model {
+                        @Field(1) var a = \(value)
+                    }
+                    """)
+        }
+    }
+
+    @Test func constantsWithValues() {
         expect(
-            "'a' needs a written type", line: 2, column: 19,
+            "'a' is a constant with a value and cannot be read: make it a variable",
+            line: 2, column: 19,
             in: """
                 @BinaryCodable struct Model {
-                    @Field(1) var a = 5
+                    @Field(1) let a: Int = 5
                 }
                 """)
+    }
+
+    @Test func severalCasesAtOnce() {
+        expect(
+            "write one property or case for each @Field", line: 2,
+            in: """
+                @BinaryCodable enum Model {
+                    @Field(1) case a, b
+                }
+                """)
+    }
+
+    @Test func unsupportedValuesOfCases() {
+        expect(
+            "'(Int, Int)' cannot be stored: it is not BinaryCodable", line: 2, column: 22,
+            in: """
+                @BinaryCodable enum Model {
+                    @Field(1) case a((Int, Int))
+                }
+                """)
+    }
+
+    @Test func conditionalMembers() {
+        expect(
+            "properties and cases inside #if would change the stored form: write them outside",
+            line: 3,
+            in: """
+                @BinaryCodable struct Model {
+                    @Field(1) var a: Int
+                    #if DEBUG
+                    var b: Int
+                    #endif
+                }
+                """)
+    }
+
+    @Test func fieldsThatAreNotStored() {
+        for declaration in [
+            "static var a: Int = 5", "lazy var a: Int = 5", "var a: Int { 5 }", "func a() {}",
+        ] {
+            expect(
+                "@Field applies to stored properties, not lazy ones, and enum cases only", line: 2,
+                in: """
+                    struct Model {
+                        @Field(1) \(declaration)
+                    }
+                    """)
+        }
     }
 
     @Test func otherDeclarations() {

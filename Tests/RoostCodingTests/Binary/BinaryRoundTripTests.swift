@@ -64,6 +64,14 @@ import Testing
         try roundTrip(URL(fileURLWithPath: "/tmp/a b/ü"))
     }
 
+    @Test func decimals() throws {
+        for text in ["0", "1.50", "-12345678901234567890.0123456789", "1e127", "-1e-127"] {
+            try roundTrip(try #require(Decimal(string: text)))
+        }
+        try roundTrip([Decimal.greatestFiniteMagnitude, .leastFiniteMagnitude, .nan])
+        try roundTrip([Decimal(1): [0.5, -0.5] as Set<Decimal>])
+    }
+
     @Test func lengthsThatNeedMoreThanOneByte() throws {
         for count in [126, 127, 128, 129, 1_021, 1_022, 16_383, 16_384, 100_000] {
             try roundTrip(String(repeating: "x", count: count))
