@@ -41,6 +41,14 @@ package final class WorkerThread: SerialExecutor {
         forTasks = WorkerTaskExecutor(queue: other.queue)
     }
 
+    /// Lets other threads work until `isDone`, for at most `duration`. To be called on the thread.
+    /// Returns at once in a simulation, which has no others.
+    package func yield(upTo duration: Duration, until isDone: () -> Bool) {
+        if queue.isSimulated { return }
+        let end = ContinuousClock.now + duration
+        while !isDone() && ContinuousClock.now < end { sched_yield() }
+    }
+
     deinit { if ownsThread { queue.stop() } }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -94,6 +102,8 @@ private final class JobQueue: Sendable {
     private let order: (any JobOrder)?
 
     init(order: (any JobOrder)?) { self.order = order }
+
+    var isSimulated: Bool { order != nil }
 
     func add(_ entry: sending Entry) {
         let wakes = state.withLock { state in
