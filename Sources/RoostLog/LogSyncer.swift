@@ -7,7 +7,7 @@ import Synchronization
 /// Group commit: each durable writer waits by a call to `sync(through:)`. The calls queue on the
 /// actor while one `fdatasync` runs; the next one serves all that queued, who find their sequence
 /// number durable and return. Writers that were served together tend to come again together, so
-/// the next sync waits for as many, though never for longer than a fraction of a sync.
+/// the next sync waits for as many, though never for longer than a third of a sync.
 ///
 /// - After one failed sync nothing is ever reported durable again: the kernel may have dropped
 ///   the pages that it could not write, and a later sync would succeed without them.
@@ -16,8 +16,9 @@ package actor LogSyncer {
     private let thread: WorkerThread
     private var failure: RoostError?
     private let onFailure: @Sendable (RoostError) -> Void
-    /// How many batches the last sync brought to disk, and how long it took.
-    private var lastGroup = (count: UInt64(0), duration: Duration.zero)
+    /// How many batches the last sync brought to disk and how many came meanwhile, and how long it
+    /// took.
+    private var last = (count: UInt64(0), duration: Duration.zero)
     /// More writers than this are not waited for.
     private static let largestGroupCount: UInt64 = 256
     /// How often the disk was asked, for the statistics.
@@ -57,9 +58,9 @@ package actor LogSyncer {
     /// Gives those whom the last sync served the time to append again.
     private func gather() {
         let durable = log.durableSequence
-        let wanted = min(lastGroup.count, Self.largestGroupCount)
+        let wanted = min(last.count, Self.largestGroupCount)
         guard wanted > 1, log.lastSequence - durable < wanted else { return }
-        thread.yield(upTo: min(lastGroup.duration / 4, .microseconds(100))) {
+        thread.yield(upTo: min(last.duration / 3, .microseconds(200))) {
             log.lastSequence - durable >= wanted
         }
     }
@@ -100,6 +101,6 @@ package actor LogSyncer {
             }
         }
         log.noteDurable(work.sequence)
-        lastGroup = (work.sequence - min(before, work.sequence), ContinuousClock.now - begin)
+        last = (log.lastSequence - min(before, log.lastSequence), ContinuousClock.now - begin)
     }
 }
