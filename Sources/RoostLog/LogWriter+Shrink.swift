@@ -24,9 +24,9 @@ extension LogWriter {
         history.remove(old.number)
         try directory.remove(FileName.segment(old.number).text)
         if let standby { try directory.remove(FileName.segment(standby.number).text) }
-        try directory.sync()
-        // Until its name was gone for good, its seal had to reach the disk before any later frame:
-        // a segment that a crash brings back must not look as if it broke off.
+        // Its name is gone for good before any later frame counts as durable: the sync that brings
+        // that frame to disk brings the new segment's name there first, or else had the old one's
+        // seal among what it synced.
         state.withLock { state in state.unsynced.removeAll { $0 === old } }
     }
 }

@@ -270,7 +270,6 @@ package final class LogWriter: Sendable {
         }
         guard let (segment, usedBytes, standby) = ending else { return }
         if usedBytes > 0 {
-            try segment.file.syncData()
             try segment.file.truncate(to: UInt64(usedBytes))
             try segment.file.syncData()
         } else {
