@@ -79,7 +79,9 @@ extension File {
         var failure: (any Error)?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             do {
-                try read(into: .init(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]), at: offset)
+                try read(
+                    into: .init(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]),
+                    at: offset)
                 initialized = count
             } catch { failure = error }
         }

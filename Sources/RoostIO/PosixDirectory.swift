@@ -51,6 +51,12 @@ final class PosixDirectory: Directory {
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name == "." || name == ".." { continue }
+            // Most file systems say it here, without a call for each file.
+            if entry.pointee.d_type != UInt8(DT_UNKNOWN) {
+                let isRegularFile = entry.pointee.d_type == UInt8(DT_REG)
+                entries.append(.init(name: name, isRegularFile: isRegularFile))
+                continue
+            }
             var status = stat()
             if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 {
                 // Removed since it was listed, as another thread of this process may do.
@@ -83,7 +89,9 @@ final class PosixDirectory: Directory {
         _ = try retryingInterrupts("sync directory", path) { fsync(descriptor) }
     }
 
-    private func full(_ name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
+    private func full(_ name: String) -> String {
+        path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+    }
 
     private func open(_ name: String, flags: Int32, action: String) throws -> any File {
         let opened = try retryingInterrupts(action, full(name)) {

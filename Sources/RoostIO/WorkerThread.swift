@@ -6,7 +6,7 @@ import Synchronization
 /// after another: the place for calls that block.
 ///
 /// - Jobs run in the order in which they were enqueued.
-/// - The thread lives as long as the executor; it ends once the last reference goes, after the
+/// - The thread begins with the first job and lives as long as the executor; it ends once the last reference goes, after the
 ///   jobs that are queued.
 /// - Of several that share a thread, each is an executor of its own: what runs on one does not
 ///   run on another at the same time, though a switch between them is one between threads to
@@ -22,16 +22,16 @@ package final class WorkerThread: SerialExecutor {
     ///   - isInBackground: Whether the thread gives way to others that have work.
     ///   - order: The order in which jobs run, for simulations.
     package init(name: String, isInBackground: Bool = false, order: (any JobOrder)? = nil) {
-        let queue = JobQueue(order: order)
-        self.queue = queue
+        queue = JobQueue(order: order) { queue in
+            let thread = Thread {
+                if isInBackground { roost_lower_thread_priority() }
+                queue.run()
+            }
+            thread.name = name
+            thread.start()
+        }
         ownsThread = true
         forTasks = WorkerTaskExecutor(queue: queue)
-        let thread = Thread {
-            if isInBackground { roost_lower_thread_priority() }
-            queue.run()
-        }
-        thread.name = name
-        thread.start()
     }
 
     /// A further executor on the thread of `other`, which it does not keep alive.
@@ -39,6 +39,14 @@ package final class WorkerThread: SerialExecutor {
         queue = other.queue
         ownsThread = false
         forTasks = WorkerTaskExecutor(queue: other.queue)
+    }
+
+    /// Lets other threads work until `isDone`, for at most `duration`. To be called on the thread.
+    /// Returns at once in a simulation, which has no others.
+    package func yield(upTo duration: Duration, until isDone: () -> Bool) {
+        if queue.isSimulated { return }
+        let end = ContinuousClock.now + duration
+        while !isDone() && ContinuousClock.now < end { sched_yield() }
     }
 
     deinit { if ownsThread { queue.stop() } }
@@ -86,21 +94,34 @@ private final class JobQueue: Sendable {
 
     private struct State {
         var jobs: [Entry] = []
+        var isStarted = false
         var isStopped = false
     }
 
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
     private let order: (any JobOrder)?
+    /// Starts the thread, which calls `run`.
+    private let start: @Sendable (JobQueue) -> Void
 
-    init(order: (any JobOrder)?) { self.order = order }
+    init(order: (any JobOrder)?, start: @escaping @Sendable (JobQueue) -> Void) {
+        self.order = order
+        self.start = start
+    }
+
+    var isSimulated: Bool { order != nil }
 
     func add(_ entry: sending Entry) {
-        let wakes = state.withLock { state in
+        let (wakes, starts) = state.withLock { state in
             state.jobs.append(entry)
-            return state.jobs.count == 1
+            defer { state.isStarted = true }
+            return (state.jobs.count == 1, !state.isStarted)
         }
-        if wakes { signal.signal() }
+        if starts {
+            start(self)
+        } else if wakes {
+            signal.signal()
+        }
     }
 
     func stop() {

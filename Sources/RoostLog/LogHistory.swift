@@ -43,6 +43,9 @@ package final class LogHistory: Sendable {
         held.withLock { $0.append(segment) }
     }
 
+    /// The segment `number` held no batch, and is gone.
+    func remove(_ number: UInt64) { held.withLock { $0.removeAll { $0.number == number } } }
+
     /// All that the segments before `number` held is in snapshots.
     package func forget(before number: UInt64) {
         held.withLock { segments in segments.removeAll { $0.number < number } }

@@ -6,10 +6,13 @@ extension LogReader {
     /// the checksum seed where the frames check with it.
     package var salvagedSeed: ChecksumSeed? {
         if case .valid(let header) = header { return header.seed }
-        guard region.sizeBytes >= SegmentHeader.sizeBytes + Frame.headerSizeBytes else { return nil }
+        guard region.sizeBytes >= SegmentHeader.sizeBytes + Frame.headerSizeBytes else {
+            return nil
+        }
         let salt = UnsafeRawPointer(region.base).load(UInt32.self, at: 12)
         let seed = ChecksumSeed(salt).part(number)
-        return Frame.view(in: region.bytes, at: SegmentHeader.sizeBytes, seed: seed) == nil ? nil : seed
+        return Frame.view(in: region.bytes, at: SegmentHeader.sizeBytes, seed: seed) == nil
+            ? nil : seed
     }
 
     /// Visits every frame that checks, wherever it stands, in the order of the file; `onBreak` is
@@ -26,7 +29,9 @@ extension LogReader {
         var end = offset
         while bytes.count - offset >= Frame.headerSizeBytes, budget > 0 {
             let payloadCount = Int((bytes.baseAddress! + offset).load(UInt32.self, at: 4))
-            if payloadCount <= bytes.count - offset { budget -= Frame.headerSizeBytes + payloadCount }
+            if payloadCount <= bytes.count - offset {
+                budget -= Frame.headerSizeBytes + payloadCount
+            }
             if let frame = Frame.view(in: bytes, at: offset, seed: seed) {
                 if offset > end { try onBreak(end) }
                 if !frame.flags.contains(.seal) { try visit(frame) }

@@ -42,7 +42,9 @@ package struct LogReader {
             durableSequence: header.durableSequence, lastSyncedSequence: 0)
         while let frame = Frame.view(in: bytes, at: end.offset, seed: header.seed) {
             if frame.flags.contains(.seal) {
-                guard frame.payloadCount == 0, frame.sequence == max(end.expected - 1, 1) else { break }
+                guard frame.payloadCount == 0, frame.sequence == max(end.expected - 1, 1) else {
+                    break
+                }
                 end.durableSequence = max(end.durableSequence, frame.durableSequence)
                 end.isSealed = true
                 end.offset += frame.sizeBytes
@@ -58,7 +60,8 @@ package struct LogReader {
         }
         let rest = UnsafeRawBufferPointer(rebasing: bytes[min(end.offset, bytes.count)...])
         end.isClean =
-            leadingZeroCount(rest) == rest.count && (end.isSealed || bytes.count == header.capacityBytes)
+            leadingZeroCount(rest) == rest.count
+            && (end.isSealed || bytes.count == header.capacityBytes)
         return end
     }
 
@@ -66,7 +69,9 @@ package struct LogReader {
     ///
     /// The work is bounded by four checksums of the segment: hostile bytes that look like many
     /// long frames end the search, and count as proof of damage.
-    package func durableSequenceBehind(_ offset: Int, _ header: SegmentHeader, after sequence: UInt64) -> UInt64 {
+    package func durableSequenceBehind(
+        _ offset: Int, _ header: SegmentHeader, after sequence: UInt64
+    ) -> UInt64 {
         let bytes = region.bytes
         var best: UInt64 = 0
         var budget = 4 * bytes.count

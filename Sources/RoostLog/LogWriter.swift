@@ -55,7 +55,7 @@ package final class LogWriter: Sendable {
     private let prefaulter: LogPrefaulter?
     private let workspace: WorkspaceIdentifier
     /// Of the segments behind the first.
-    private let minimumSegmentSizeBytes: Int
+    let minimumSegmentSizeBytes: Int
     private let durable: Atomic<UInt64>
 
     /// Begins segment `number` behind `lastSequence`.
@@ -178,8 +178,11 @@ package final class LogWriter: Sendable {
         if begin + step >= state.segment.sizeBytes { state.prefaultOffset = .max }
     }
 
+    /// Seals the current segment and begins the next, of `sizeBytes` where that is stated.
     @inline(never)
-    private func makeRoom(_ frameSizeBytes: Int, _ state: inout State) throws {
+    func makeRoom(
+        _ frameSizeBytes: Int, _ state: inout State, sizeBytes: Int? = nil
+    ) throws {
         if let failure = state.failure { throw failure }
         if state.isClosed { throw RoostError(.closed, "the workspace is closed") }
         let needed = SegmentHeader.sizeBytes + frameSizeBytes + Self.sealSizeBytes
@@ -189,9 +192,9 @@ package final class LogWriter: Sendable {
             state.standby = nil
         } else {
             let page = SegmentHeader.pageSizeBytes
+            let usual = min(state.segment.sizeBytes, Self.largestSegmentSizeBytes)
             let size = max(
-                nextSizeBytes(after: min(state.segment.sizeBytes, Self.largestSegmentSizeBytes)),
-                (needed + page - 1) / page * page)
+                sizeBytes ?? nextSizeBytes(after: usual), (needed + page - 1) / page * page)
             // Numbers go up with sequence numbers, so a standby that is too small is given up.
             segment = try LogSegment.create(
                 number: state.nextNumber, sizeBytes: size, in: directory)

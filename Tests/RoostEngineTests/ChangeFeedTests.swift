@@ -40,11 +40,12 @@ private struct Fixture: Sendable {
     let feed = ChangeFeed()
     let shards: [Shard]
 
-    init() async {
-        shards = [feed, feed].map { feed in
-            Shard(hashSeed: HashSeed(first: 3, second: 4), residentBudgetBytes: 1 << 20, feed: feed)
+    init() {
+        shards = [feed, feed].map { [storage] feed in
+            Shard(
+                hashSeed: HashSeed(first: 3, second: 4), residentBudgetBytes: 1 << 20, feed: feed,
+                storage: storage)
         }
-        for shard in shards { await shard.begin(on: storage) }
     }
 
     /// A shard is written to whatever the hash says: only the table's order depends on it.
@@ -76,7 +77,7 @@ private struct Fixture: Sendable {
     /// watcher begins, and a later change of another shard is made. The watcher is told of both,
     /// the earlier one first.
     @Test func aWatcherThatBeginsDuringAnAppendIsToldOfItInOrder() async throws {
-        let fixture = await Fixture()
+        let fixture = Fixture()
         let gate = Gate()
         gate.close()
         fixture.storage.hook.withLock { $0 = { gate.pass() } }
@@ -94,7 +95,7 @@ private struct Fixture: Sendable {
     }
 
     @Test func anAppendThatFailsHoldsNothingUp() async throws {
-        let fixture = await Fixture()
+        let fixture = Fixture()
         let held = Mutex<Watcher?>(nil)
         fixture.storage.hook.withLock {
             $0 = {
@@ -110,7 +111,7 @@ private struct Fixture: Sendable {
     }
 
     @Test func aBatchIsToldOnceItIsVisibleAndInOrder() async throws {
-        let fixture = await Fixture()
+        let fixture = Fixture()
         let watcher = fixture.watch()
         var batch = EncodedBatch(hashSeed: fixture.seed)
         batch.put(

@@ -36,9 +36,8 @@ private struct Fixture {
     let name = DictionaryName("d")!
     let shard: Shard
 
-    init() async {
-        shard = Shard(hashSeed: seed, residentBudgetBytes: 1 << 20)
-        await shard.begin(on: storage)
+    init() {
+        shard = Shard(hashSeed: seed, residentBudgetBytes: 1 << 20, storage: storage)
     }
 
     func hash(_ key: String) -> UInt64 { name.withRecordKey(key) { seed.hash($0) } }
@@ -70,7 +69,7 @@ private struct Fixture {
     /// it; a flush that began before both freezes the newer one. When the sync returns, the older
     /// record must not come to stand above the newer one.
     @Test func aWriteThatOvertookAStagedOneStaysTheNewest() async throws {
-        let fixture = await Fixture()
+        let fixture = Fixture()
         try await fixture.write(0, "other")
         let token = BatchToken()
         _ = try await fixture.shard.stageWrite(
@@ -92,7 +91,7 @@ private struct Fixture {
     /// The story: a batch is in the log, and its thread is held up before it could say so; a
     /// flush must not call everything up to it flushed, for its segment is then removed.
     @Test func aBatchThatIsBeingAppendedIsWaitedFor() async throws {
-        let fixture = await Fixture()
+        let fixture = Fixture()
         let batch = fixture.batch(7, "k")
         let token = BatchToken()
         await fixture.shard.prepare(
@@ -112,7 +111,7 @@ private struct Fixture {
     }
 
     @Test func aBatchPreparedAfterTheFreezeBeganDoesNotHoldItUp() async throws {
-        let fixture = await Fixture()
+        let fixture = Fixture()
         try await fixture.write(1, "k")
         let table = await fixture.shard.freeze(through: 1).table
         #expect(table?.count == 1)
@@ -125,7 +124,7 @@ private struct Fixture {
     }
 
     @Test func aThawedTableStandsUnderNewerWrites() async throws {
-        let fixture = await Fixture()
+        let fixture = Fixture()
         try await fixture.write(1, "a")
         try await fixture.write(1, "b")
         _ = await fixture.shard.freeze(through: 2)

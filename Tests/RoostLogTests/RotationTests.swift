@@ -34,13 +34,46 @@ import Testing
                 }
             }
             // As a crash leaves it, and then closed.
-            #expect(try SampleRecovery(at: path, fileSystem: fileSystem, cuts: false).payloads == payloads)
+            #expect(
+                try SampleRecovery(at: path, fileSystem: fileSystem, cuts: false).payloads
+                    == payloads)
             try await log.syncer.sync()
             try log.writer.close()
             let found = try SampleRecovery(at: path, fileSystem: fileSystem, durableSequence: 200)
             #expect(found.payloads == payloads)
             #expect(found.recovery.tornTails.isEmpty)
             #expect(found.recovery.blankSegments.isEmpty)
+        }
+    }
+
+    @Test func aLogAtRestShrinksAndGoesOn() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 4096)
+            for byte in 1...3 as ClosedRange<UInt8> {
+                try log.append([byte])
+                _ = try log.writer.rotate()
+            }
+            try await log.syncer.prepareStandby()
+            let size = try fileNames(in: path, prefix: "log").map {
+                try readBytes("\(path)/\($0)").count
+            }
+            #expect(size == [4096, 1 << 20, 2 << 20, 4 << 20, 8 << 20])
+            try log.writer.shrink()
+            #expect(log.writer.history.segments.map(\.number) == [1, 2, 3, 6])
+            let names = try fileNames(in: path, prefix: "log")
+            #expect(names == [1, 2, 3, 6].map { FileName.segment($0).text })
+            #expect(try readBytes("\(path)/\(names[3])").count == 1 << 20)
+            // Small already, and then not empty.
+            try log.writer.shrink()
+            try log.append([4], isAwaited: true)
+            try await log.syncer.sync()
+            try log.writer.shrink()
+            #expect(try fileNames(in: path, prefix: "log") == names)
+            _ = try log.writer.rotate()
+            try log.append([5])
+            let found = try SampleRecovery(at: path, cuts: false)
+            #expect(found.payloads == [[1], [2], [3], [4], [5]])
+            #expect(found.recovery.tornTails.isEmpty)
         }
     }
 
@@ -98,7 +131,8 @@ import Testing
             try log.append([1])
             _ = try log.writer.rotate()
             try log.append([2])
-            try FileManager.default.moveItem(atPath: segmentPath(path, 2), toPath: segmentPath(path, 3))
+            try FileManager.default.moveItem(
+                atPath: segmentPath(path, 2), toPath: segmentPath(path, 3))
             try restamp(segmentPath(path, 3), number: 3)
             try writeBytes([UInt8](repeating: 0, count: 1 << 20), to: segmentPath(path, 2))
             let found = try SampleRecovery(at: path)

@@ -7,6 +7,8 @@ import Roost
 struct Single: AsyncParsableCommand {
     enum Operation: String, ExpressibleByArgument, CaseIterable {
         case put, get, coldGet, absent, batch
+        /// Opening a closed, compacted workspace in a running process, and the first value.
+        case open
     }
 
     static let configuration = CommandConfiguration(
@@ -32,6 +34,7 @@ struct Single: AsyncParsableCommand {
                 try await bytes.set(workload.value(index), forKey: workload.key(index))
             }
         }
+        if operation == .open { return try await measureOpenings(path, workspace, workload) }
         if operation == .coldGet || operation == .absent {
             try await workspace.compact()
             try await workspace.close()
@@ -42,6 +45,30 @@ struct Single: AsyncParsableCommand {
         print("\(operation.rawValue) \(Int(cost)) ns")
         try await workspace.close()
         if keep { return print(path) }
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    private func measureOpenings(
+        _ path: String, _ workspace: Workspace, _ workload: Workload
+    ) async throws {
+        try await workspace.compact()
+        try await workspace.close()
+        var samples: [Double] = []
+        for index in 0..<count {
+            let begin = ContinuousClock.now
+            let opened = try await Workspace.open(
+                at: path, configuration: .init(durability: .process))
+            let value = try opened.dictionary("bytes").value(
+                forKey: workload.key(index % keys), as: [UInt8].self)
+            samples.append(seconds(.now - begin) * 1e9)
+            precondition(value != nil)
+            try await opened.close()
+        }
+        samples.sort()
+        print(
+            String(
+                format: "open and first value: median %.0f us, least %.0f, p90 %.0f",
+                median(samples) / 1e3, samples[0] / 1e3, samples[samples.count * 9 / 10] / 1e3))
         try FileManager.default.removeItem(atPath: path)
     }
 
@@ -62,6 +89,7 @@ struct Single: AsyncParsableCommand {
             }
         case .absent:
             for index in 0..<count { _ = try bytes.contains(workload.key(index + keys)) }
+        case .open: break
         case .batch:
             for begin in stride(from: 0, to: count, by: 1000) {
                 try await bytes.setAll(

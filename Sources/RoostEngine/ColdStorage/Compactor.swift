@@ -141,6 +141,7 @@ package actor Compactor {
                 return count > 1 || (count == 1 && hasGarbage(shard)) ? (shard, count) : nil
             })
         try await forgetClears()
+        try log?.shrink()
     }
 
     var rewriterGeneration: UInt64 { configuration.rewriter?.generation ?? 0 }

@@ -71,33 +71,20 @@ private actor BlockingOpening {
 
     func open(
         _ path: String, _ fileSystem: any FileSystem, _ configuration: EngineConfiguration
-    ) async throws -> Recovery.Parts {
+    ) throws -> Recovery.Parts {
         let writable = !configuration.isReadOnly
         let directory = try fileSystem.openDirectory(at: path, create: writable)
         try directory.lock(exclusive: writable)
-        // An opening that was killed may have left a manifest whose new name is not on disk yet:
-        // nothing may be removed because of it before it is.
-        if writable { try directory.sync() }
         var report = RecoveryReport()
         let entries = try directory.entries()
         try refuseIrregular(entries, path)
         let manifest = try manifest(in: directory, entries, configuration, &report)
         try refuseMissing(manifest, entries, directory)
+        // An opening that was killed may have left a manifest whose new name is not on disk yet:
+        // nothing may be removed because of it before it is.
+        if writable && !isAtRest(entries, manifest) { try directory.sync() }
         let snapshots = try openSnapshots(manifest, directory)
-        let clock = ExpiryClock(configuration.wallClock)
-        let feed = ChangeFeed()
-        let condition = EngineCondition(isReadOnly: !writable)
-        let behind = WriteBehind(condition: condition)
-        let shards = (0..<Int(manifest.shardCount)).map { _ in
-            Shard(
-                hashSeed: manifest.hashSeed,
-                residentBudgetBytes: configuration.memoryBudgetBytes / Int(manifest.shardCount),
-                feed: feed, behind: behind, clock: clock)
-        }
-        for (shard, list) in zip(shards, snapshots) {
-            await shard.restore(snapshots: list, clears: manifest.clears)
-        }
-        var replay = Replay(shardCount: shards.count, hashSeed: manifest.hashSeed)
+        var replay = Replay(shardCount: snapshots.count, hashSeed: manifest.hashSeed)
         let segmentNumbers = entries.compactMap { entry -> UInt64? in
             if case .segment(let number) = FileName(entry.name) { number } else { nil }
         }
@@ -105,19 +92,47 @@ private actor BlockingOpening {
             segmentNumbers: segmentNumbers, manifest: manifest, directory: directory,
             writable: writable
         ) { frame, reader in try replay.add(frame, reader) }
-        await replay.apply(to: shards)
         report.note(recovered, operationCount: replay.operationCount, isCut: writable)
+        let condition = EngineCondition(isReadOnly: !writable)
         var parts = Recovery.Parts(
-            directory: directory, manifest: manifest, shards: shards, feed: feed, behind: behind,
-            condition: condition, clock: clock, report: report, tailSizeBytes: replay.sizeBytes,
-            scheduling: fileSystem.scheduling)
+            directory: directory, manifest: manifest, shards: [], feed: ChangeFeed(),
+            behind: WriteBehind(condition: condition), condition: condition,
+            clock: ExpiryClock(configuration.wallClock), report: report,
+            tailSizeBytes: replay.sizeBytes, scheduling: fileSystem.scheduling)
         if writable {
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)
-            try await startLog(
-                &parts, recovered, segmentSizeBytes: configuration.segmentSizeBytes)
+            try startLog(&parts, recovered, segmentSizeBytes: configuration.segmentSizeBytes)
         }
+        parts.shards = shards(of: parts, snapshots, configuration)
+        replay.apply(to: parts.shards)
         return parts
+    }
+
+    private func shards(
+        of parts: Recovery.Parts, _ snapshots: [SnapshotList], _ configuration: EngineConfiguration
+    ) -> [Shard] {
+        snapshots.map { list in
+            let shard = Shard(
+                hashSeed: parts.manifest.hashSeed,
+                residentBudgetBytes: configuration.memoryBudgetBytes / snapshots.count,
+                feed: parts.feed, behind: parts.behind, clock: parts.clock, storage: parts.log)
+            shard.restore(snapshots: list, clears: parts.manifest.clears)
+            return shard
+        }
+    }
+
+    /// Whether there is nothing but what the manifest lists: then nothing will be removed because
+    /// of it, and its name is on disk before any frame that anybody waits for.
+    private func isAtRest(_ entries: [DirectoryEntry], _ manifest: ManifestRecord) -> Bool {
+        let live = Set(manifest.snapshots.joined().map(\.number))
+        return entries.allSatisfy { entry in
+            switch FileName(entry.name) {
+            case .manifest, nil: true
+            case .snapshot(let number): live.contains(number)
+            default: false
+            }
+        }
     }
 
     private func refuseIrregular(_ entries: [DirectoryEntry], _ path: String) throws {
@@ -219,7 +234,7 @@ private actor BlockingOpening {
     /// Begins a new segment: an old one is never appended to.
     private func startLog(
         _ parts: inout Recovery.Parts, _ recovered: LogRecovery, segmentSizeBytes: Int
-    ) async throws {
+    ) throws {
         let kept = recovered.readers.map(\.file)
         var durable = recovered.durableSequence
         if recovered.lastSyncedSequence > durable {
@@ -241,7 +256,6 @@ private actor BlockingOpening {
             // frame, may not be, and half of one before synced batches would look like damage.
             earlierFiles: kept, history: LogHistory(recovered),
             prefaulter: LogPrefaulter(scheduling: parts.scheduling))
-        for shard in parts.shards { await shard.begin(on: log) }
         parts.log = log
         let condition = parts.condition
         let thread = parts.scheduling.thread(named: "roost-sync")

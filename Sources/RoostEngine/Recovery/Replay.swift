@@ -37,10 +37,10 @@ struct Replay {
         }
     }
 
-    func apply(to shards: [Shard]) async {
+    func apply(to shards: [Shard]) {
         for (shard, operations) in zip(shards, operations) {
-            for clear in clears { await shard.replayClear(clear.prefix, sequence: clear.sequence) }
-            await shard.replay(operations, regions: regions)
+            for clear in clears { shard.replayClear(clear.prefix, sequence: clear.sequence) }
+            shard.replay(operations, regions: regions)
         }
     }
 }

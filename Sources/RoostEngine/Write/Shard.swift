@@ -15,8 +15,8 @@ import Synchronization
 ///   until the batch is resolved, except where nobody could tell (`StagedBatch.isSingle`).
 package actor Shard {
     nonisolated let published: Mutex<ShardState>
-    /// `nil` in a workspace opened for reading only, and until the log has begun.
-    private var storage: (any Storage)?
+    /// `nil` in a workspace opened for reading only.
+    private let storage: (any Storage)?
     let hashSeed: HashSeed
     nonisolated let clock: ExpiryClock
     nonisolated let feed: ChangeFeed
@@ -37,9 +37,10 @@ package actor Shard {
 
     init(
         hashSeed: HashSeed, residentBudgetBytes: Int, feed: ChangeFeed = .init(),
-        behind: WriteBehind? = nil, clock: ExpiryClock = .init()
+        behind: WriteBehind? = nil, clock: ExpiryClock = .init(), storage: (any Storage)? = nil
     ) {
         self.hashSeed = hashSeed
+        self.storage = storage
         self.feed = feed
         self.behind = behind
         self.clock = clock
@@ -245,33 +246,5 @@ package actor Shard {
 
     func isBlocked(_ staged: StagedBatch) -> Bool {
         hasStaged && published.withLock { state in state.staged.contains { $0.blocks(staged) } }
-    }
-
-    // MARK: Recovery
-
-    /// From here on the shard takes writes.
-    func begin(on storage: any Storage) { self.storage = storage }
-
-    /// What an earlier opening left; called before the shard is shared.
-    func restore(snapshots: SnapshotList, clears: [ManifestRecord.Clear]) {
-        published.withLock { state in
-            state.snapshots = snapshots
-            for clear in clears { state.clears[clear.prefix] = clear.sequence }
-        }
-    }
-
-    /// Applies a replayed operation.
-    func replay(_ operations: [(location: UInt, hash: UInt64)], regions: [MappedRegion]) {
-        published.withLock { state in
-            for region in regions { state.active.hold(region) }
-            for (location, hash) in operations {
-                let operation = Operation(location: location)
-                state.active.insert(operation, hash: hash, sequence: operation.sequence)
-            }
-        }
-    }
-
-    func replayClear(_ prefix: [UInt8], sequence: UInt64) {
-        published.withLock { $0.clears[prefix] = sequence }
     }
 }

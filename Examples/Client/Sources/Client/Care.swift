@@ -11,6 +11,11 @@ extension Client {
         let figures = workspace.statistics
         try check(figures.snapshotCount > 0 && figures.logKeyCount == 0, "all is in snapshots")
         try check(figures.snapshotSizeBytes > 0 && figures.snapshotBytesWritten > 0, "it counts")
+        try await workspace.backup(to: "\(path)-backup")
+        let copy = try await Workspace.open(at: "\(path)-backup")
+        let names = try copy.dictionaryNames
+        try check(names == (try workspace.dictionaryNames), "all is in the backup")
+        try await copy.close()
         try await workspace.close()
 
         workspace = try await Workspace.open(at: path)

@@ -1,0 +1,31 @@
+import RoostFormat
+import RoostIO
+import RoostSnapshot
+
+// What an earlier opening left. Called by the opening before anybody else knows the shard, so that
+// it need not switch to the actor and back for each of them.
+extension Shard {
+    nonisolated func restore(snapshots: SnapshotList, clears: [ManifestRecord.Clear]) {
+        published.withLock { state in
+            state.snapshots = snapshots
+            for clear in clears { state.clears[clear.prefix] = clear.sequence }
+        }
+    }
+
+    /// Applies replayed operations.
+    nonisolated func replay(
+        _ operations: [(location: UInt, hash: UInt64)], regions: [MappedRegion]
+    ) {
+        published.withLock { state in
+            for region in regions { state.active.hold(region) }
+            for (location, hash) in operations {
+                let operation = Operation(location: location)
+                state.active.insert(operation, hash: hash, sequence: operation.sequence)
+            }
+        }
+    }
+
+    nonisolated func replayClear(_ prefix: [UInt8], sequence: UInt64) {
+        published.withLock { $0.clears[prefix] = sequence }
+    }
+}

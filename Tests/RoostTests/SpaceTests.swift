@@ -1,0 +1,38 @@
+import Foundation
+import Roost
+import RoostTestSupport
+import Testing
+
+@Suite struct SpaceTests {
+    @Test func aCompactedWorkspaceTakesLittleMoreThanItsValues() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: path)
+            let values = workspace.dictionary("values")
+            var random = SeededGenerator(seed: testSeed())
+            let count = 200
+            for index in 0..<count {
+                let words = (0..<8_192).map { _ in random.next() }
+                let data = words.withUnsafeBytes { Data($0) }
+                try await values.set(data, forKey: "\(index)")
+            }
+            for _ in 0..<2 {
+                try await workspace.compact()
+                #expect(try blockBytes(path) < count * 65_536 * 11 / 10 + (6 << 20))
+            }
+            try await values.set(1, forKey: "last")
+            try await workspace.close()
+            let again = try await Workspace.open(at: path)
+            #expect(try again.dictionary("values").count == count + 1)
+            try await again.close()
+        }
+    }
+
+    /// What the files take on disk, preallocated blocks included.
+    private func blockBytes(_ path: String) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: path).reduce(0) { total, name in
+            var status = stat()
+            guard stat("\(path)/\(name)", &status) == 0 else { return total }
+            return total + Int(status.st_blocks) * 512
+        }
+    }
+}
