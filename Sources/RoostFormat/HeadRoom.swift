@@ -57,9 +57,10 @@ package struct HeadRoom {
                 previous = keys + offset
             }
             let key = keys + keySizeBytes
-            key.copyMemory(from: previous, byteCount: record.shared)
-            (key + record.shared).copyMemory(
-                from: record.suffix.baseAddress.unsafelyUnwrapped, byteCount: record.suffix.count)
+            copyShort(previous, to: key, record.shared)
+            copyShort(
+                record.suffix.baseAddress.unsafelyUnwrapped, to: key + record.shared,
+                record.suffix.count)
             (heads + place).initialize(
                 to: RecordHead(
                     record, key: .init(start: key, count: keyCount), prefixCount: prefixCount,
@@ -95,4 +96,35 @@ package struct HeadRoom {
         keyCapacity = capacity
         ownsKeys = true
     }
+}
+
+/// Copies a few bytes without a call where there are at most sixteen.
+@inline(__always)
+private func copyShort(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ count: Int)
+{
+    if count > 16 {
+        target.copyMemory(from: source, byteCount: count)
+    } else if count >= 8 {
+        copyEnds(source, target, count, UInt64.self)
+    } else if count >= 4 {
+        copyEnds(source, target, count, UInt32.self)
+    } else {
+        for index in 0..<count {
+            target.storeBytes(
+                of: source.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index,
+                as: UInt8.self)
+        }
+    }
+}
+
+/// The first bytes and the last, which may overlap.
+@inline(__always)
+private func copyEnds<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer, _ count: Int, _ word: Word.Type
+) {
+    let end = count - MemoryLayout<Word>.size
+    let first = source.loadUnaligned(as: word)
+    let last = source.loadUnaligned(fromByteOffset: end, as: word)
+    target.storeBytes(of: first, as: word)
+    target.storeBytes(of: last, toByteOffset: end, as: word)
 }

@@ -113,6 +113,13 @@ package final class SnapshotReader: Sendable {
         return offset
     }
 
+    /// Asks for the line that says where group `index` begins.
+    package func prefetchOffset(ofGroup index: Int) {
+        let line = index / OffsetLine.capacity
+        prefetch(
+            UnsafeRawPointer(region.base) + Int(footer.offsetsOffset) + line * OffsetLine.sizeBytes)
+    }
+
     /// Asks for a group at `offset`, about as far as groups of records of 100 bytes go.
     package func prefetchGroup(at offset: Int) {
         let start = UnsafeRawPointer(region.base) + offset

@@ -104,13 +104,15 @@ package final class ViewScan {
         return UnsafeRawBufferPointer(value)
     }
 
-    private var snapshot: SnapshotReader { snapshotRuns[current - logRuns.count].snapshot }
+    private var snapshotRun: UnsafeMutablePointer<SnapshotRun> {
+        snapshotRuns + (current - logRuns.count)
+    }
 
     /// The length of the current value once decompressed, which may be believed.
     @inline(__always)
     func checkedValueCount() throws -> Int {
         guard head.pointee.flags.contains(.compressed) else { return head.pointee.rawCount }
-        return try snapshot.checkedValueCount(of: head.pointee.record)
+        return try snapshotRun.pointee.checkedValueCount(of: head)
     }
 
     /// Puts the current value into `target`, which is as long as it.
@@ -119,7 +121,7 @@ package final class ViewScan {
         guard head.pointee.flags.contains(.compressed) else {
             return target.copyMemory(from: head.pointee.stored)
         }
-        try snapshot.decompressValue(of: head.pointee.record, into: target)
+        try snapshotRun.pointee.decompress(head, into: target)
     }
 
     /// Calls `body` with the current value, kind and payload.
@@ -146,6 +148,7 @@ package final class ViewScan {
         passed.pointee.forget()
         // Each asks for the memory that it will look at, before any has to wait for it.
         for index in 0..<snapshotCount { try snapshotRuns[index].move(to: bound, range, order) }
+        for index in 0..<snapshotCount { try snapshotRuns[index].prefetchGroup() }
         for run in logRuns { try run.move(to: bound) }
         for index in 0..<(logRuns.count + snapshotCount) { try refill(index, from: bound) }
         tournament.restart()
