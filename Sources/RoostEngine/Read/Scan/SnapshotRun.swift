@@ -7,8 +7,6 @@ import RoostSnapshot
 /// - `room` has the current group, what is behind the range cut off; it is the run's to free.
 struct SnapshotRun {
     let snapshot: SnapshotReader
-    /// The same, for what is done with each value.
-    private let unretained: Unmanaged<SnapshotReader>
     private(set) var room: HeadRoom
     private var group = 0
     /// Whether `group` has not been decoded yet, so that no step leads to the next.
@@ -19,7 +17,6 @@ struct SnapshotRun {
 
     init(_ snapshot: SnapshotReader, room: HeadRoom) {
         self.snapshot = snapshot
-        unretained = .passUnretained(snapshot)
         self.room = room
     }
 
@@ -39,27 +36,9 @@ struct SnapshotRun {
         snapshot.prefetchOffset(ofGroup: group)
     }
 
-    func prefetchGroup() throws {
+    mutating func prefetchGroup() throws {
         if isBehindRange { return }
         snapshot.prefetchGroup(at: try snapshot.offset(ofGroup: group))
-    }
-
-    /// The length of a value once decompressed, which may be believed.
-    @inline(__always)
-    func checkedValueCount(of head: UnsafePointer<RecordHead>) throws -> Int {
-        try unretained._withUnsafeGuaranteedRef {
-            try $0.checkedValueCount(of: head.pointee.record)
-        }
-    }
-
-    /// Decompresses a value into `target`, which is as long as it.
-    @inline(__always)
-    func decompress(
-        _ head: UnsafePointer<RecordHead>, into target: UnsafeMutableRawBufferPointer
-    ) throws {
-        try unretained._withUnsafeGuaranteedRef {
-            try $0.decompressValue(of: head.pointee.record, into: target)
-        }
     }
 
     /// The next group's records, those before `bound` passed over where it is given; none at the end.

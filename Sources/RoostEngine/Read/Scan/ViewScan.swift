@@ -13,6 +13,8 @@ package final class ViewScan {
     private let logRuns: [ScanRun]
     private let snapshotRuns: UnsafeMutablePointer<SnapshotRun>
     private let snapshotCount: Int
+    /// The runs' readers, for each value: what is asked of a run would copy it first.
+    private let readers: UnsafeMutablePointer<Unmanaged<SnapshotReader>>
     /// What the snapshots' rooms begin in.
     private let roomMemory: UnsafeMutableRawPointer
     private let tournament: Tournament
@@ -35,6 +37,7 @@ package final class ViewScan {
         let snapshotCount = view.parts.reduce(0) { $0 + $1.snapshots.snapshots.count }
         self.snapshotCount = snapshotCount
         snapshotRuns = .allocate(capacity: snapshotCount)
+        readers = .allocate(capacity: snapshotCount)
         // Never empty: the places of runs that have ended point somewhere.
         roomMemory = .allocate(
             byteCount: max(snapshotCount, 1) * HeadRoom.usualSizeBytes,
@@ -44,6 +47,7 @@ package final class ViewScan {
             for snapshot in part.snapshots.snapshots {
                 let room = HeadRoom(in: roomMemory + index * HeadRoom.usualSizeBytes)
                 (snapshotRuns + index).initialize(to: SnapshotRun(snapshot, room: room))
+                (readers + index).initialize(to: .passUnretained(snapshot))
                 index += 1
             }
         }
@@ -59,6 +63,7 @@ package final class ViewScan {
         for index in 0..<snapshotCount { snapshotRuns[index].room.free() }
         snapshotRuns.deinitialize(count: snapshotCount)
         snapshotRuns.deallocate()
+        readers.deallocate()
         roomMemory.deallocate()
         tournament.free()
         values.deallocate()
@@ -104,15 +109,16 @@ package final class ViewScan {
         return UnsafeRawBufferPointer(value)
     }
 
-    private var snapshotRun: UnsafeMutablePointer<SnapshotRun> {
-        snapshotRuns + (current - logRuns.count)
-    }
+    @inline(__always)
+    private var reader: Unmanaged<SnapshotReader> { readers[current - logRuns.count] }
 
     /// The length of the current value once decompressed, which may be believed.
     @inline(__always)
     func checkedValueCount() throws -> Int {
         guard head.pointee.flags.contains(.compressed) else { return head.pointee.rawCount }
-        return try snapshotRun.pointee.checkedValueCount(of: head)
+        return try reader._withUnsafeGuaranteedRef {
+            try $0.checkedValueCount(of: head.pointee.record)
+        }
     }
 
     /// Puts the current value into `target`, which is as long as it.
@@ -121,7 +127,9 @@ package final class ViewScan {
         guard head.pointee.flags.contains(.compressed) else {
             return target.copyMemory(from: head.pointee.stored)
         }
-        try snapshotRun.pointee.decompress(head, into: target)
+        try reader._withUnsafeGuaranteedRef {
+            try $0.decompressValue(of: head.pointee.record, into: target)
+        }
     }
 
     /// Calls `body` with the current value, kind and payload.
