@@ -223,9 +223,15 @@ package final class LogWriter: Sendable {
         state.prefaultOffset = isReadied ? 0 : .max
     }
 
+    /// Writes the header by a call, also where the file is mapped: the first store through a fresh
+    /// mapping has the kernel read ahead and zero a large stretch, while everybody waits.
     private static func begin(_ segment: LogSegment, header: SegmentHeader) throws {
-        header.write(to: segment.region.base)
-        try segment.persist(offset: 0, count: SegmentHeader.sizeBytes)
+        try withUnsafeTemporaryAllocation(byteCount: SegmentHeader.sizeBytes, alignment: 8) {
+            bytes in
+            header.write(to: bytes.baseAddress!)
+            try segment.file.write(UnsafeRawBufferPointer(bytes), at: 0)
+        }
+        if !segment.isMapped { header.write(to: segment.region.base) }
     }
 
     /// Runs `body`, which writes to segments; where it fails, nothing more is appended.

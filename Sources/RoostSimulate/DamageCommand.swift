@@ -10,11 +10,12 @@ struct DamageCommand: AsyncParsableCommand {
         discussion: "The last line is JSON. Exit status 1 where damage gave a wrong answer.")
 
     @Flag(help: "One bit of each byte, and few of the zeros.") var sample = false
+    @Flag(help: "Every bit of what was written, and one of each byte of zeros.") var bytes = false
     @Option(help: "Cases at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
 
     func run() async throws {
         let width = max(1, width)
-        let extent = sample ? DamageSweep.Extent.sample : .everyBit
+        let extent: DamageSweep.Extent = sample ? .sample : bytes ? .everyByte : .everyBit
         let counts = await withTaskGroup(of: DamageSweep.Counts.self) { group in
             for part in 0..<width {
                 group.addTask { await DamageSweep.run(extent, part: part, partCount: width) }

@@ -37,6 +37,14 @@ struct Inode: Sendable {
         absorb()
         for page in volatile.write(bytes, at: offset) { touch(page) }
         noteSize()
+        // Mappings show the same pages.
+        for mapping in mappings where offset < mapping.sizeBytes {
+            guard let base = UnsafeMutableRawPointer(bitPattern: mapping.base) else { continue }
+            let count = min(bytes.count, mapping.sizeBytes - offset)
+            if let source = bytes.baseAddress {
+                (base + offset).copyMemory(from: source, byteCount: count)
+            }
+        }
     }
 
     mutating func resize(to sizeBytes: Int) {

@@ -48,6 +48,9 @@ package enum DamageSweep {
     package enum Extent: Sendable {
         /// Every bit, and every length.
         case everyBit
+        /// Every bit of what was written, one bit of each byte that was only preallocated, and
+        /// every length.
+        case everyByte
         /// One bit of each byte and every length, where more than zeros that were only
         /// preallocated follows; of those zeros a few.
         case sample
@@ -113,6 +116,10 @@ package enum DamageSweep {
             case .everyBit:
                 if isCutTold { damages.append(.cut(sizeBytes: offset)) }
                 damages += (0..<8).map { .flip(offset: offset, bit: $0) }
+            case .everyByte:
+                if isCutTold { damages.append(.cut(sizeBytes: offset)) }
+                let bits = offset < usedSizeBytes + 64 ? Array(0..<8) : [bit]
+                damages += bits.map { .flip(offset: offset, bit: $0) }
             case .sample where offset < usedSizeBytes + 16:
                 if isCutTold { damages.append(.cut(sizeBytes: offset)) }
                 damages.append(.flip(offset: offset, bit: bit))

@@ -228,8 +228,12 @@ package struct History: Sendable {
             return
         }
         search.explanation = search.explanation ?? batches
-        let lastAwaited = batches.lastIndex { $0?.isAwaited == true }.map { $0 + 1 } ?? 0
-        search.leastAwaitedCount = min(search.leastAwaitedCount, lastAwaited)
+        // A guess of an earlier opening may have it in another's place.
+        let lastAwaited = batches.indices.last { index in
+            batches[index]?.isAwaited == true
+                && !guesses.contains { $0.indices.contains(index) }
+        }
+        search.leastAwaitedCount = min(search.leastAwaitedCount, lastAwaited.map { $0 + 1 } ?? 0)
     }
 
     // MARK: Content
