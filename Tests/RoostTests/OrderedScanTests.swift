@@ -156,4 +156,28 @@ import Testing
         }
         try await workspace.close()
     }
+
+    /// The first scan of a dictionary collects its keys from tables that are written to meanwhile.
+    @Test func aDictionarysFirstScanShowsItsViewWhileItsKeysAreOverwritten() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(shardCount: 4))
+        let keys = (0..<40).map { "key\($0)" }
+        for round in 0..<150 {
+            let numbers = workspace.dictionary("numbers\(round)")
+            try await numbers.setAll(keys.map { ($0, 0) })
+            async let writing: Void = {
+                for value in 1...4 {
+                    for key in keys { try await numbers.set(value, forKey: key) }
+                }
+            }()
+            let view = try workspace.readView()
+            let found = try await view.entries(of: numbers, as: Int.self).first(.max)
+            for (key, value) in found {
+                #expect(try view.value(forKey: key, as: Int.self, in: numbers) == value)
+            }
+            #expect(found.count == keys.count)
+            view.close()
+            try await writing
+        }
+        try await workspace.close()
+    }
 }

@@ -36,24 +36,33 @@ final class KeyOrder: Sendable {
     func keys(of prefix: [UInt8], in view: EngineView) throws -> OrderedKeys {
         try state.withLock { state in
             if state.marks.isEmpty { state.marks = Array(repeating: nil, count: view.parts.count) }
-            var isExact = true
-            for shard in view.parts.indices {
-                if try !state.takeNotes(of: self, view, shard) { isExact = false }
-            }
+            var isExact = try state.takeNotes(of: self, view)
             if let runs = state.dictionaries[prefix]?.wholeRuns() {
                 return OrderedKeys(runs: runs, isExact: isExact, regions: state.regions)
             }
             var dictionary = try state.collected(prefix, of: self, view)
             let runs = dictionary.broughtUpToDate()
             state.dictionaries[prefix] = dictionary
+            // What was written meanwhile may have been collected: whether anything was is asked anew.
+            isExact = try state.takeNotes(of: self, view)
             return OrderedKeys(runs: runs, isExact: isExact, regions: state.regions)
         }
     }
 }
 
 extension KeyOrder.State {
+    /// Takes over what the view's tables have noted. Whether what the order says of each key, up to
+    /// here, is what the view sees.
+    fileprivate mutating func takeNotes(of order: KeyOrder, _ view: EngineView) throws -> Bool {
+        var isExact = true
+        for shard in view.parts.indices {
+            if try !takeNotes(of: order, view, shard) { isExact = false }
+        }
+        return isExact
+    }
+
     /// Whether what the order says of each of the shard's keys is what the view sees.
-    fileprivate mutating func takeNotes(
+    private mutating func takeNotes(
         of order: KeyOrder, _ view: EngineView, _ shard: Int
     ) throws -> Bool {
         switch try view.takeNotes(of: order, inShard: shard, behind: marks[shard]) {
