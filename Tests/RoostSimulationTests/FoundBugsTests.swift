@@ -53,6 +53,36 @@ struct FoundBugsTests {
         }
     }
 
+    /// Seeds 5000663 and 5003877. The process that made a workspace died before the manifest's name
+    /// was on disk. The next opening found nothing but the manifest, took that for a workspace at
+    /// rest, did not sync the directory and began the log; the power cut kept the log's name and
+    /// took the manifest's: `corrupt`, where there had been nothing.
+    @Test func aNewWorkspacesManifestWasNotOnDiskBeforeItsLog() async throws {
+        for callCount in 0..<12 {
+            let first = SimulatedFileSystem(disk: Disk(seed: 1))
+            first.stop(afterCalls: callCount)
+            do { _ = try await open(first) } catch { #expect(first.isOff) }
+            if !first.isOff { return }
+            let killed = first.turnOff().afterKill()
+            for laterCount in 0..<12 {
+                let second = SimulatedFileSystem(disk: killed)
+                second.stop(afterCalls: laterCount)
+                do {
+                    let engine = try await open(second)
+                    try await put(1, .process, in: engine)
+                } catch { #expect(second.isOff) }
+                let image = second.turnOff()
+                var choices = EnumeratedChoices()
+                var count = 0
+                repeat {
+                    let (third, _) = try await open(image.afterPowerCut(&choices))
+                    #expect(third.recovery.lastSequence <= 1)
+                    count += 1
+                } while choices.advance() && count < 16
+            }
+        }
+    }
+
     /// The process died between the manifest's rename and the sync of the directory. The next
     /// opening read the new manifest and removed the segments that it does not need; the power
     /// cut kept the removals and took the rename: the old manifest stood without its log.

@@ -122,17 +122,19 @@ private actor BlockingOpening {
         }
     }
 
-    /// Whether there is nothing but what the manifest lists: then nothing will be removed because
-    /// of it, and its name is on disk before any frame that anybody waits for.
+    /// Whether there is nothing but what the manifest lists, and it lists something: then nothing
+    /// will be removed because of it, and it was on disk before what it replaced was removed. A new
+    /// workspace's manifest may not be; it must not be lost with a segment behind it.
     private func isAtRest(_ entries: [DirectoryEntry], _ manifest: ManifestRecord) -> Bool {
         let live = Set(manifest.snapshots.joined().map(\.number))
-        return entries.allSatisfy { entry in
-            switch FileName(entry.name) {
-            case .manifest, nil: true
-            case .snapshot(let number): live.contains(number)
-            default: false
+        return !live.isEmpty
+            && entries.allSatisfy { entry in
+                switch FileName(entry.name) {
+                case .manifest, nil: true
+                case .snapshot(let number): live.contains(number)
+                default: false
+                }
             }
-        }
     }
 
     private func refuseIrregular(_ entries: [DirectoryEntry], _ path: String) throws {
