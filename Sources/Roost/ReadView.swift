@@ -106,7 +106,7 @@ public final class ReadView: Sendable {
         _ range: RecordRange, _ dictionary: WorkspaceDictionary, _ limit: Int?, _ order: ScanOrder
     ) throws -> [String] {
         check(dictionary)
-        let scan = try engineView.scan(range, order)
+        let scan = try engineView.scan(range, order, limit: limit ?? .max)
         var keys: [String] = []
         while keys.count < limit ?? .max, let recordKey = scan.recordKey {
             keys.append(String(decoding: recordKey[range.prefix.count...], as: UTF8.self))

@@ -38,6 +38,8 @@ package final class Engine: Sendable {
         hashSeed = parts.manifest.hashSeed
         clock = parts.clock
         shards = parts.shards
+        let order = KeyOrder()
+        for shard in parts.shards { shard.published.withLock { $0.active.takeOrder(order) } }
         feed = parts.feed
         behind = parts.behind
         log = parts.log

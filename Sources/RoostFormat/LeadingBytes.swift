@@ -20,9 +20,18 @@ public func leadingNumber(_ key: UnsafeRawBufferPointer, from start: Int) -> UIn
     if key.count - start >= 16 {
         return UInt128(bigEndian: key.loadUnaligned(fromByteOffset: start, as: UInt128.self))
     }
-    var number: UInt128 = 0
-    for index in 0..<16 {
-        number = number << 8 | (start + index < key.count ? UInt128(key[start + index]) : 0)
-    }
-    return number
+    return shortLeadingNumber(key, from: start)
+}
+
+/// The key ends before sixteen bytes.
+@inlinable
+public func shortLeadingNumber(_ key: UnsafeRawBufferPointer, from start: Int) -> UInt128 {
+    let count = key.count - start
+    guard count > 0 else { return 0 }
+    // The last eight bytes, moved up so that zeros stand where the key has ended.
+    guard key.count >= 8 else { return UInt128(leadingWord(key, from: start)) << 64 }
+    let last = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
+    if count < 8 { return UInt128(last << UInt64(8 * (8 - count))) << 64 }
+    let first = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+    return UInt128(first) << 64 | UInt128(last << UInt64(8 * (16 - count)))
 }

@@ -30,6 +30,13 @@ public struct Operation: Sendable {
         UnsafeRawPointer(bitPattern: location).unsafelyUnwrapped
     }
 
+    /// Asks for the operation ahead of its use, as far as one with a value of 100 bytes goes.
+    @inlinable @inline(__always)
+    public func prefetchValue() {
+        prefetch()
+        RoostFormat.prefetch(address + 128)
+    }
+
     /// Asks for the operation's first bytes ahead of their use.
     @inlinable @inline(__always)
     public func prefetch() {

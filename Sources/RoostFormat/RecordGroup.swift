@@ -93,6 +93,7 @@ public enum RecordGroup {
         }
 
         package var isAtEnd: Bool { remaining == 0 }
+        var remainingCount: Int { remaining }
 
         /// The next record; `nil` where the bytes make no sense. Not to be called at the end.
         @inline(__always)

@@ -80,21 +80,23 @@ struct SnapshotFenceCache: Sendable {
 extension SnapshotReader {
     /// The last group that begins at or before `bound`, or the first of all; `bound` is about a
     /// key of the dictionary `prefix`, or of any where it is empty.
-    func group(for bound: UnsafeRawBufferPointer, in prefix: [UInt8]) throws -> Int {
+    package func group(for bound: UnsafeRawBufferPointer, in prefix: [UInt8]) throws -> Int {
         guard !prefix.isEmpty else {
             let behind = try firstGroup(beginningBehind: bound, orAt: false, in: 0..<groupCount)
             return max(0, behind - 1)
         }
         // Held over the search, which is as short as what it would be given back for.
         return try fences.withLock { cache in
-            if cache.dictionaries[prefix] == nil {
-                let made = try SnapshotFences(prefix, in: self)
-                if cache.dictionaries.count >= SnapshotFenceCache.dictionaryCount {
-                    cache.dictionaries.removeAll()
-                }
-                cache.dictionaries[prefix] = made
+            if let group = try cache.dictionaries[prefix]?.group(for: bound, in: self) {
+                return group
             }
-            return try cache.dictionaries[prefix]!.group(for: bound, in: self)
+            var made = try SnapshotFences(prefix, in: self)
+            let group = try made.group(for: bound, in: self)
+            if cache.dictionaries.count >= SnapshotFenceCache.dictionaryCount {
+                cache.dictionaries.removeAll()
+            }
+            cache.dictionaries[prefix] = made
+            return group
         }
     }
 

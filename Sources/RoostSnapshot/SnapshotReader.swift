@@ -94,7 +94,7 @@ package final class SnapshotReader: Sendable {
     }
 
     /// Where group `index` begins in the file.
-    func offset(ofGroup index: Int) throws -> Int {
+    package func offset(ofGroup index: Int) throws -> Int {
         let base = UnsafeRawPointer(region.base)
         guard index < groupCount else {
             throw damaged("a group's number is out of range", at: base + Int(footer.offsetsOffset))
@@ -111,6 +111,19 @@ package final class SnapshotReader: Sendable {
             throw damaged("a group's offset is out of range", at: lineStart)
         }
         return offset
+    }
+
+    /// Asks for the line that says where group `index` begins.
+    package func prefetchOffset(ofGroup index: Int) {
+        let line = index / OffsetLine.capacity
+        prefetch(
+            UnsafeRawPointer(region.base) + Int(footer.offsetsOffset) + line * OffsetLine.sizeBytes)
+    }
+
+    /// Asks for a group at `offset`, about as far as groups of records of 100 bytes go.
+    package func prefetchGroup(at offset: Int) {
+        let start = UnsafeRawPointer(region.base) + offset
+        for line in 0..<2 * Self.prefetchedLineCount { prefetch(start + 64 * line) }
     }
 
     /// The bytes of group `index` at `offset`, whose checksum holds.

@@ -21,14 +21,9 @@ package final class SnapshotWalker {
     private var keyEnds: [Int] = []
     private var group = 0
     private var index = 0
-    /// Groups walked through since the last seek, and where reading ahead has got to.
-    private var walkedCount = 0
-    private var aheadEnd = 0
+    private var readAhead = SnapshotReadAhead()
 
     package private(set) var isAtEnd = true
-
-    /// A long walk asks for this much before it comes there.
-    private static let aheadSizeBytes = 512 << 10
 
     package init(_ snapshot: SnapshotReader, _ order: ScanOrder) {
         self.snapshot = snapshot
@@ -51,8 +46,7 @@ package final class SnapshotWalker {
     /// not before it, descending the last that is before it. `nil` is the last end of all. Fast
     /// where it is about a key of the dictionary `prefix`.
     package func move(to bound: UnsafeRawBufferPointer?, in prefix: [UInt8] = []) throws {
-        walkedCount = 0
-        aheadEnd = 0
+        readAhead = .init()
         guard let bound else {
             try open(max(0, snapshot.groupCount - 1))
             if order == .ascending { isAtEnd = true }
@@ -62,18 +56,6 @@ package final class SnapshotWalker {
         switch order {
         case .ascending: while !isAtEnd, compareBytes(key, bound) < 0 { try moveToNext() }
         case .descending: while !isAtEnd, compareBytes(key, bound) >= 0 { try moveToNext() }
-        }
-    }
-
-    /// Calls `body` with the records of the group from the current one on in the walk's direction,
-    /// and stands on the last of them then. The keys are valid until the next step.
-    package func passGroup(_ body: (UnsafeRawBufferPointer, RecordGroup.Record) -> Void) {
-        if isAtEnd { return }
-        let last = order == .ascending ? records.count - 1 : 0
-        while true {
-            body(key, records[index])
-            if index == last { return }
-            index += order == .ascending ? 1 : -1
         }
     }
 
@@ -95,7 +77,7 @@ package final class SnapshotWalker {
     private func open(_ number: Int) throws {
         group = number
         let bytes = try snapshot.group(number)
-        readAhead(bytes)
+        readAhead.note(bytes, of: snapshot, order)
         records.removeAll(keepingCapacity: true)
         keyEnds.removeAll(keepingCapacity: true)
         keys.count = 0
@@ -120,26 +102,5 @@ package final class SnapshotWalker {
         }
         index = order == .ascending ? 0 : records.count - 1
         isAtEnd = false
-    }
-
-    /// The kernel was told to expect random reads; a walk that goes on says otherwise.
-    private func readAhead(_ group: UnsafeRawBufferPointer) {
-        walkedCount += 1
-        guard walkedCount > 8 else { return }
-        let offset = group.baseAddress! - UnsafeRawPointer(snapshot.region.base)
-        let size = Self.aheadSizeBytes
-        switch order {
-        case .ascending:
-            guard offset + size / 2 > aheadEnd else { return }
-            let begin = max(offset, aheadEnd)
-            snapshot.region.readAhead(offset: begin, sizeBytes: size)
-            aheadEnd = begin + size
-        case .descending:
-            if walkedCount == 9 { aheadEnd = offset }
-            guard offset - size / 2 < aheadEnd, aheadEnd > 0 else { return }
-            let begin = max(0, aheadEnd - size)
-            snapshot.region.readAhead(offset: begin, sizeBytes: aheadEnd - begin)
-            aheadEnd = begin
-        }
     }
 }

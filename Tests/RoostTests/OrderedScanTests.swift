@@ -156,4 +156,31 @@ import Testing
         }
         try await workspace.close()
     }
+
+    /// The first scan of a dictionary collects its keys from tables that are written to meanwhile.
+    @Test func aDictionarysFirstScanShowsNoKeyThatCameBehindItsView() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(shardCount: 4))
+        for round in 0..<20 {
+            let numbers = workspace.dictionary("numbers\(round)")
+            try await numbers.setAll((0..<2_000).map { ("key\($0)", 0) })
+            let writer = Task {
+                var last = 0
+                while !Task.isCancelled {
+                    last += 1
+                    try await numbers.set(last, forKey: "new\(last)")
+                }
+            }
+            while try !numbers.contains("new1") { await Task.yield() }
+            let view = try workspace.readView()
+            let found = try await view.entries(of: numbers, as: Int.self).first(.max)
+            writer.cancel()
+            for (key, value) in found {
+                #expect(try view.value(forKey: key, as: Int.self, in: numbers) == value)
+            }
+            #expect(try view.count(of: numbers) == found.count)
+            view.close()
+            try await writer.value
+        }
+        try await workspace.close()
+    }
 }

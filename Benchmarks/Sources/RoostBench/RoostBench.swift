@@ -15,6 +15,7 @@ struct RoostBench: AsyncParsableCommand {
             OpenOnce.self,
             Coders.self,
             Views.self,
+            Scans.self,
             Watch.self,
         ],
         defaultSubcommand: Suite.self)

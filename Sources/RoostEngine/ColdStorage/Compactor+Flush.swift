@@ -11,8 +11,9 @@ extension Compactor {
         try await syncer.sync(through: boundary.lastSequence)
         var tables: [LogTable?] = []
         var clears: [ManifestRecord.Clear] = []
+        let order = KeyOrder()
         for (index, shard) in shards.enumerated() {
-            let frozen = await shard.freeze(through: boundary.lastSequence)
+            let frozen = await shard.freeze(through: boundary.lastSequence, next: order)
             tables.append(frozen.table)
             // Every shard has every clear; what the first has is, by the sync below, on disk.
             if index == 0 { clears = frozen.clears }

@@ -155,10 +155,13 @@ package final class EngineView: Sendable {
 
     /// The live records in `range`, in order. Costs a sort of the keys that came to the log since
     /// the dictionary's last scan, and a search in each run, before the first. A range over several
-    /// dictionaries costs a look at every key in the log.
-    package func scan(_ range: RecordRange, _ order: ScanOrder = .ascending) throws -> ViewScan {
+    /// dictionaries costs a look at every key in the log. Whoever wants `limit` of them at most says
+    /// so: the first are got ready together.
+    package func scan(
+        _ range: RecordRange, _ order: ScanOrder = .ascending, limit: Int = .max
+    ) throws -> ViewScan {
         try checkOpen()
-        return try ViewScan(self, range, order)
+        return try ViewScan(self, range, order, limit: limit)
     }
 
     package func scan(_ name: DictionaryName) throws -> ViewScan {
@@ -187,7 +190,7 @@ package final class EngineView: Sendable {
         return operations
     }
 
-    private static let collectedSlotBits = 12
+    static let collectedSlotBits = 12
 
     /// The names of the dictionaries that have at least one key, in the order of their bytes.
     package func dictionaryNames() throws -> [[UInt8]] {
@@ -223,15 +226,36 @@ final class ViewPart: Sendable {
     let frozen: LogTable?
     let snapshots: SnapshotList
     let clears: [[UInt8]: UInt64]
+    /// Of the table that the shard wrote to.
+    let activeOrder: KeyOrder
     /// Keeps the memory mapped that the active table pointed into.
     private let regions: RegionList
+
+    /// Whether a view that begins now would hold the same. While a table is frozen, or put back, none
+    /// is kept from before.
+    fileprivate func isCurrent(_ state: borrowing ShardState) -> Bool {
+        enqueued == nil && state.enqueued == nil && snapshots === state.snapshots
+            && regions === state.active.regions && activeOrder === state.active.order
+            && clears == state.clears
+    }
 
     fileprivate init(_ state: ShardState) {
         enqueued = state.enqueued?.table
         frozen = state.frozen
         snapshots = state.snapshots
         clears = state.clears
+        activeOrder = state.active.order
         regions = state.active.regions
+    }
+}
+
+extension ShardState {
+    /// What a view that begins now holds; the last one's where nothing has changed.
+    fileprivate mutating func currentViewPart() -> ViewPart {
+        if let viewPart, viewPart.isCurrent(self) { return viewPart }
+        let part = ViewPart(self)
+        viewPart = part.enqueued == nil ? part : nil
+        return part
     }
 }
 
@@ -299,7 +323,7 @@ extension Engine {
             // What is committed is in the view, so it has to be in the table.
             if !state.staged.isEmpty { state.foldResolved() }
             state.layers.begin(id)
-            parts.append(ViewPart(state))
+            parts.append(state.currentViewPart())
             beginView(id, from: index + 1, into: &parts)
         }
     }

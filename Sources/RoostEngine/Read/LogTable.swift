@@ -24,18 +24,21 @@ struct LogTable: Sendable {
     private(set) var minimumSequence: UInt64 = .max
     /// Whether each key has the operation still that brought it here.
     private(set) var hasFirstOperations = true
-    /// The table's keys in order, for scans.
-    private(set) var order = KeyOrder()
+    /// The keys in order, for scans, of this table and of those that other shards write to meanwhile.
+    private(set) var order: KeyOrder
     /// Whether keys that are new to the table are noted, in `unordered`: from the first scan on.
     private var isOrdered = false
     private var unordered: [UInt] = []
     /// How many were noted before those.
     private var unorderedBegin = 0
+    /// Counts how often what was noted was forgotten.
+    private var noteEpoch = 0
 
     static let smallestCapacity = 16
 
-    init(capacity: Int = smallestCapacity) {
+    init(capacity: Int = smallestCapacity, order: KeyOrder = KeyOrder()) {
         precondition(capacity & (capacity - 1) == 0)
+        self.order = order
         slots = SlotMemory(capacity: capacity)
         shift = UInt64(64 - capacity.trailingZeroBitCount)
     }
@@ -108,32 +111,56 @@ struct LogTable: Sendable {
     private mutating func noteUnordered(_ operation: Operation) {
         unordered.append(operation.location)
         // Nobody has scanned for long: the next one may as well sort everything.
-        if unordered.count > max(Self.unorderedCount, count / 2) { forgetOrder() }
+        if unordered.count > max(Self.unorderedCount, count / 2) { forgetNotes() }
     }
 
     private static let unorderedCount = 4096
 
-    /// The order, which from here on hears of new keys.
-    mutating func begunOrder() -> KeyOrder {
-        isOrdered = true
-        return order
-    }
-
-    /// Ends the order: the next scan begins another.
-    mutating func forgetOrder() {
-        order = KeyOrder()
+    private mutating func forgetNotes() {
         isOrdered = false
         unordered = []
         unorderedBegin = 0
+        noteEpoch += 1
     }
 
-    /// The keys that were noted behind the first `count`.
-    func unordered(from count: Int) -> [UInt] { Array(unordered.dropFirst(count - unorderedBegin)) }
+    /// From here on new keys are noted, for the order.
+    mutating func beginNoting() { isOrdered = true }
+
+    /// What was noted so far.
+    var mark: NoteMark { NoteMark(epoch: noteEpoch, count: unorderedBegin + unordered.count) }
+
+    /// Whether keys are noted, and none was behind `mark`.
+    @inline(__always)
+    func isNoted(until mark: NoteMark?) -> Bool {
+        guard isOrdered, let mark else { return false }
+        return mark.count == unorderedBegin + unordered.count && mark.epoch == noteEpoch
+    }
+
+    /// The keys that were noted behind `mark`; `nil` where some were forgotten.
+    func notes(behind mark: NoteMark) -> [UInt]? {
+        guard mark.epoch == noteEpoch else { return nil }
+        if mark.count == unorderedBegin { return unordered }
+        return Array(unordered.dropFirst(mark.count - unorderedBegin))
+    }
 
     /// Forgets what was noted: the order has it.
-    mutating func dropUnordered() {
+    mutating func dropNotes() {
+        if unordered.isEmpty { return }
         unorderedBegin += unordered.count
-        unordered.removeAll(keepingCapacity: unordered.count <= 64)
+        unordered = []
+    }
+
+    /// Gives the table the order of `newer`, whose keys come to it.
+    mutating func takeOrder(of newer: LogTable) {
+        forgetNotes()
+        order = newer.order
+        noteEpoch = newer.noteEpoch + 1
+    }
+
+    /// Gives the table another order, which no scan has looked at.
+    mutating func takeOrder(_ order: KeyOrder) {
+        forgetNotes()
+        self.order = order
     }
 
     private mutating func grow() {
@@ -187,6 +214,12 @@ struct LogTable: Sendable {
             index = (index + 1) & mask
         }
     }
+}
+
+/// How much of what a table has noted somebody knows.
+struct NoteMark: Sendable, Equatable {
+    var epoch: Int
+    var count: Int
 }
 
 /// The slots of a table, in memory that large tables get in large pages: a random look-up in
@@ -243,5 +276,10 @@ final class RegionList: Sendable {
 
     func adding(_ region: MappedRegion) -> RegionList {
         all.contains { $0 === region } ? self : RegionList(all + [region])
+    }
+
+    func adding(_ others: RegionList) -> RegionList {
+        if others === self { return self }
+        return others.all.reduce(self) { $0.adding($1) }
     }
 }

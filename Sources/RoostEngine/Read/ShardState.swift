@@ -20,6 +20,8 @@ struct ShardState {
     var staged: [StagedBatch] = []
     /// How many staged batches were resolved so far.
     var resolvedCount: UInt64 = 0
+    /// What the last view held, for the next; dropped with whatever it would keep on disk.
+    var viewPart: ViewPart?
     /// What live read views need of `active`.
     var layers = ViewLayers()
     var residents: ResidentValues

@@ -4,9 +4,10 @@ import RoostFormat
 
 extension Shard {
     /// Takes the table of all that was appended up to `sequence` out of the writers' way, for a
-    /// snapshot to be written from it; what waits for a sync is waited for.
+    /// snapshot to be written from it; what waits for a sync is waited for. The table that takes its
+    /// place has the order `next`.
     func freeze(
-        through sequence: UInt64
+        through sequence: UInt64, next order: KeyOrder = KeyOrder()
     ) async -> (table: LogTable?, clears: [ManifestRecord.Clear]) {
         // A batch without a sequence number may be in the log already, and not have said so.
         let unnumbered = published.withLock { state in
@@ -28,19 +29,22 @@ extension Shard {
         heldRegion = nil
         return published.withLock { state in
             precondition(state.frozen == nil, "one table is frozen at a time")
+            state.viewPart = nil
             let clears = state.clears.map { ManifestRecord.Clear(prefix: $0, sequence: $1) }
             guard !state.active.isEmpty else {
                 // Its old segments are not needed any more.
                 if state.staged.isEmpty {
                     state.layers.endTable(state.active)
-                    state.active = LogTable()
+                    state.active = LogTable(order: order)
+                } else {
+                    state.active.takeOrder(order)
                 }
                 return (nil, clears)
             }
             let frozen = state.active
             state.layers.endTable(frozen)
             state.frozen = frozen
-            state.active = LogTable(capacity: min(frozen.capacity, 1 << 12))
+            state.active = LogTable(capacity: min(frozen.capacity, 1 << 12), order: order)
             // What is staged will enter the new table, and may point into segments that only
             // the old one holds.
             if !state.staged.isEmpty { state.active.hold(all: frozen) }
@@ -56,7 +60,8 @@ extension Shard {
             state.layers.endTable(newer)
             state.active = frozen
             // Those that look at the frozen table go on with its order.
-            state.active.forgetOrder()
+            state.active.takeOrder(of: newer)
+            state.viewPart = nil
             state.active.hold(all: newer)
             newer.forEach { operation in
                 state.active.insert(
@@ -71,6 +76,7 @@ extension Shard {
     /// frozen table held. `clears` that nothing older needs any more are forgotten.
     func install(_ snapshots: SnapshotList, dropsFrozen: Bool) {
         published.withLock { state in
+            state.viewPart = nil
             state.snapshots = snapshots
             state.epoch += 1
             if dropsFrozen { state.frozen = nil }

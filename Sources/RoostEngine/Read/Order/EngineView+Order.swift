@@ -1,151 +1,110 @@
 import RoostFormat
 
+// What a `KeyOrder` asks of a view: the keys of the tables that are its.
+
+/// What a table has noted, and where that ends.
+struct TakenNotes {
+    /// `nil` where some of it was forgotten.
+    let locations: [UInt]?
+    let mark: NoteMark
+    let regions: RegionList
+
+    init(_ table: LogTable, behind mark: NoteMark?) {
+        locations = mark.map { table.notes(behind: $0) } ?? []
+        self.mark = table.mark
+        regions = table.regions
+    }
+}
+
+/// What a view sees of the table of an order in a shard.
+enum OrderedTable {
+    /// It has none of the order, but later views may.
+    case none
+    /// Nothing was noted that the order does not know. `isExact`: what the order says of each of the
+    /// shard's keys is what the view sees.
+    case known(isExact: Bool)
+    case noted(TakenNotes, isExact: Bool)
+}
+
 extension EngineView {
-    /// The keys of the dictionary `prefix` in the table that a shard wrote to when the view began,
-    /// in order, and perhaps keys that came since.
-    func orderedKeys(ofShard index: Int, in prefix: [UInt8]) throws -> OrderedKeys {
-        let source = ViewTable(shard: shard(index), view: id)
-        while true {
-            let order = try source.begunOrder()
-            // `nil` where the table has begun another order meanwhile.
-            if let keys = try order.keys(of: prefix, from: source) { return keys }
+    /// The orders of the tables that the view sees, the newest first.
+    var keyOrders: [KeyOrder] {
+        var orders: [KeyOrder] = []
+        for part in parts {
+            if orders.last !== part.activeOrder { orders.append(part.activeOrder) }
+            if let order = part.frozen?.order { orders.append(order) }
         }
+        if orders.count < 2 { return orders }
+        orders.sort { $0.number > $1.number }
+        return orders.indices.filter { $0 == 0 || orders[$0] !== orders[$0 - 1] }.map { orders[$0] }
     }
 
-    /// Whether what a shard's table has of each key is what it had when the view began, and what
-    /// its order says.
-    func hasFirstOperations(inShard index: Int) throws -> Bool {
-        try shard(index).published.withLock { state in
-            try state.layers.withLayers(of: id, active: state.active) { table, layers in
-                table.hasFirstOperations && layers.allSatisfy { $0.changed.isEmpty }
+    /// Takes what the table of `order` in a shard has noted behind `mark`. From here on the table notes
+    /// what comes to it.
+    func takeNotes(
+        of order: KeyOrder, inShard index: Int, behind mark: NoteMark?
+    ) throws -> OrderedTable {
+        let part = parts[index]
+        if let frozen = part.frozen, frozen.order === order {
+            return .noted(
+                TakenNotes(frozen, behind: mark), isExact: frozen.hasFirstOperations)
+        }
+        guard part.activeOrder === order else { return .none }
+        return try shard(index).published.withLock { state in
+            let isExact = try state.layers.withLayers(of: id, active: state.active) {
+                $0.order !== order
+                    ? nil : $0.hasFirstOperations && $1.allSatisfy { $0.changed.isEmpty }
+            }
+            guard let isExact else { return .none }
+            if state.layers.isOnActiveTable(id) {
+                if state.active.isNoted(until: mark) { return .known(isExact: isExact) }
+                state.active.beginNoting()
+                let notes = TakenNotes(state.active, behind: mark)
+                state.active.dropNotes()
+                return .noted(notes, isExact: isExact)
+            }
+            return try state.layers.withLayers(of: id, active: state.active) { table, _ in
+                .noted(TakenNotes(table, behind: mark), isExact: isExact)
             }
         }
     }
 
-    /// Finds the operations that a shard's table had on some keys when the view began; zero where
-    /// it had none. Holds the shard's mutex for it.
-    func resolve(_ keys: ResolvedKeys, ofShard index: Int) throws {
-        try shard(index).published.withLock { state in
-            try state.layers.withLayers(of: id, active: state.active) { table, layers in
-                for key in 0..<keys.count { table.prefetchSlot(keys.hashes[key]) }
-                let isUnchanged = layers.allSatisfy { $0.changed.isEmpty }
-                for key in 0..<keys.count {
-                    let bytes = Operation(location: keys.locations[key]).key
-                    let hash = keys.hashes[key]
-                    let found =
-                        isUnchanged
-                        ? table.find(bytes, hash: hash)
-                        : ViewLayers.find(bytes, hash: hash, in: table, layers)
-                    keys.locations[key] = found?.location ?? 0
-                }
-            }
+    /// All keys of the table of `order` in a shard that are in the dictionary `prefix`, in no order;
+    /// `nil` where the view sees none. Holds the shard's mutex for a few thousand slots at a time.
+    func collectKeys(
+        of order: KeyOrder, inShard index: Int, _ prefix: [UInt8]
+    ) throws -> (locations: [UInt], regions: RegionList)? {
+        var locations: [UInt] = []
+        let part = parts[index]
+        if let frozen = part.frozen, frozen.order === order {
+            var all: [UInt] = []
+            frozen.forEach { all.append($0.location) }
+            locations.append(keysOf: all, with: prefix)
+            return (locations, frozen.regions)
         }
-    }
-}
-
-/// A few keys on their way from what a table's order knows to what the table says of them.
-struct ResolvedKeys {
-    static let capacity = 32
-
-    let locations: UnsafeMutablePointer<UInt>
-    let hashes: UnsafeMutablePointer<UInt64>
-    var count = 0
-
-    func setHashes(_ seed: HashSeed) {
-        for key in 0..<count { hashes[key] = seed.hash(Operation(location: locations[key]).key) }
-    }
-
-    /// As `EngineView.resolve`, in a table that changes no more.
-    func resolve(in table: LogTable) {
-        for key in 0..<count { table.prefetchSlot(hashes[key]) }
-        for key in 0..<count {
-            let bytes = Operation(location: locations[key]).key
-            locations[key] = table.find(bytes, hash: hashes[key])?.location ?? 0
-        }
-    }
-}
-
-/// The table that a view began on, be it in use or not.
-private struct ViewTable: OrderSource {
-    let shard: Shard
-    let view: UInt64
-
-    private static let collectedSlotBits = 12
-
-    func begunOrder() throws -> KeyOrder {
-        try shard.published.withLock { state in
-            if state.layers.isOnActiveTable(view) { return state.active.begunOrder() }
-            return try state.layers.withLayers(of: view, active: state.active) { table, _ in
-                table.order
-            }
-        }
-    }
-
-    func unordered(
-        of order: KeyOrder, from count: Int
-    ) -> (locations: [UInt], regions: RegionList)? {
-        shard.published.withLock { state in
-            if state.layers.isOnActiveTable(view) {
-                guard state.active.order === order else { return nil }
-                let locations = state.active.unordered(from: count)
-                state.active.dropUnordered()
-                return (locations, state.active.regions)
-            }
-            guard let table = state.layers.endedTable(of: view), table.order === order else {
-                return nil
-            }
-            return (table.unordered(from: count), table.regions)
-        }
-    }
-
-    /// Holds the shard's mutex for a few thousand slots at a time.
-    func collect(_ prefix: [UInt8]) throws -> (locations: [UInt], regions: RegionList) {
-        let partBits = shard.published.withLock { state in
+        guard part.activeOrder === order else { return nil }
+        let partBits = shard(index).published.withLock { state in
             max(0, state.active.capacity.trailingZeroBitCount - Self.collectedSlotBits)
         }
-        var locations: [UInt] = []
-        var regions = RegionList()
-        var part: [UInt] = []
+        var regions: RegionList?
+        var found: [UInt] = []
         for number in 0..<(1 << partBits) {
-            part.removeAll(keepingCapacity: true)
-            try shard.published.withLock { state in
-                try state.layers.withLayers(of: view, active: state.active) { table, _ in
+            found.removeAll(keepingCapacity: true)
+            try shard(index).published.withLock { state in
+                try state.layers.withLayers(of: id, active: state.active) { table, _ in
+                    guard table.order === order else { return }
                     table.forEach(part: number, bitCount: partBits) { operation, _ in
-                        part.append(operation.location)
+                        found.append(operation.location)
                     }
                     regions = table.regions
                 }
             }
             // Looking at the keys costs a miss each: not under the mutex.
-            locations.append(keysOf: part, with: prefix)
+            locations.append(keysOf: found, with: prefix)
         }
-        return (locations, regions)
-    }
-}
-
-/// A table that changes no more.
-struct FrozenTable: OrderSource {
-    let table: LogTable
-
-    func orderedKeys(in prefix: [UInt8]) throws -> OrderedKeys {
-        // Its order stays its order, so there is one.
-        try table.order.keys(of: prefix, from: self)
-            ?? OrderedKeys(runs: [], regions: table.regions)
+        return regions.map { (locations, $0) }
     }
 
-    func unordered(
-        of order: KeyOrder, from count: Int
-    ) -> (locations: [UInt], regions: RegionList)? {
-        (table.unordered(from: count), table.regions)
-    }
-
-    func collect(_ prefix: [UInt8]) -> (locations: [UInt], regions: RegionList) {
-        var all: [UInt] = []
-        table.forEach { all.append($0.location) }
-        var locations: [UInt] = []
-        locations.append(keysOf: all, with: prefix)
-        return (locations, table.regions)
-    }
 }
 
 extension [UInt] {

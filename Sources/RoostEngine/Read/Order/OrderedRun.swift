@@ -4,7 +4,7 @@ import RoostFormat
 ///
 /// - `locations[i]` is of an operation on the i-th key: not always the newest one. `words[i]` is
 ///   the eight bytes of that key behind `shared`, which all the keys begin with.
-/// - A key stands in it once.
+/// - A key stands in it once, or in a row.
 final class OrderedRun: Sendable {
     let shared: [UInt8]
     let words: [UInt64]
@@ -16,9 +16,8 @@ final class OrderedRun: Sendable {
         self.locations = locations
     }
 
-    /// The keys of `unsorted`, all of which begin with `shared`. With `removesRepeats` a key may
-    /// be in it more than once.
-    convenience init(_ unsorted: [UInt], shared: [UInt8], removesRepeats: Bool) {
+    /// The keys of `unsorted`, all of which begin with `shared`, each once.
+    convenience init(_ unsorted: [UInt], shared: [UInt8]) {
         var sorter = KeySorter(capacity: unsorted.count)
         let ahead = 16
         for (index, location) in unsorted.enumerated() {
@@ -29,7 +28,7 @@ final class OrderedRun: Sendable {
             sorter.append(leadingWord(operation.key, from: shared.count), operation)
         }
         var (words, locations) = sorter.sortedWords()
-        if removesRepeats { Self.removeRepeats(&words, &locations) }
+        Self.removeRepeats(&words, &locations)
         self.init(shared: shared, words: words, locations: locations)
     }
 
@@ -87,7 +86,7 @@ final class OrderedRun: Sendable {
             locations: locations)
     }
 
-    /// The keys of both, which have none in common, and share what they begin with.
+    /// The keys of both, which share what they begin with.
     func merged(with other: OrderedRun) -> OrderedRun {
         var words: [UInt64] = []
         var locations: [UInt] = []

@@ -17,12 +17,10 @@ public struct EntrySequence<Value: Sendable>: AsyncSequence, Sendable {
     let codec: ValueCodec<Value>
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        @usableFromInline var pieces: ScanPieces<Element>
+        @usableFromInline var pieces: EntryPieces<Value>
 
         fileprivate init(_ sequence: EntrySequence) {
-            let codec = sequence.codec
-            let dictionary = sequence.scan.dictionary
-            pieces = ScanPieces(sequence.scan) { try fillEntries(&$0, $1, $2, dictionary, codec) }
+            pieces = EntryPieces(sequence.scan, sequence.codec)
         }
 
         /// - Throws: `.typeMismatch`, `.decodingFailed`, `.corrupt`, `.closed`, `.cancelled`.
@@ -30,7 +28,11 @@ public struct EntrySequence<Value: Sendable>: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Element? {
-            if let element = pieces.elements.popLast() { return element }
+            if pieces.isFlat {
+                if let element = try pieces.nextFlat() { return element }
+            } else if let element = pieces.decoded.entries.popLast() {
+                return element
+            }
             return try await pieces.nextOfNextPiece()
         }
 
@@ -50,18 +52,16 @@ public struct KeySequence: AsyncSequence, Sendable {
     let scan: OrderedScan
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        @usableFromInline var pieces: ScanPieces<String>
+        @usableFromInline var pieces: KeyPieces
 
-        fileprivate init(_ sequence: KeySequence) {
-            pieces = ScanPieces(sequence.scan) { try fillKeys(&$0, $1, $2) }
-        }
+        fileprivate init(_ sequence: KeySequence) { pieces = KeyPieces(sequence.scan) }
 
         /// - Throws: `.corrupt`, `.closed`, `.cancelled`.
         @inlinable
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> String? {
-            if let element = pieces.elements.popLast() { return element }
+            if let element = pieces.next() { return element }
             return try await pieces.nextOfNextPiece()
         }
 
@@ -85,6 +85,6 @@ struct OrderedScan: Sendable {
 
     func begin() throws -> ViewScan {
         let view = try view?.engineView ?? dictionary.workspace.engine.view()
-        return try view.scan(try range.get(), order)
+        return try view.scan(try range.get(), order, limit: limit)
     }
 }

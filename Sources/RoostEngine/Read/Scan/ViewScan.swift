@@ -1,0 +1,255 @@
+import RoostFormat
+import RoostSnapshot
+
+/// Steps through the live records of all shards in key order, either way. For one user at a time.
+///
+/// - One tournament over the sorted runs of the log, the newest first, and behind them the snapshots
+///   of each shard, the newest first. A key stands in one shard only, so of equal keys the first is
+///   the newest: it counts, and those behind it are passed over.
+/// - `passed` is the last key that was left, be it live or not.
+package final class ViewScan {
+    private let range: RecordRange
+    private let order: ScanOrder
+    private let logRuns: [ScanRun]
+    private let snapshotRuns: UnsafeMutablePointer<SnapshotRun>
+    private let snapshotCount: Int
+    /// The runs' readers, for each value: what is asked of a run would copy it first.
+    private let readers: UnsafeMutablePointer<Unmanaged<SnapshotReader>>
+    /// What the snapshots' rooms begin in.
+    private let roomMemory: UnsafeMutableRawPointer
+    private let tournament: Tournament
+    private let hold: ViewHold
+    private let clears: ScanClears
+    private let clock: ExpiryClock
+    private var values = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// Behind a pointer: a class's fields are checked for exclusivity at run time.
+    private let passed: UnsafeMutablePointer<PassedKey>
+    /// The run with the current record; negative at the end.
+    private var current = -1
+
+    init(_ view: EngineView, _ range: RecordRange, _ order: ScanOrder, limit: Int) throws {
+        self.range = range
+        self.order = order
+        hold = try ViewHold(view)
+        clock = view.clock
+        clears = ScanClears(view, range)
+        logRuns = try ScanRunMaker(view: view, range: range, order: order, limit: limit).logRuns()
+        let snapshotCount = view.parts.reduce(0) { $0 + $1.snapshots.snapshots.count }
+        self.snapshotCount = snapshotCount
+        snapshotRuns = .allocate(capacity: snapshotCount)
+        readers = .allocate(capacity: snapshotCount)
+        // Never empty: the places of runs that have ended point somewhere.
+        roomMemory = .allocate(
+            byteCount: max(snapshotCount, 1) * HeadRoom.usualSizeBytes,
+            alignment: MemoryLayout<RecordHead>.alignment)
+        var index = 0
+        for part in view.parts {
+            for snapshot in part.snapshots.snapshots {
+                let room = HeadRoom(in: roomMemory + index * HeadRoom.usualSizeBytes)
+                (snapshotRuns + index).initialize(to: SnapshotRun(snapshot, room: room))
+                (readers + index).initialize(to: .passUnretained(snapshot))
+                index += 1
+            }
+        }
+        passed = .allocate(capacity: 1)
+        passed.initialize(to: PassedKey())
+        tournament = Tournament(
+            runCount: logRuns.count + snapshotCount, order,
+            anywhere: UnsafePointer(roomMemory.assumingMemoryBound(to: RecordHead.self)))
+        try seek(order == .ascending ? range.lower : range.upper)
+    }
+
+    deinit {
+        for index in 0..<snapshotCount { snapshotRuns[index].room.free() }
+        snapshotRuns.deinitialize(count: snapshotCount)
+        snapshotRuns.deallocate()
+        readers.deallocate()
+        roomMemory.deallocate()
+        tournament.free()
+        values.deallocate()
+        passed.pointee.free()
+        passed.deallocate()
+    }
+
+    // MARK: The current record
+
+    @inline(__always)
+    private var head: UnsafePointer<RecordHead> { tournament.places[current].head }
+
+    /// The current record; `nil` at the end.
+    @inline(__always)
+    var currentHead: UnsafePointer<RecordHead>? { current < 0 ? nil : head }
+
+    /// The current record key; `nil` at the end.
+    package var recordKey: UnsafeRawBufferPointer? { current < 0 ? nil : head.pointee.key }
+
+    /// The sequence number of the current record; zero at the end.
+    package var sequence: UInt64 { current < 0 ? 0 : head.pointee.sequence }
+
+    /// When the current value expires.
+    package var deadline: Deadline { current < 0 ? .never : head.pointee.deadline }
+
+    /// The current value, kind and payload; valid until the next call of anything here. Not to be
+    /// called at the end.
+    package func value() throws -> UnsafeRawBufferPointer {
+        precondition(current >= 0, "the scan is at its end")
+        if head.pointee.flags.contains(.compressed) { return try decompressedValue() }
+        return head.pointee.stored
+    }
+
+    @inline(never)
+    private func decompressedValue() throws -> UnsafeRawBufferPointer {
+        let count = try checkedValueCount()
+        if count > values.count {
+            values.deallocate()
+            values = .allocate(byteCount: max(count, 1024), alignment: 16)
+        }
+        let value = UnsafeMutableRawBufferPointer(rebasing: values[..<count])
+        try copyValue(to: value)
+        return UnsafeRawBufferPointer(value)
+    }
+
+    @inline(__always)
+    private var reader: Unmanaged<SnapshotReader> { readers[current - logRuns.count] }
+
+    /// The length of the current value once decompressed, which may be believed.
+    @inline(__always)
+    func checkedValueCount() throws -> Int {
+        guard head.pointee.flags.contains(.compressed) else { return head.pointee.rawCount }
+        return try reader._withUnsafeGuaranteedRef {
+            try $0.checkedValueCount(of: head.pointee.record)
+        }
+    }
+
+    /// Puts the current value into `target`, which is as long as it.
+    @inline(__always)
+    func copyValue(to target: UnsafeMutableRawBufferPointer) throws {
+        guard head.pointee.flags.contains(.compressed) else {
+            return target.copyMemory(from: head.pointee.stored)
+        }
+        try reader._withUnsafeGuaranteedRef {
+            try $0.decompressValue(of: head.pointee.record, into: target)
+        }
+    }
+
+    /// Calls `body` with the current value, kind and payload.
+    package func withValue<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        try body(value())
+    }
+
+    // MARK: Moving
+
+    package func moveToNext() throws {
+        guard current >= 0 else { return }
+        passed.pointee.note(head.pointee)
+        try advance(current)
+        try settle()
+    }
+
+    /// Moves to the first record whose key is not before `key`. For ascending scans.
+    package func move(to key: [UInt8]) throws { try seek(key) }
+
+    private func seek(_ bound: [UInt8]?) throws {
+        current = -1
+        passed.pointee.forget()
+        // Each asks for the memory that it will look at, before any has to wait for it.
+        for index in 0..<snapshotCount { try snapshotRuns[index].move(to: bound, range, order) }
+        for index in 0..<snapshotCount { try snapshotRuns[index].prefetchGroup() }
+        for run in logRuns { try run.move(to: bound) }
+        for index in 0..<(logRuns.count + snapshotCount) { try refill(index, from: bound) }
+        tournament.restart()
+        try settle()
+    }
+
+    /// The next batch of a run whose last one has been left.
+    @inline(never)
+    private func refill(_ index: Int, from bound: [UInt8]? = nil) throws {
+        // It may stand in the batch that goes.
+        passed.pointee.keep()
+        let place = tournament.places + index
+        place.pointee.head = place.pointee.end
+        if index < logRuns.count {
+            let run = logRuns[index]
+            try run.refill()
+            place.pointee.head = UnsafePointer(run.heads)
+            place.pointee.end = place.pointee.head + run.count
+        } else {
+            let heads = try snapshotRuns[index - logRuns.count].refill(from: bound, range, order)
+            // A buffer of heads has a begin, be it empty.
+            place.pointee.head = heads.baseAddress.unsafelyUnwrapped
+            place.pointee.end = place.pointee.head + heads.count
+        }
+    }
+
+    /// Moves the winner on.
+    @inline(__always)
+    private func advance(_ index: Int) throws {
+        let place = tournament.places + index
+        place.pointee.head += 1
+        if place.pointee.isAtEnd { try refill(index) }
+        tournament.replay(index)
+    }
+
+    /// Passes over what is older than what was left, and over what is not live, and notes the end.
+    private func settle() throws {
+        current = -1
+        while true {
+            let index = tournament.winner
+            let head = tournament.places[index].head
+            if tournament.places[index].isAtEnd { return }
+            if !passed.pointee.isKey(of: head) {
+                if isLive(head) { return current = index }
+                passed.pointee.note(head.pointee)
+            }
+            try advance(index)
+        }
+    }
+
+    @inline(__always)
+    private func isLive(_ head: UnsafePointer<RecordHead>) -> Bool {
+        guard head.pointee.flags.contains(.put), !clears.hasRemoved(head) else { return false }
+        return !head.pointee.flags.contains(.expires) || clock.isLive(head.pointee.deadline)
+    }
+}
+
+/// The last key that a scan has left. Whoever has it frees it.
+private struct PassedKey {
+    private var leading: UInt128 = 0
+    private var key = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var kept = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var isKept = true
+
+    func free() { kept.deallocate() }
+
+    mutating func forget() {
+        key = .init(start: nil, count: 0)
+        isKept = true
+    }
+
+    /// The head's batch must stay until `keep`.
+    @inline(__always)
+    mutating func note(_ head: RecordHead) {
+        leading = head.leading
+        key = head.key
+        isKept = false
+    }
+
+    /// Copies the key, where it was not copied yet.
+    mutating func keep() {
+        if isKept { return }
+        isKept = true
+        if key.count > kept.count {
+            kept.deallocate()
+            kept = .allocate(byteCount: max(64, key.count), alignment: 1)
+        }
+        kept.copyMemory(from: key)
+        key = .init(start: kept.baseAddress, count: key.count)
+    }
+
+    @inline(__always)
+    func isKey(of head: UnsafePointer<RecordHead>) -> Bool {
+        leading == head.pointee.leading && equalBytes(key, head.pointee.key)
+    }
+}
