@@ -33,7 +33,7 @@ import Testing
         let uuid = try #require(UUID(uuidString: text))
         try expect(uuid, "00 11 22 33 44 55 66 77 88 99 aa bb cc dd ee ff")
         try expect(try #require(URL(string: "a:b")), "03 61 3a 62")
-        try expect(try #require(Decimal(string: "-1.50")), "03 01 01 0f")
+        try expect(try #require(Decimal(string: "-1.50")), "01 01 0f")
     }
 
     @Test func collections() throws {

@@ -99,8 +99,9 @@ import Testing
         expectFailure(String.self, hex("02 c0 80"))
         expectFailure(String.self, hex("03 ed a0 80"))
         expectFailure(URL.self, hex("00"))
-        expectFailure(Decimal.self, hex("02 00 00"))
-        expectFailure(Decimal.self, hex("03 03 00 01"))
+        expectFailure(Decimal.self, hex("03 00 01"))
+        expectFailure(Decimal.self, hex("01 01"))
+        expectFailure(Decimal.self, hex("00 01 0a"))
         expectFailure(Theme.self, hex("01 61"))
     }
 
