@@ -18,17 +18,17 @@ FUZZ_SECONDS ?= 60
 demo: dependencies
 	$(SWIFT) run -c release roost demo --fixture Fixtures/packages.jsonl
 
-# What every change must pass, in half an hour on two processors: builds and runs all tests, the
-# example client, a part of every other run, and the clients of the extra products.
+# What every change must pass: builds and runs all tests, the example client, and the clients of
+# the extra products.
 test: dependencies
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
 	$(MAKE) client
-	$(MAKE) prove
 	$(MAKE) extras
 
-# A part of each run of docs/RELIABILITY.md, which says what each shows, and how to have all of it.
-prove:
+# A part of each run of docs/RELIABILITY.md, which says what each shows, and how to have all of it:
+# before a release, and after a change of the engine.
+prove: dependencies
 	scripts/prove $(SEEDS) $(FIRST_SEED) $(KILLS) $(FUZZ_SECONDS)
 
 # Seeds over a simulated disk: operations, crashes, faults, and an oracle.
@@ -67,7 +67,7 @@ tsan: dependencies
 asan: dependencies
 	scripts/sanitized-tests address $(SANITIZED)
 
-# The storms of cancelled writers, loads and watchers, which are the slice that CI runs.
+# The storms of cancelled writers, loads and watchers, under the thread sanitizer.
 storms: dependencies
 	scripts/sanitized-tests thread RoostTests StormTests
 
