@@ -60,20 +60,41 @@ extension Workspace {
             if let name {
                 [try dictionary(name).checkedName()]
             } else {
-                try view.dictionaryNames().compactMap {
-                    DictionaryName(String(decoding: $0, as: UTF8.self))
-                }
+                try view.dictionaries()
             }
         for name in names {
             let scan = try view.scan(name)
-            while let recordKey = scan.recordKey {
-                let key = String(decoding: recordKey[name.prefix.count...], as: UTF8.self)
-                let value = try scan.withValue { StoredValue(stored: $0) }
-                guard let value else { throw kindless(key, name) }
+            while let (key, value) = try scan.storedEntry(of: name) {
                 try body(name.name, key, value)
                 try scan.moveToNext()
             }
         }
+    }
+}
+
+extension EngineView {
+    /// The dictionaries that have a key, in the order of their names' bytes.
+    func dictionaries() throws -> [DictionaryName] {
+        try dictionaryNames().compactMap { DictionaryName(String(decoding: $0, as: UTF8.self)) }
+    }
+}
+
+extension ViewScan {
+    /// Where a scan of the dictionary `name` stands: the key, and its value as it is stored; `nil`
+    /// behind the last.
+    func storedEntry(of name: DictionaryName) throws -> (key: String, value: StoredValue)? {
+        guard let recordKey else { return nil }
+        let key = String(decoding: recordKey[name.prefix.count...], as: UTF8.self)
+        guard let value = try withValue({ StoredValue(stored: $0) }) else {
+            throw kindless(key, name)
+        }
+        return (key, value)
+    }
+}
+
+extension EncodedValue {
+    init(_ value: StoredValue) {
+        self.init(kind: value.kind, payload: .bytes(value.payload))
     }
 }
 
@@ -96,7 +117,6 @@ extension WriteBatch {
             return encoded.fail(
                 RoostError(.encodingFailed, "\"\(key)\" has a kind and payload that make no sense"))
         }
-        encoded.put(
-            EncodedValue(kind: value.kind, payload: .bytes(value.payload)), forKey: key, in: name)
+        encoded.put(EncodedValue(value), forKey: key, in: name)
     }
 }

@@ -75,10 +75,7 @@ extension Workspace {
     }
 
     private func copy(_ view: EngineView, into target: Workspace) async throws {
-        for bytes in try view.dictionaryNames() {
-            guard let name = DictionaryName(String(decoding: bytes, as: UTF8.self)) else {
-                continue
-            }
+        for name in try view.dictionaries() {
             let scan = try view.scan(name)
             while scan.recordKey != nil {
                 try checkCancellation()
@@ -93,15 +90,8 @@ extension Workspace {
     private func fill(
         _ batch: inout EncodedBatch, from scan: ViewScan, _ name: DictionaryName
     ) throws {
-        while let recordKey = scan.recordKey, batch.payload.count < 1 << 20 {
-            let key = String(decoding: recordKey[name.prefix.count...], as: UTF8.self)
-            let value = try scan.withValue { StoredValue(stored: $0) }
-            guard let value else {
-                throw RoostError(.decodingFailed, "\"\(key)\" in \"\(name.name)\" has no kind")
-            }
-            batch.put(
-                EncodedValue(kind: value.kind, payload: .bytes(value.payload)), forKey: key,
-                in: name)
+        while batch.payload.count < 1 << 20, let (key, value) = try scan.storedEntry(of: name) {
+            batch.put(EncodedValue(value), forKey: key, in: name)
             try scan.moveToNext()
         }
     }
