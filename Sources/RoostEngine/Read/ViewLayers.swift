@@ -187,11 +187,6 @@ struct ViewLayers: Sendable {
         return table.find(key, hash: hash)
     }
 
-    /// The table that the view began on, if it changes no more.
-    func endedTable(of view: UInt64) -> LogTable? {
-        ended.first { $0.layers.contains { $0.view == view } }?.table
-    }
-
     /// Adds the operations that the table had when the view began, of the keys whose hashes begin
     /// with the `bitCount` bits of `part`, to `operations`.
     func collect(
