@@ -28,6 +28,25 @@ package struct Disk: Sendable {
         return disk
     }
 
+    /// What the death of the process leaves in the middle of the write that made `next`: the first
+    /// half of the bytes that differ. `nil` where more than the content of one file differs.
+    package func halfWritten(towards next: Disk) -> Disk? {
+        guard entries.volatile == next.entries.volatile else { return nil }
+        let changed = inodes.keys.filter { id in
+            inodes[id]?.volatile.contents != next.inodes[id]?.volatile.contents
+        }
+        guard changed.count == 1, let id = changed.first, let old = inodes[id]?.volatile.contents,
+            let new = next.inodes[id]?.volatile.contents, old.count == new.count,
+            let first = old.indices.first(where: { old[$0] != new[$0] }),
+            let last = old.indices.last(where: { old[$0] != new[$0] }), first < last
+        else { return nil }
+        var disk = self
+        new[first...(first + (last - first) / 2)].withUnsafeBytes {
+            disk.inodes[id]?.write($0, at: first)
+        }
+        return disk
+    }
+
     /// What a power cut leaves.
     package func afterPowerCut(_ choices: inout some CrashChoices) -> Disk {
         var disk = self

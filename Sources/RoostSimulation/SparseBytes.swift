@@ -53,6 +53,12 @@ package struct SparseBytes: Sendable {
         return first..<end
     }
 
+    var contents: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: sizeBytes)
+        bytes.withUnsafeMutableBytes { copy(to: $0, at: 0) }
+        return bytes
+    }
+
     /// Copies what stands at `offset` into `target`, which holds zeros.
     func copy(to target: UnsafeMutableRawBufferPointer, at offset: Int) {
         guard !target.isEmpty else { return }

@@ -4,7 +4,8 @@ import RoostSimulation
 
 /// Every state that a crash may leave of a short workload, each opened and compared.
 ///
-/// - A crash is tried before each call that changes the disk, and at the end.
+/// - A crash is tried before each call that changes the disk, and at the end; the death of the
+///   process also in the middle of each write, and what that leaves is nested always.
 /// - Of each, the death of the process is one state, and a power cut as many as there are
 ///   combinations of what it keeps. Past `combinationLimit` of them some are drawn at random.
 /// - Every `depthStride`th state is also opened on a machine that stops after each of the
@@ -63,6 +64,10 @@ package struct CrashEnumeration {
             let images = fileSystem.recorded()
             for (index, image) in images.enumerated() {
                 try await explore(image, index, marks)
+                guard index + 1 < images.count,
+                    let half = image.halfWritten(towards: images[index + 1])
+                else { continue }
+                try await exploreHalf(half, index, marks)
             }
             disk = fileSystem.turnOff().afterKill()
         }
@@ -96,13 +101,7 @@ package struct CrashEnumeration {
     // MARK: States
 
     private mutating func explore(_ image: Disk, _ callCount: Int, _ marks: [Mark]) async throws {
-        // What was promised before the call, and what may be there as far as it had come.
-        guard let promised = marks.last(where: { $0.callCount <= callCount }),
-            let reached = marks.first(where: { $0.callCount > callCount }) ?? marks.last
-        else { return }
-        var oracle = reached.history
-        oracle.acknowledgedCount = promised.history.acknowledgedCount
-        oracle.durableCount = promised.history.durableCount
+        guard let oracle = oracle(at: callCount, reachedAt: callCount, marks) else { return }
         try await check(
             image.afterKill(), oracle, oracle.acknowledgedCount, "call \(callCount), kill")
         var choices = EnumeratedChoices()
@@ -122,12 +121,35 @@ package struct CrashEnumeration {
         }
     }
 
+    private mutating func exploreHalf(
+        _ image: Disk, _ callCount: Int, _ marks: [Mark]
+    ) async throws {
+        // What is written through a mapping makes no call, so may be of the operation after it.
+        guard let oracle = oracle(at: callCount, reachedAt: callCount + 1, marks) else { return }
+        try await check(
+            image.afterKill(), oracle, oracle.acknowledgedCount, "in call \(callCount), kill",
+            isNested: true)
+    }
+
+    /// What was promised before a call, and what may be there as far as it had come.
+    private func oracle(at callCount: Int, reachedAt lastCallCount: Int, _ marks: [Mark])
+        -> History?
+    {
+        guard let promised = marks.last(where: { $0.callCount <= callCount }),
+            let reached = marks.first(where: { $0.callCount > lastCallCount }) ?? marks.last
+        else { return nil }
+        var oracle = reached.history
+        oracle.acknowledgedCount = promised.history.acknowledgedCount
+        oracle.durableCount = promised.history.durableCount
+        return oracle
+    }
+
     private mutating func check(
-        _ disk: Disk, _ oracle: History, _ required: Int, _ place: String
+        _ disk: Disk, _ oracle: History, _ required: Int, _ place: String, isNested: Bool = false
     ) async throws {
         stateCount += 1
         try await open(disk, oracle, required, place)
-        guard stateCount % depthStride == 0 else { return }
+        guard isNested || stateCount % depthStride == 0 else { return }
         for callCount in 0... {
             let fileSystem = SimulatedFileSystem(disk: disk)
             fileSystem.stop(afterCalls: callCount)

@@ -166,6 +166,11 @@ package struct CrashWorkload: Sendable {
                 [.write([put("y", 2)], .synced), flush],
             ], allowsMapping: false),
         CrashWorkload(
+            name: "full segments that nobody synced, without mapping",
+            openings: (1...2).map { number in
+                (0..<4).map { .write([put("\($0)", number, 1500)]) }
+            }, allowsMapping: false, segmentSizeBytes: 4096),
+        CrashWorkload(
             name: "full segments in every opening",
             openings: (1...3).map { number in
                 (0..<3).map { .write([put("\($0)", number, 1500)], $0 == 1 ? .synced : .process) }
