@@ -165,7 +165,8 @@ package struct LogRecovery {
         try rewriteUncertain()
         for tail in tornTails { try setAside(tail, in: directory) }
         if !tornTails.isEmpty {
-            // The seal will say that all before it is on disk.
+            // The seal will say that all before it is on disk, and the copies are all that is left
+            // of the tails.
             for reader in readers { try reader.file.syncData() }
             try directory.sync()
         }

@@ -71,6 +71,11 @@ package struct Disk: Sendable {
         return "a flipped bit of \(file.key) at \(offset)"
     }
 
+    /// `nil` where there is no such file.
+    package func sizeBytes(of name: String) -> Int? {
+        entries.volatile[name].flatMap { inodes[$0]?.volatile.sizeBytes }
+    }
+
     /// The files' names and sizes, for reports.
     package var listing: [String] {
         entries.volatile.sorted { $0.key < $1.key }.map { name, id in

@@ -109,7 +109,7 @@ package struct CrashEnumeration {
         repeat {
             try await check(
                 image.afterPowerCut(&choices), oracle, oracle.durableCount,
-                "call \(callCount), power cut \(count)")
+                "call \(callCount), power cut \(count)", isOnDisk: true)
             count += 1
         } while choices.advance() && count < combinationLimit
         guard count == combinationLimit else { return }
@@ -117,7 +117,7 @@ package struct CrashEnumeration {
             var choices = RandomChoices(seed: seed)
             try await check(
                 image.afterPowerCut(&choices), oracle, oracle.durableCount,
-                "call \(callCount), random power cut \(seed)")
+                "call \(callCount), random power cut \(seed)", isOnDisk: true)
         }
     }
 
@@ -144,11 +144,15 @@ package struct CrashEnumeration {
         return oracle
     }
 
+    /// - Parameter isOnDisk: all of it, so that no later crash may take the tail that the opening
+    ///   cuts off.
     private mutating func check(
-        _ disk: Disk, _ oracle: History, _ required: Int, _ place: String, isNested: Bool = false
+        _ disk: Disk, _ oracle: History, _ required: Int, _ place: String, isOnDisk: Bool = false,
+        isNested: Bool = false
     ) async throws {
         stateCount += 1
-        try await open(disk, oracle, required, place)
+        var tails = try await open(disk, oracle, required, place)
+        if !isOnDisk { tails = [] }
         guard isNested || stateCount % depthStride == 0 else { return }
         for callCount in 0... {
             let fileSystem = SimulatedFileSystem(disk: disk)
@@ -162,25 +166,30 @@ package struct CrashEnumeration {
             } catch {}
             let nested = "\(place), then stopped after \(callCount) calls of the opening"
             let image = fileSystem.turnOff()
-            try await open(image.afterKill(), oracle, required, nested + " by a kill")
+            try await open(image.afterKill(), oracle, required, nested + " by a kill", tails)
             for seed in 0..<4 as Range<UInt64> {
                 var choices = RandomChoices(seed: seed)
                 try await open(
                     image.afterPowerCut(&choices), oracle, min(required, oracle.durableCount),
-                    nested + " by power cut \(seed)")
+                    nested + " by power cut \(seed)", tails)
             }
             nestedStateCount += 5
         }
     }
 
+    /// Opens and compares; returns what the opening cut off.
+    ///
+    /// - Parameter tails: what an earlier opening found, and began to cut off: each is kept aside.
+    @discardableResult
     private func open(
-        _ disk: Disk, _ oracle: History, _ required: Int, _ place: String
-    ) async throws {
+        _ disk: Disk, _ oracle: History, _ required: Int, _ place: String,
+        _ tails: [RecoveryReport.TornTail] = []
+    ) async throws -> [RecoveryReport.TornTail] {
+        let fileSystem = SimulatedFileSystem(disk: disk)
         let engine: Engine
         do {
             engine = try await Engine.open(
-                at: "/simulated", fileSystem: SimulatedFileSystem(disk: disk),
-                configuration: configuration)
+                at: "/simulated", fileSystem: fileSystem, configuration: configuration)
         } catch {
             throw SimulationFailure("\(place): opening failed: \(error) \(disk.listing)")
         }
@@ -193,5 +202,13 @@ package struct CrashEnumeration {
         if let difference = history.keep(kept, showing: try engine.content()) {
             throw SimulationFailure("\(place), \(kept) batches: \(difference)")
         }
+        let opened = fileSystem.turnOff()
+        for tail in tails {
+            guard let name = tail.keptAs else { continue }
+            guard let sizeBytes = opened.sizeBytes(of: name), sizeBytes >= tail.sizeBytes else {
+                throw SimulationFailure("\(place): \(name) is gone, \(opened.listing)")
+            }
+        }
+        return engine.recovery.tornTails
     }
 }
