@@ -138,18 +138,3 @@ func fuzzManifest(_ input: FuzzBytes) throws {
         fatalError("a manifest that was read does not read again")
     }
 }
-
-/// Any bytes, against a dictionary, into a target of any length up to 64 KiB.
-func fuzzDecompressor(_ input: FuzzBytes) throws {
-    var input = input
-    let count = input.nextHalf() + 1
-    let dictionary = input.next(Int(input.next()))
-    let stored = input.rest
-    let target = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-    defer { target.deallocate() }
-    stored.withUnsafeBytes { stored in
-        dictionary.withUnsafeBytes { dictionary in
-            if decompress(stored, dictionary: dictionary, into: target) { touch(.init(target)) }
-        }
-    }
-}
