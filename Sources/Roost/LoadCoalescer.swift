@@ -45,7 +45,9 @@ final class LoadCoalescer: Sendable {
         return try outcome.get() as? Value
     }
 
-    private func lead<Value: Sendable>(_ loadKey: LoadKey, _ body: () throws -> Value?) throws -> Value? {
+    private func lead<Value: Sendable>(_ loadKey: LoadKey, _ body: () throws -> Value?) throws
+        -> Value?
+    {
         let outcome = Result { try body() }
         let followers = waiting.withLock { $0.removeValue(forKey: loadKey) } ?? []
         for follower in followers { follower.resume(returning: outcome.map { $0 }) }

@@ -113,7 +113,8 @@ extension WriteBatch {
                     "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes"))
         }
         // The kind may say that a deadline or a version follows.
-        guard ([value.kind] + value.payload.prefix(16)).withUnsafeBytes({ ValueHeader($0) }) != nil else {
+        guard ([value.kind] + value.payload.prefix(16)).withUnsafeBytes({ ValueHeader($0) }) != nil
+        else {
             return encoded.fail(
                 RoostError(.encodingFailed, "\"\(key)\" has a kind and payload that make no sense"))
         }

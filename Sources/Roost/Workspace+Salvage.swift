@@ -11,7 +11,9 @@ extension Workspace {
     ///
     /// - Throws: `.locked` while `source` or `target` is open; `.unsupportedVersion`; `.io` where
     ///   `source` cannot be read at all; what writing throws.
-    package static func salvage(from source: String, to target: String) async throws -> SalvageReport {
+    package static func salvage(from source: String, to target: String) async throws
+        -> SalvageReport
+    {
         var salvage = try Salvage(path: source, fileSystem: PosixFileSystem())
         let workspace = try await open(at: target)
         var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
@@ -37,7 +39,10 @@ extension EncodedBatch {
     fileprivate mutating func put(_ value: [UInt8], recordKey: [UInt8]) -> Bool {
         let parts = recordKey.withUnsafeBytes { bytes in
             splitRecordKey(bytes).map {
-                (String(decoding: $0.dictionary, as: UTF8.self), String(decoding: $0.key, as: UTF8.self))
+                (
+                    String(decoding: $0.dictionary, as: UTF8.self),
+                    String(decoding: $0.key, as: UTF8.self)
+                )
             }
         }
         guard let (name, key) = parts, let dictionary = DictionaryName(name), let kind = value.first

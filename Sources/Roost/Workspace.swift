@@ -168,5 +168,7 @@ public final class Workspace: Sendable {
 /// Throws `.cancelled` where the task is, so that a cancelled call changes nothing.
 @inline(__always)
 func checkCancellation() throws {
-    if Task.isCancelled { throw RoostError(.cancelled, "the task was cancelled before the call took effect") }
+    if Task.isCancelled {
+        throw RoostError(.cancelled, "the task was cancelled before the call took effect")
+    }
 }

@@ -22,7 +22,8 @@ struct RoostTool: AsyncParsableCommand {
         subcommands: [
             ImportCommand.self, ExportCommand.self, GetCommand.self, SetCommand.self,
             RemoveCommand.self, KeysCommand.self, StatCommand.self, VerifyCommand.self,
-            CompactCommand.self, SalvageCommand.self, DumpCommand.self, DemoCommand.self, DemoWriterCommand.self,
+            CompactCommand.self, SalvageCommand.self, DumpCommand.self, DemoCommand.self,
+            DemoWriterCommand.self,
             DemoReaderCommand.self,
         ])
 

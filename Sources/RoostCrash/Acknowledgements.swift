@@ -26,7 +26,9 @@ final class Acknowledgements: Sendable {
             throw CrashFailure("could not size \(path): \(errno)")
         }
         let base = mmap(nil, Self.sizeBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-        guard let base, base != MAP_FAILED else { throw CrashFailure("could not map \(path): \(errno)") }
+        guard let base, base != MAP_FAILED else {
+            throw CrashFailure("could not map \(path): \(errno)")
+        }
         address = UInt(bitPattern: base)
     }
 
@@ -39,7 +41,9 @@ final class Acknowledgements: Sendable {
             .assumingMemoryBound(to: Atomic<UInt64>.self)
     }
 
-    private func load(_ index: Int) -> UInt64 { word(index).pointee.load(ordering: .sequentiallyConsistent) }
+    private func load(_ index: Int) -> UInt64 {
+        word(index).pointee.load(ordering: .sequentiallyConsistent)
+    }
     private func store(_ value: UInt64, _ index: Int) {
         word(index).pointee.store(value, ordering: .sequentiallyConsistent)
     }

@@ -33,7 +33,8 @@ struct CrashCommand: AsyncParsableCommand {
             for worker in 0..<max(1, width) {
                 group.addTask {
                     var supervisor = CrashSupervisor(
-                        seed: seed, worker: worker, root: root, durability: durability, tally: tally)
+                        seed: seed, worker: worker, root: root, durability: durability, tally: tally
+                    )
                     await supervisor.run()
                 }
             }

@@ -38,7 +38,8 @@ struct CrashPlan: Sendable {
 
     /// Step `number`, counted from 1, of `task`.
     func step(_ number: UInt64, task: Int) -> Step {
-        var random = CrashRandom(seed: seed &+ number &* 0x2545_f491_4f6c_dd1d &+ UInt64(task) << 48)
+        var random = CrashRandom(
+            seed: seed &+ number &* 0x2545_f491_4f6c_dd1d &+ UInt64(task) << 48)
         func put(_ index: Int) -> Change {
             let sizes = [8, 12, 40, 100, 100, 300, 900, 4000]
             let size = random.once(in: 300) ? 100_000 : sizes[random.below(sizes.count)]
@@ -74,7 +75,9 @@ struct CrashPlan: Sendable {
         }
     }
 
-    static func dictionaryName(_ dictionary: Int, task: Int) -> String { "task \(task), \(dictionary)" }
+    static func dictionaryName(_ dictionary: Int, task: Int) -> String {
+        "task \(task), \(dictionary)"
+    }
     static func dictionary(ofSlot slot: Int) -> Int { slot / keyCount }
     static func key(ofSlot slot: Int) -> String { "key \(slot % keyCount)" }
 

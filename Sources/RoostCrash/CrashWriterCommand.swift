@@ -84,7 +84,8 @@ struct CrashWriterCommand: AsyncParsableCommand {
         _ step: CrashPlan.Step, task: Int, _ workspace: Workspace
     ) async throws {
         func dictionary(_ slot: Int) -> WorkspaceDictionary {
-            workspace.dictionary(CrashPlan.dictionaryName(CrashPlan.dictionary(ofSlot: slot), task: task))
+            workspace.dictionary(
+                CrashPlan.dictionaryName(CrashPlan.dictionary(ofSlot: slot), task: task))
         }
         if step.isBatch {
             try await workspace.write(durability: step.durability) { batch in

@@ -17,7 +17,8 @@ extension UnsafeMutableRawPointer {
 }
 
 @inlinable @inline(__always)
-public func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Int {
+public func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Int
+{
     Int(roost_compare(left, right, count))
 }
 
@@ -28,7 +29,8 @@ public func prefetch(_ address: UnsafeRawPointer) { roost_prefetch(address) }
 @inlinable @inline(__always)
 public func equalBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.count == right.count
-        && (left.count == 0 || roost_compare(left.baseAddress!, right.baseAddress!, left.count) == 0)
+        && (left.count == 0
+            || roost_compare(left.baseAddress!, right.baseAddress!, left.count) == 0)
 }
 
 /// How many bytes are zero before the first that is not.
@@ -43,14 +45,18 @@ package func trailingZeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
 
 /// How many bytes the two have in common before they differ or one ends.
 @inlinable @inline(__always)
-public func commonPrefixCount(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+public func commonPrefixCount(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer)
+    -> Int
+{
     let limit = min(left.count, right.count)
     var index = 0
     while limit - index >= 8 {
         let difference =
             left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             ^ right.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        if difference != 0 { return index + UInt64(littleEndian: difference).trailingZeroBitCount / 8 }
+        if difference != 0 {
+            return index + UInt64(littleEndian: difference).trailingZeroBitCount / 8
+        }
         index += 8
     }
     while index < limit && left[index] == right[index] { index += 1 }

@@ -85,12 +85,15 @@ package struct DictionaryCounts: Sendable, Equatable {
         let numbersSize = 8 * Self.numberCount
         guard count <= bytes.count / (numbersSize + 1) else { return nil }
         for _ in 0..<count {
-            guard bytes.count - offset > numbersSize, let base = bytes.baseAddress else { return nil }
+            guard bytes.count - offset > numbersSize, let base = bytes.baseAddress else {
+                return nil
+            }
             let start = base + offset
             let prefixCount = 1 + Int(bytes[offset + numbersSize])
             guard bytes.count - offset - numbersSize >= prefixCount else { return nil }
             var entry = Entry(
-                prefix: Array(UnsafeRawBufferPointer(start: start + numbersSize, count: prefixCount)))
+                prefix: Array(
+                    UnsafeRawBufferPointer(start: start + numbersSize, count: prefixCount)))
             entry.putCount = start.load(UInt64.self, at: 0)
             entry.tombstoneCount = start.load(UInt64.self, at: 8)
             entry.minimumSequence = start.load(UInt64.self, at: 16)

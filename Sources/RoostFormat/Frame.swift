@@ -42,7 +42,8 @@ public enum Frame {
         start.store(sequence, at: sequenceOffset)
         start.store(UInt32(clamping: sequence - durableSequence), at: 16)
         start.store(flags.rawValue, at: 20)
-        let checksum = seed.checksum(UnsafeRawPointer(start) + 4, count: headerSizeBytes - 4 + payloadCount)
+        let checksum = seed.checksum(
+            UnsafeRawPointer(start) + 4, count: headerSizeBytes - 4 + payloadCount)
         start.store(checksum, at: 0)
     }
 

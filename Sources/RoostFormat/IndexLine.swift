@@ -51,7 +51,8 @@ package enum IndexLine {
                 let state = start.load(fromByteOffset: 4, as: UInt32.self)
                 let count = Int(state & 15)
                 if count < capacity {
-                    start.store(tag(of: entry.hash, groupBits: groupBits) | entry.group, at: 8 + 4 * count)
+                    start.store(
+                        tag(of: entry.hash, groupBits: groupBits) | entry.group, at: 8 + 4 * count)
                     start.store(state + 1, at: 4)
                     break
                 }
@@ -66,7 +67,8 @@ package enum IndexLine {
     }
 
     package static func isIntact(_ start: UnsafeRawPointer, line: Int, seed: ChecksumSeed) -> Bool {
-        seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4) == start.load(UInt32.self, at: 0)
+        seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4)
+            == start.load(UInt32.self, at: 0)
             && start.load(UInt32.self, at: 4) & 15 <= UInt32(capacity)
     }
 
@@ -103,6 +105,7 @@ package enum OffsetLine {
     }
 
     package static func isIntact(_ start: UnsafeRawPointer, line: Int, seed: ChecksumSeed) -> Bool {
-        seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4) == start.load(UInt32.self, at: 0)
+        seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4)
+            == start.load(UInt32.self, at: 0)
     }
 }

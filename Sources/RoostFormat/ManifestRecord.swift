@@ -101,7 +101,8 @@ package struct ManifestRecord: Equatable, Sendable {
     }
 
     package static func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
-        guard let base = bytes.baseAddress, bytes.count >= 20, base.load(UInt64.self, at: 0) == magic
+        guard let base = bytes.baseAddress, bytes.count >= 20,
+            base.load(UInt64.self, at: 0) == magic
         else { return .damaged(offset: 0, "the file does not begin as a manifest") }
         // The version comes before the checksum, which another version may place elsewhere.
         let version = base.load(UInt32.self, at: 8)

@@ -53,8 +53,12 @@ public struct Operation: Sendable {
         rawKind == Kind.expiringPut.rawValue
     }
     @inlinable @inline(__always) public var keyCount: Int { Int(keyField & 0xff_ffff) }
-    @inlinable @inline(__always) public var valueCount: Int { Int(address.load(UInt32.self, at: 4)) }
-    @inlinable @inline(__always) public var frameOffset: Int { Int(address.load(UInt32.self, at: 8)) }
+    @inlinable @inline(__always) public var valueCount: Int {
+        Int(address.load(UInt32.self, at: 4))
+    }
+    @inlinable @inline(__always) public var frameOffset: Int {
+        Int(address.load(UInt32.self, at: 8))
+    }
 
     @inlinable @inline(__always) public var key: UnsafeRawBufferPointer {
         .init(start: address + Self.headerSizeBytes, count: keyCount)
@@ -81,7 +85,9 @@ public struct Operation: Sendable {
         (address - frameOffset).load(UInt64.self, at: Frame.sequenceOffset)
     }
 
-    @inlinable @inline(__always) public var sizeBytes: Int { Self.headerSizeBytes + keyCount + valueCount }
+    @inlinable @inline(__always) public var sizeBytes: Int {
+        Self.headerSizeBytes + keyCount + valueCount
+    }
 
     @inlinable @inline(__always)
     public static func writeHeader(

@@ -147,19 +147,25 @@ public enum RecordGroup {
     /// Finds `key` in a group whose checksum holds, without building the keys before it: while
     /// the keys are smaller than `key`, only a record that shares exactly the matched prefix can
     /// change how much matches.
-    package static func find(_ key: UnsafeRawBufferPointer, in group: UnsafeRawBufferPointer) -> Search {
+    package static func find(_ key: UnsafeRawBufferPointer, in group: UnsafeRawBufferPointer)
+        -> Search
+    {
         guard var cursor = Cursor(group) else { return .damaged }
         var matched = 0
         var previousCount = 0
         while !cursor.isAtEnd {
-            guard let record = cursor.next(), record.shared <= previousCount else { return .damaged }
+            guard let record = cursor.next(), record.shared <= previousCount else {
+                return .damaged
+            }
             previousCount = record.shared + record.suffix.count
             if record.shared > matched { continue }
             if record.shared < matched { return .absent }
             var index = 0
             let limit = min(record.suffix.count, key.count - matched)
             while index < limit && record.suffix[index] == key[matched + index] { index += 1 }
-            if index == record.suffix.count && matched + index == key.count { return .found(record) }
+            if index == record.suffix.count && matched + index == key.count {
+                return .found(record)
+            }
             // The key ends within the record's, or is smaller at the first difference.
             if matched + index == key.count { return .absent }
             if index < record.suffix.count && key[matched + index] < record.suffix[index] {

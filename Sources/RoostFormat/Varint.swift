@@ -8,7 +8,8 @@ public enum Varint {
         var rest = value
         var count = 0
         while rest >= 0x80 {
-            target.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: count, as: UInt8.self)
+            target.storeBytes(
+                of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: count, as: UInt8.self)
             rest >>= 7
             count += 1
         }
@@ -18,10 +19,14 @@ public enum Varint {
 
     /// Small numbers of either sign become small numbers without one.
     @inlinable @inline(__always)
-    public static func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: (value << 1) ^ (value >> 63)) }
+    public static func zigzag(_ value: Int64) -> UInt64 {
+        UInt64(bitPattern: (value << 1) ^ (value >> 63))
+    }
 
     @inlinable @inline(__always)
-    public static func unzigzag(_ value: UInt64) -> Int64 { Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1) }
+    public static func unzigzag(_ value: UInt64) -> Int64 {
+        Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
 
     public static func sizeBytes(of value: UInt64) -> Int {
         max(1, (UInt64.bitWidth - value.leadingZeroBitCount + 6) / 7)
@@ -41,7 +46,9 @@ public enum Varint {
     }
 
     @inline(never)
-    @usableFromInline static func readLong(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt64? {
+    @usableFromInline static func readLong(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int)
+        -> UInt64?
+    {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         var at = offset

@@ -52,7 +52,8 @@ private func check(_ stored: [UInt8], _ dictionary: [UInt8], count: Int) -> [UIn
     guard isRead else { return nil }
     let bytes = Array(target[..<count])
     switch slow {
-    case .bytes(let expected) where expected != bytes: fatalError("other bytes than the format says")
+    case .bytes(let expected) where expected != bytes:
+        fatalError("other bytes than the format says")
     case .malformed: fatalError("decompressed though malformed")
     default: return bytes
     }

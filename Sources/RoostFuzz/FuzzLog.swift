@@ -8,7 +8,8 @@ func fuzzLog(_ input: FuzzBytes) throws {
     var input = input
     let workspace = WorkspaceIdentifier(first: 1, second: 2)
     var header = SegmentHeader(
-        number: 1, firstSequence: 1, durableSequence: UInt64(input.next() & 3), workspace: workspace,
+        number: 1, firstSequence: 1, durableSequence: UInt64(input.next() & 3),
+        workspace: workspace,
         salt: 0x8000_0001, capacityPages: 1)
     let isRaw = input.next() & 1 == 1
     if isRaw { header.durableSequence = 0 }
@@ -45,13 +46,16 @@ func fuzzLog(_ input: FuzzBytes) throws {
     ) { frame, _ in touch(frame) }
     let last = recovery.lastSequence
     try recovery.cut(in: directory)
-    guard !recovery.readers.isEmpty, try directory.entries().contains(where: { $0.name == FileName.segment(1).text })
+    guard !recovery.readers.isEmpty,
+        try directory.entries().contains(where: { $0.name == FileName.segment(1).text })
     else { return }
     // What was cut opens again as it was kept.
     let again = try LogRecovery(
         segmentNumbers: [1], manifest: manifest, directory: directory, writable: true
     ) { frame, _ in touch(frame) }
-    guard again.lastSequence == last else { fatalError("\(last) batches, then \(again.lastSequence)") }
+    guard again.lastSequence == last else {
+        fatalError("\(last) batches, then \(again.lastSequence)")
+    }
 }
 
 /// Looks at every byte of the operations.

@@ -58,7 +58,8 @@ func fuzzSnapshot(_ input: FuzzBytes) throws {
         let key = Array("\u{1}dkey \(number / 10)\(number % 10)".utf8)
         try ignoringDamage {
             try key.withUnsafeBytes { key in
-                guard let record = try reader.find(key, hash: hashSeed.hash(key)), record.isPut else { return }
+                guard let record = try reader.find(key, hash: hashSeed.hash(key)), record.isPut
+                else { return }
                 try reader.withValue(of: record) { touch($0) }
             }
         }
@@ -79,7 +80,9 @@ private func fixChecksums(_ bytes: inout [UInt8]) {
         let end = base + (file.count - SnapshotFooter.sizeBytes)
         func fixFooter() { end.store(ChecksumSeed(0).checksum(end, count: 188), at: 188) }
         fixFooter()
-        guard case .valid(let footer) = SnapshotFooter.read(UnsafeRawBufferPointer(file)) else { return }
+        guard case .valid(let footer) = SnapshotFooter.read(UnsafeRawBufferPointer(file)) else {
+            return
+        }
         let dictionary = UnsafeRawBufferPointer(
             start: base + Int(footer.dictionaryOffset), count: Int(footer.dictionaryCount))
         end.store(footer.dictionarySeed.checksum(dictionary), at: 100)
@@ -88,7 +91,8 @@ private func fixChecksums(_ bytes: inout [UInt8]) {
         for index in 0..<min(Int(footer.groupCount), 100) {
             guard offset + RecordGroup.headerSizeBytes <= Int(footer.offsetsOffset) else { break }
             let count = Int(UnsafeRawPointer(base + offset).load(UInt32.self, at: 4))
-            guard count >= RecordGroup.headerSizeBytes, offset + count <= Int(footer.offsetsOffset) else { break }
+            guard count >= RecordGroup.headerSizeBytes, offset + count <= Int(footer.offsetsOffset)
+            else { break }
             let seed = footer.groupSeed.part(UInt64(index))
             (base + offset).store(seed.checksum(base + offset + 4, count: count - 4), at: 0)
             offset += (count + 7) / 8 * 8

@@ -36,7 +36,9 @@ func fuzzCoder(_ input: FuzzBytes) throws {
     func check<Value: Codable>(_ type: Value.Type) throws {
         let value = try coder.decode(type, from: bytes)
         let encoded: [UInt8]
-        do { encoded = try coder.encode(value) } catch { fatalError("it does not encode again: \(error)") }
+        do { encoded = try coder.encode(value) } catch {
+            fatalError("it does not encode again: \(error)")
+        }
         do { _ = try coder.decode(type, from: encoded) } catch {
             fatalError("it does not decode again: \(error)")
         }

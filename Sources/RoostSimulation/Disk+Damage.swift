@@ -7,7 +7,9 @@ extension Disk {
 
     /// The bytes up to the last that is not zero.
     package func usedSizeBytes(of file: String) -> Int {
-        guard let content = entries.volatile[file].flatMap({ inodes[$0]?.volatile }) else { return 0 }
+        guard let content = entries.volatile[file].flatMap({ inodes[$0]?.volatile }) else {
+            return 0
+        }
         for index in content.pageIndices.reversed() {
             guard let last = content.page(index).lastIndex(where: { $0 != 0 }) else { continue }
             return min(index * SparseBytes.pageSizeBytes + last + 1, content.sizeBytes)
@@ -28,7 +30,9 @@ extension Disk {
     }
 
     package mutating func flip(_ file: String, offset: Int, bit: Int) {
-        guard let inode = entries.volatile[file], let content = inodes[inode]?.volatile else { return }
+        guard let inode = entries.volatile[file], let content = inodes[inode]?.volatile else {
+            return
+        }
         let page = content.page(offset / SparseBytes.pageSizeBytes)
         let byte = page[offset % SparseBytes.pageSizeBytes] ^ (1 << UInt8(bit))
         withUnsafeBytes(of: byte) { inodes[inode]?.write($0, at: offset) }

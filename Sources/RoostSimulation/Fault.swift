@@ -36,7 +36,8 @@ package enum FaultKind: String, Sendable, CaseIterable {
         case .noSpace: [.create, .write, .preallocate, .rename, .sync].contains(call)
         case .tooManyFiles: [.create, .open, .list].contains(call)
         case .shortWrite: call == .write
-        case .interrupted: [.create, .open, .read, .write, .sync, .truncate, .preallocate].contains(call)
+        case .interrupted:
+            [.create, .open, .read, .write, .sync, .truncate, .preallocate].contains(call)
         case .shortCount: call == .write || call == .read
         }
     }
@@ -44,7 +45,8 @@ package enum FaultKind: String, Sendable, CaseIterable {
     func error(_ call: CallKind, _ path: String) -> RoostError {
         let isFull = self == .noSpace
         return RoostError(
-            isFull ? .outOfSpace : .io, "injected fault: \(rawValue) at \(call.rawValue)", file: path)
+            isFull ? .outOfSpace : .io, "injected fault: \(rawValue) at \(call.rawValue)",
+            file: path)
     }
 }
 
@@ -58,7 +60,10 @@ package struct Fault: Sendable {
     /// Whether every later matching call fails too.
     package var isLasting: Bool
 
-    package init(_ kind: FaultKind, at call: CallKind? = nil, skipping skipCount: Int = 0, isLasting: Bool = false) {
+    package init(
+        _ kind: FaultKind, at call: CallKind? = nil, skipping skipCount: Int = 0,
+        isLasting: Bool = false
+    ) {
         self.kind = kind
         self.call = call
         self.skipCount = skipCount

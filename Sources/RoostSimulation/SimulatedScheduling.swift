@@ -43,7 +43,8 @@ package final class SimulatedScheduling: Scheduling {
     ) async -> Result? {
         let core = core
         let executor = executor
-        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result?, Never>) in
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result?, Never>) in
             let ending = Ending(continuation)
             Task.detached(executorPreference: executor) {
                 core.begin { ending.end(with: nil) }

@@ -45,8 +45,10 @@ package struct SparseBytes: Sendable {
             let upper = min(offset + bytes.count, start + Self.pageSizeBytes)
             var page = page(index)
             page.withUnsafeMutableBytes { target in
-                let source = UnsafeRawBufferPointer(rebasing: bytes[(lower - offset)..<(upper - offset)])
-                UnsafeMutableRawBufferPointer(rebasing: target[(lower - start)...]).copyMemory(from: source)
+                let source = UnsafeRawBufferPointer(
+                    rebasing: bytes[(lower - offset)..<(upper - offset)])
+                UnsafeMutableRawBufferPointer(rebasing: target[(lower - start)...]).copyMemory(
+                    from: source)
             }
             setPage(index, page)
         }

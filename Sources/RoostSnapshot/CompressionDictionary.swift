@@ -37,7 +37,8 @@ package struct CompressionDictionary: Sendable, Equatable {
         var size = 0
         let partCount = min(samples.count, targetSizeBytes / segmentSizeBytes)
         for part in 0..<partCount where size < targetSizeBytes {
-            let range = (part * samples.count / partCount)..<((part + 1) * samples.count / partCount)
+            let range =
+                (part * samples.count / partCount)..<((part + 1) * samples.count / partCount)
             guard let segment = counts.best(in: samples[range]) else { continue }
             counts.forget(segment)
             chosen.append(segment)
@@ -83,14 +84,18 @@ private struct PieceCounts {
     mutating func count(_ sample: [UInt8]) {
         sample.withUnsafeBytes { bytes in
             guard bytes.count >= Self.pieceSizeBytes else { return }
-            for offset in 0...(bytes.count - Self.pieceSizeBytes) { counts[slot(bytes, offset)] += 1 }
+            for offset in 0...(bytes.count - Self.pieceSizeBytes) {
+                counts[slot(bytes, offset)] += 1
+            }
         }
     }
 
     mutating func forget(_ segment: [UInt8]) {
         segment.withUnsafeBytes { bytes in
             guard bytes.count >= Self.pieceSizeBytes else { return }
-            for offset in 0...(bytes.count - Self.pieceSizeBytes) { counts[slot(bytes, offset)] = 0 }
+            for offset in 0...(bytes.count - Self.pieceSizeBytes) {
+                counts[slot(bytes, offset)] = 0
+            }
         }
     }
 

@@ -4,13 +4,16 @@ import RoostIO
 /// Reads and replaces the manifest.
 package enum ManifestFile {
     /// `nil` where the directory has none.
-    package static func read(in directory: any Directory, entries: [DirectoryEntry]) throws -> ManifestRecord? {
+    package static func read(in directory: any Directory, entries: [DirectoryEntry]) throws
+        -> ManifestRecord?
+    {
         let name = FileName.manifest.text
         guard entries.contains(where: { $0.name == name }) else { return nil }
         let file = try directory.openFile(name, writable: false)
         let size = try file.sizeBytes()
         guard size <= UInt64(Limits.manifestSizeBytes) else {
-            throw RoostError(.corrupt, "the manifest is too long to be one", file: file.path, offset: 0)
+            throw RoostError(
+                .corrupt, "the manifest is too long to be one", file: file.path, offset: 0)
         }
         let bytes = try file.read(count: Int(size), at: 0)
         switch bytes.withUnsafeBytes(ManifestRecord.read) {

@@ -23,7 +23,8 @@ extension SnapshotReader {
                 let size = group.count + RecordGroup.alignment - 1
                 expected = start + size / RecordGroup.alignment * RecordGroup.alignment
             } catch {
-                let failure = error as? RoostError ?? RoostError(.io, "could not be read", cause: error)
+                let failure =
+                    error as? RoostError ?? RoostError(.io, "could not be read", cause: error)
                 body(.damaged(offset: UInt64(max(0, start)), failure))
             }
         }

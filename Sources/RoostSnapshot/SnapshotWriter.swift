@@ -117,7 +117,9 @@ package struct SnapshotWriter: ~Copyable {
         groupRecordCount += 1
         if groupRecordCount == RecordGroup.maximumRecordCount
             || group.count >= RecordGroup.targetSizeBytes
-        { try endGroup() }
+        {
+            try endGroup()
+        }
     }
 
     private mutating func beginGroup(_ sequence: UInt64) {
@@ -135,7 +137,8 @@ package struct SnapshotWriter: ~Copyable {
         let index = groupOffsets.count
         let offset = outputOffset + UInt64(output.count)
         guard let units = UInt32(exactly: offset / UInt64(RecordGroup.alignment)) else {
-            throw RoostError(.valueTooLarge, "a snapshot of one shard would pass 32 GiB", file: file.path)
+            throw RoostError(
+                .valueTooLarge, "a snapshot of one shard would pass 32 GiB", file: file.path)
         }
         group.base.store(UInt32(group.count), at: 4)
         group.base.store(UInt8(groupRecordCount), at: 8)
@@ -162,7 +165,8 @@ package struct SnapshotWriter: ~Copyable {
         footer.recordCount = UInt64(entries.count)
         footer.groupCount = UInt32(groupOffsets.count)
         footer.offsetsOffset = outputOffset + UInt64(output.count)
-        let offsetsSize = OffsetLine.lineCount(groupCount: groupOffsets.count) * OffsetLine.sizeBytes
+        let offsetsSize =
+            OffsetLine.lineCount(groupCount: groupOffsets.count) * OffsetLine.sizeBytes
         OffsetLine.build(groupOffsets, seed: footer.offsetSeed, into: appendZeros(offsetsSize))
         try flush()
         let lineCount = IndexLine.lineCount(recordCount: entries.count)

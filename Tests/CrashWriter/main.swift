@@ -38,7 +38,8 @@ import Roost
     } catch let error as RoostError { say("full \(error.code) after \(count)") }
     try check(workspace, count)
     do { try await workspace.close() } catch let error as RoostError { say("close \(error.code)") }
-    let again = try await Workspace.open(at: workspace.path, configuration: .init(access: .readOnly))
+    let again = try await Workspace.open(
+        at: workspace.path, configuration: .init(access: .readOnly))
     try check(again, count)
     say("kept all")
     exit(0)
@@ -67,7 +68,8 @@ do {
             group.addTask {
                 for number in first... {
                     let text = "\(number) " + String(repeating: "x", count: number % 300)
-                    try await values.set(text, forKey: "\(task)-\(number % 40)", durability: durability)
+                    try await values.set(
+                        text, forKey: "\(task)-\(number % 40)", durability: durability)
                     say("set \(task)-\(number % 40) \(number)")
                 }
             }

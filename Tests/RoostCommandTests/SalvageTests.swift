@@ -11,14 +11,18 @@ import Testing
         let workspace = try await Workspace.open(at: path, configuration: configuration)
         let dictionary = workspace.dictionary("d")
         try await workspace.write { batch in
-            for number in 0..<2000 { batch.set("value \(number)", forKey: key(number), in: dictionary) }
+            for number in 0..<2000 {
+                batch.set("value \(number)", forKey: key(number), in: dictionary)
+            }
             batch.set("gone", forKey: "k", in: workspace.dictionary("cleared"))
         }
         try await workspace.compact()
         try await workspace.dictionary("cleared").removeAll()
         try await dictionary.removeValue(forKey: key(3))
         try await dictionary.set("changed", forKey: key(4))
-        for number in 2000..<2010 { try await dictionary.set("value \(number)", forKey: key(number)) }
+        for number in 2000..<2010 {
+            try await dictionary.set("value \(number)", forKey: key(number))
+        }
         try await workspace.close()
     }
 
@@ -46,7 +50,8 @@ import Testing
             try await makeWorkspace(at: "\(path)/w")
             try damage("\(path)/w")
             let before = try state(of: "\(path)/w")
-            let outcome = try await Tool.run("salvage", "\(path)/w", "\(path)/t", "--format", "json")
+            let outcome = try await Tool.run(
+                "salvage", "\(path)/w", "\(path)/t", "--format", "json")
             #expect(try state(of: "\(path)/w") == before, "the source has changed")
             let workspace = try await Workspace.open(at: "\(path)/t")
             var values: [String: String] = [:]
@@ -101,7 +106,9 @@ import Testing
             #expect(isNamed, "\(key) is \(salvaged.values[key] ?? "missing") without a word")
         }
         #expect(lostCount <= limit)
-        #expect(report["recordCount"] as? Int == salvaged.values.count + salvaged.dictionaries.count - 1)
+        #expect(
+            report["recordCount"] as? Int == salvaged.values.count + salvaged.dictionaries.count - 1
+        )
     }
 
     @Test func ofASoundWorkspaceNothingIsLost() async throws {

@@ -5,7 +5,9 @@ import Testing
 @testable import RoostEngine
 
 private func randomKey(_ random: inout SeededGenerator) -> [UInt8] {
-    [1, 65] + (0..<random.below(4)).map { _ in [0, 1, 97, 255][random.below(4)] } + [UInt8(random.below(40))]
+    [1, 65] + (0..<random.below(4)).map { _ in [0, 1, 97, 255][random.below(4)] } + [
+        UInt8(random.below(40))
+    ]
 }
 
 @Suite struct LogTableTests {
@@ -23,8 +25,11 @@ private func randomKey(_ random: inout SeededGenerator) -> [UInt8] {
             // Now and then an older operation comes late, and must not win.
             let sequence = UInt64(random.once(in: 5) ? random.below(step) + 1 : step)
             let value = random.once(in: 4) ? nil : random.bytes(random.below(12))
-            table.insert(log.add(key, sequence: sequence, value: value), hash: hash, sequence: sequence)
-            if model[key].map({ $0.sequence <= sequence }) ?? true { model[key] = (sequence, value) }
+            table.insert(
+                log.add(key, sequence: sequence, value: value), hash: hash, sequence: sequence)
+            if model[key].map({ $0.sequence <= sequence }) ?? true {
+                model[key] = (sequence, value)
+            }
             let probe = randomKey(&random)
             let probeHash = (sampleHash(probe) % hashCount) &* 0x9e37_79b9_7f4a_7c15
             let found = probe.withUnsafeBytes { table.find($0, hash: probeHash) }
@@ -70,7 +75,9 @@ private func randomKey(_ random: inout SeededGenerator) -> [UInt8] {
             for _ in 0..<20 {
                 let target = shared + randomKey(&random)
                 let index = target.withUnsafeBytes { sorted.firstIndex(notBefore: $0) }
-                #expect(index == expected.firstIndex { !$0.lexicographicallyPrecedes(target) } ?? expected.count)
+                #expect(
+                    index == expected.firstIndex { !$0.lexicographicallyPrecedes(target) }
+                        ?? expected.count)
             }
         }
     }

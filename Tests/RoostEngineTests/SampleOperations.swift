@@ -20,11 +20,13 @@ final class SampleOperations {
             valueCount: value?.count ?? 0, frameOffset: Frame.headerSizeBytes)
         let bytes = key + (value ?? [])
         bytes.withUnsafeBytes {
-            (body + Operation.headerSizeBytes).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+            (body + Operation.headerSizeBytes).copyMemory(
+                from: $0.baseAddress!, byteCount: $0.count)
         }
         let payloadCount = Operation.headerSizeBytes + bytes.count
         Frame.finish(
-            at: start, payloadCount: payloadCount, sequence: sequence, durableSequence: 0, flags: [],
+            at: start, payloadCount: payloadCount, sequence: sequence, durableSequence: 0,
+            flags: [],
             seed: ChecksumSeed(1))
         offset += Frame.sizeBytes(payloadCount: payloadCount)
         precondition(offset <= region.sizeBytes)

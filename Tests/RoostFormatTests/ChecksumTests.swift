@@ -12,8 +12,12 @@ import Testing
         #expect(checksum("123456789") == 0xe306_9283)
         #expect(checksum("") == 0)
         // RFC 3720, B.4.
-        #expect([UInt8](repeating: 0, count: 32).withUnsafeBytes { ChecksumSeed(0).checksum($0) } == 0x8a91_36aa)
-        #expect([UInt8](repeating: 255, count: 32).withUnsafeBytes { ChecksumSeed(0).checksum($0) } == 0x62a8_ab43)
+        #expect(
+            [UInt8](repeating: 0, count: 32).withUnsafeBytes { ChecksumSeed(0).checksum($0) }
+                == 0x8a91_36aa)
+        #expect(
+            [UInt8](repeating: 255, count: 32).withUnsafeBytes { ChecksumSeed(0).checksum($0) }
+                == 0x62a8_ab43)
         #expect([UInt8](0..<32).withUnsafeBytes { ChecksumSeed(0).checksum($0) } == 0x46dd_794e)
     }
 
@@ -32,7 +36,9 @@ import Testing
         }
     }
 
-    private func check(_ bytes: UnsafeRawBufferPointer, _ offset: Int, _ length: Int, _ seed: UInt32) {
+    private func check(
+        _ bytes: UnsafeRawBufferPointer, _ offset: Int, _ length: Int, _ seed: UInt32
+    ) {
         let start = bytes.baseAddress! + offset
         #expect(
             roost_crc32c(seed, start, length) == roost_crc32c_table(seed, start, length),

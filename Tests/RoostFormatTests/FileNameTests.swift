@@ -17,7 +17,8 @@ import Testing
         "", "log", "log-", "log-7", "log-+00000000007", "log-00000000000a", "log-000000000007.new",
         "log--00000000007", "log-000000000007-1", "LOG-000000000007", "manifest", "MANIFEST-1",
         "MANIFEST.new.new", "snapshot-000000000001.old", "torn-000000000001", ".new", "-",
-        "log-99999999999999999999999", "snapshot- 00000000001", "log-18446744073709551615", "log-00000000000٧",
+        "log-99999999999999999999999", "snapshot- 00000000001", "log-18446744073709551615",
+        "log-00000000000٧",
     ])
     func otherNamesAreNone(text: String) { #expect(FileName(text) == nil) }
 }

@@ -78,7 +78,8 @@ private func isFrame(_ bytes: [UInt8], _ seed: ChecksumSeed, at offset: Int = 0)
         }
         var random = SeededGenerator(seed: testSeed())
         for _ in 0..<1_000 {
-            #expect(!isFrame(bytes, ChecksumSeed(UInt32(truncatingIfNeeded: random.next())).part(9)))
+            #expect(
+                !isFrame(bytes, ChecksumSeed(UInt32(truncatingIfNeeded: random.next())).part(9)))
         }
     }
 
@@ -93,12 +94,16 @@ private func isFrame(_ bytes: [UInt8], _ seed: ChecksumSeed, at offset: Int = 0)
         for _ in 0..<5_000 {
             var body = payload([1] + random.bytes(random.below(20)), random.bytes(random.below(20)))
             body += payload([0, 65], [])
-            for _ in 0..<(1 + random.below(3)) { body[random.below(body.count)] = random.bytes(1)[0] }
+            for _ in 0..<(1 + random.below(3)) {
+                body[random.below(body.count)] = random.bytes(1)[0]
+            }
             let bytes = frame(body, 9, seed)
             bytes.withUnsafeBytes { bytes in
                 guard let view = Frame.view(in: bytes, at: 0, seed: seed) else { return }
                 var sum = 0
-                _ = view.forEachOperation { sum &+= Int($0.key.last ?? 0) + Int($0.value.last ?? 0) }
+                _ = view.forEachOperation {
+                    sum &+= Int($0.key.last ?? 0) + Int($0.value.last ?? 0)
+                }
                 #expect(sum >= 0)
             }
         }

@@ -3,18 +3,24 @@ import RoostTestSupport
 import Testing
 
 /// SipHash with any numbers of rounds, written from the paper, to compare with.
-private func sipHash(_ bytes: [UInt8], _ k0: UInt64, _ k1: UInt64, rounds: Int, finalRounds: Int) -> UInt64 {
+private func sipHash(_ bytes: [UInt8], _ k0: UInt64, _ k1: UInt64, rounds: Int, finalRounds: Int)
+    -> UInt64
+{
     var v = [
         k0 ^ 0x736f_6d65_7073_6575, k1 ^ 0x646f_7261_6e64_6f6d,
         k0 ^ 0x6c79_6765_6e65_7261, k1 ^ 0x7465_6462_7974_6573,
     ]
     func rotate(_ x: UInt64, _ b: UInt64) -> UInt64 { x << b | x >> (64 - b) }
     func round() {
-        v[0] &+= v[1]; v[2] &+= v[3]
-        v[1] = rotate(v[1], 13) ^ v[0]; v[3] = rotate(v[3], 16) ^ v[2]
+        v[0] &+= v[1]
+        v[2] &+= v[3]
+        v[1] = rotate(v[1], 13) ^ v[0]
+        v[3] = rotate(v[3], 16) ^ v[2]
         v[0] = rotate(v[0], 32)
-        v[2] &+= v[1]; v[0] &+= v[3]
-        v[1] = rotate(v[1], 17) ^ v[2]; v[3] = rotate(v[3], 21) ^ v[0]
+        v[2] &+= v[1]
+        v[0] &+= v[3]
+        v[1] = rotate(v[1], 17) ^ v[2]
+        v[3] = rotate(v[3], 21) ^ v[0]
         v[2] = rotate(v[2], 32)
     }
     var padded = bytes + [UInt8](repeating: 0, count: 7 - bytes.count % 8)

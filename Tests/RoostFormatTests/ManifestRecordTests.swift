@@ -102,7 +102,8 @@ private func fixed(_ bytes: [UInt8]) -> [UInt8] {
     @Test func numbersThatCannotBeCountedUpFromAreRefusedThoughTheChecksumHolds() {
         let changes: [(inout ManifestRecord) -> Void] = [
             { $0.firstSegment = 0 }, { $0.firstSegment = .max }, { $0.flushedSequence = .max },
-            { $0.durableSequence = .max }, { $0.generation = .max }, { $0.nextSnapshotNumber = .max },
+            { $0.durableSequence = .max }, { $0.generation = .max },
+            { $0.nextSnapshotNumber = .max },
             { $0.nextSnapshotNumber = 3 }, { $0.clears.append($0.clears[0]) },
             { $0.snapshots[0] = $0.snapshots[2] },
         ]

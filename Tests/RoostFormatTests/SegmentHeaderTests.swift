@@ -31,7 +31,9 @@ import Testing
     }
 
     @Test func everyTruncationIsDamageAndZerosAreBlank() {
-        for count in 1..<SegmentHeader.sizeBytes { #expect(read(Array(bytes[..<count])) == .damaged) }
+        for count in 1..<SegmentHeader.sizeBytes {
+            #expect(read(Array(bytes[..<count])) == .damaged)
+        }
         #expect(read([]) == .blank)
         #expect(read([UInt8](repeating: 0, count: 10)) == .blank)
         #expect(read([UInt8](repeating: 0, count: 4096)) == .blank)

@@ -77,17 +77,22 @@ private func isValid(_ bytes: [UInt8]) -> Bool {
             var hostile = original
             // The fields that say where things are.
             let field = start + 44 + random.below(24) * 4
-            let value = random.once(in: 2) ? UInt32.max - UInt32(random.below(300)) : UInt32(random.below(400))
+            let value =
+                random.once(in: 2)
+                ? UInt32.max - UInt32(random.below(300)) : UInt32(random.below(400))
             hostile.withUnsafeMutableBytes { bytes in
                 (bytes.baseAddress! + field).store(value, at: 0)
                 let footer = bytes.baseAddress! + start
-                footer.store(ChecksumSeed(0).checksum(UnsafeRawPointer(footer), count: 188), at: 188)
+                footer.store(
+                    ChecksumSeed(0).checksum(UnsafeRawPointer(footer), count: 188), at: 188)
             }
             hostile.withUnsafeBytes { bytes in
                 guard case .valid(let footer) = SnapshotFooter.read(bytes) else { return }
-                #expect(footer.indexOffset + UInt64(footer.indexLineCount) * 64 <= UInt64(bytes.count))
+                #expect(
+                    footer.indexOffset + UInt64(footer.indexLineCount) * 64 <= UInt64(bytes.count))
                 #expect(footer.groupsOffset <= footer.offsetsOffset)
-                #expect(footer.dictionaryOffset + UInt64(footer.dictionaryCount) <= footer.groupsOffset)
+                #expect(
+                    footer.dictionaryOffset + UInt64(footer.dictionaryCount) <= footer.groupsOffset)
             }
         }
     }

@@ -68,7 +68,8 @@ import Testing
                             count += 1
                         }
                     } catch let error as RoostError {
-                        #expect(fileSystem.isOff || error.code == .conflict, "seed \(seed): \(error)")
+                        #expect(
+                            fileSystem.isOff || error.code == .conflict, "seed \(seed): \(error)")
                     }
                     return count
                 }

@@ -274,12 +274,16 @@ struct HistoryCaller {
     }
 
     private static func observed(_ found: FoundValue) -> RecordedCall.Observed {
-        if let resident = found.resident, let box = resident.box as? ObservedBox { return box.observed }
+        if let resident = found.resident, let box = resident.box as? ObservedBox {
+            return box.observed
+        }
         return withExtendedLifetime(found.owner) { observed(found.bytes) }
     }
 
     private static func observed(_ bytes: UnsafeRawBufferPointer) -> RecordedCall.Observed {
-        .written(by: bytes.count == 9 ? Int(bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) : -1)
+        .written(
+            by: bytes.count == 9 ? Int(bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) : -1
+        )
     }
 }
 

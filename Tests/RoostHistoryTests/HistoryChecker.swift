@@ -96,7 +96,9 @@ struct HistoryChecker {
             }
             if candidates[0] + 1 < states.count, let next = states[candidates[0] + 1].writer,
                 next != reader
-            { edges[reader].append(next) }
+            {
+                edges[reader].append(next)
+            }
         }
         return nil
     }
@@ -128,7 +130,11 @@ struct HistoryChecker {
             var high = ends.count
             while low < high {
                 let middle = (low + high) / 2
-                if calls[ends[middle]].returned < calls[call].invoked { low = middle + 1 } else { high = middle }
+                if calls[ends[middle]].returned < calls[call].invoked {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
             }
             if low > 0 { edges[base + low - 1].append(call) }
         }

@@ -62,7 +62,8 @@ struct HistoryRun {
                 var violation = HistoryChecker.violation(in: log.all, initial: initial)
                 let caller = HistoryCaller(engine: engine, log: log, random: random)
                 let final = try caller.finalState().call
-                violation = violation ?? HistoryChecker.violation(in: log.all + [final], initial: initial)
+                violation =
+                    violation ?? HistoryChecker.violation(in: log.all + [final], initial: initial)
                 if let violation { return "seed \(seed), history \(done): \(violation)" }
                 initial = final.reads
                 firstID = log.lastID
@@ -78,7 +79,8 @@ struct HistoryRun {
             for task in 0..<4 {
                 group.addTask {
                     var caller = HistoryCaller(
-                        engine: engine, log: log, random: SeededGenerator(seed: seed &+ UInt64(task)))
+                        engine: engine, log: log,
+                        random: SeededGenerator(seed: seed &+ UInt64(task)))
                     for _ in 0..<8 { await caller.step() }
                 }
             }
@@ -122,7 +124,8 @@ struct CrashHistoryRun {
                 isPowerCut: isPowerCut)
             let (problem, left, leftDisk) = try await check.reopen(log)
             if let problem {
-                return "seed \(seed), span \(span), \(isPowerCut ? "power cut" : "kill"): \(problem)"
+                return
+                    "seed \(seed), span \(span), \(isPowerCut ? "power cut" : "kill"): \(problem)"
             }
             initial = left
             disk = leftDisk
@@ -191,7 +194,8 @@ struct CrashCheck {
         _ final: RecordedCall, _ versions: [String: UInt64], _ last: UInt64
     ) -> String? {
         for (key, found) in final.reads {
-            let newest = calls
+            let newest =
+                calls
                 .filter { $0.writes[key] != nil && $0.sequence.map { $0 <= last } == true }
                 .max { $0.sequence! < $1.sequence! }
             let expected = newest?.observed(key) ?? initial[key] ?? .absent

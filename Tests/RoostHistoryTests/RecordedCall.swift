@@ -46,7 +46,9 @@ struct RecordedCall: Sendable {
 extension RecordedCall: CustomStringConvertible {
     var description: String {
         let reads = reads.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
-        let writes = writes.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value ? "set" : "removed")" }
+        let writes = writes.sorted { $0.key < $1.key }.map {
+            "\($0.key):\($0.value ? "set" : "removed")"
+        }
         return "#\(id) \(name) [\(invoked)...\(returned == .max ? "" : "\(returned)")] \(outcome)"
             + " seq \(sequence.map { "\($0)" } ?? "?") read \(reads) wrote \(writes)"
     }

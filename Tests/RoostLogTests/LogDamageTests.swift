@@ -13,7 +13,8 @@ import Testing
         let before = try contents(ofDirectory: path)
         do {
             let found = try SampleRecovery(at: path, durableSequence: durableSequence)
-            Issue.record("\(comment): \(found.payloads.count) frames found, \(found.recovery.tornTails)")
+            Issue.record(
+                "\(comment): \(found.payloads.count) frames found, \(found.recovery.tornTails)")
         } catch let error as RoostError {
             #expect(error.code == .corrupt, comment)
             #expect(error.file == segmentPath(path, number), comment)
@@ -25,7 +26,9 @@ import Testing
     @Test func aFlippedBitBeforeTheDurablePointIsCorrupt() async throws {
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path, sizeBytes: 4096)
-            for number in 0..<6 { try log.append([UInt8](repeating: UInt8(number), count: 9), isAwaited: true) }
+            for number in 0..<6 {
+                try log.append([UInt8](repeating: UInt8(number), count: 9), isAwaited: true)
+            }
             try await log.syncer.sync()
             // This frame says that the six before it are on disk.
             try log.append([7])
@@ -34,7 +37,9 @@ import Testing
             for byte in 0..<(SegmentHeader.sizeBytes + 6 * size) {
                 let inFrame = (byte - SegmentHeader.sizeBytes) % size
                 // Padding is not under the checksum.
-                if byte >= SegmentHeader.sizeBytes && inFrame >= Frame.headerSizeBytes + 9 { continue }
+                if byte >= SegmentHeader.sizeBytes && inFrame >= Frame.headerSizeBytes + 9 {
+                    continue
+                }
                 var damaged = original
                 damaged[byte] ^= 1 << UInt8(byte % 8)
                 try writeBytes(damaged, to: segmentPath(path, 1))
@@ -67,7 +72,8 @@ import Testing
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path, sizeBytes: 4096)
             for number in 0..<4 { try log.append([UInt8(number)]) }
-            #expect(try SampleRecovery(at: path, cuts: false, durableSequence: 4).payloads.count == 4)
+            #expect(
+                try SampleRecovery(at: path, cuts: false, durableSequence: 4).payloads.count == 4)
             try expectCorrupt(path, 1, durableSequence: 5, "a batch is missing at the end")
             withExtendedLifetime(log) {}
         }
@@ -92,7 +98,8 @@ import Testing
             for round in 0..<400 {
                 var damaged = original
                 let start = 192 + random.below(300)
-                let fill = random.once(in: 3) ? 0xff : random.once(in: 2) ? nil : UInt8(random.below(3))
+                let fill =
+                    random.once(in: 3) ? 0xff : random.once(in: 2) ? nil : UInt8(random.below(3))
                 for index in start..<min(4096, start + random.below(600)) {
                     damaged[index] = fill ?? random.bytes(1)[0]
                 }
@@ -110,7 +117,8 @@ import Testing
             let log = try SampleLog(at: path, sizeBytes: 4096)
             try log.append([1])
             // The same bytes under another number: an intact file in a wrong place.
-            try FileManager.default.moveItem(atPath: segmentPath(path, 1), toPath: segmentPath(path, 2))
+            try FileManager.default.moveItem(
+                atPath: segmentPath(path, 1), toPath: segmentPath(path, 2))
             try expectCorrupt(path, 2, "moved")
         }
     }

@@ -13,7 +13,8 @@ import Testing
         for failing in stride(from: 1, to: 200, by: 2) {
             let isDone = try await withTemporaryDirectory { path in
                 let plan = FaultPlan(failAt: failing, isCrash: false)
-                let log = try? SampleLog(at: path, fileSystem: plan.fileSystem(base), sizeBytes: 4096)
+                let log = try? SampleLog(
+                    at: path, fileSystem: plan.fileSystem(base), sizeBytes: 4096)
                 guard let log else { return false }
                 var acknowledged: [[UInt8]] = []
                 for number in 0..<24 {

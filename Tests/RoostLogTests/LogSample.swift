@@ -29,7 +29,8 @@ struct SampleLog {
     @discardableResult
     func append(_ bytes: [UInt8], isAwaited: Bool = false) throws -> LogWriter.Appended {
         try bytes.withUnsafeBytes { bytes in
-            try writer.append(payloadCount: bytes.count, flags: isAwaited ? .synced : []) { target in
+            try writer.append(payloadCount: bytes.count, flags: isAwaited ? .synced : []) {
+                target in
                 guard let base = bytes.baseAddress else { return }
                 target.copyMemory(from: base, byteCount: bytes.count)
             }

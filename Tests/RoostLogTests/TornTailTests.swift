@@ -36,7 +36,9 @@ private let ends: [Int] = payloads.reduce(into: [SegmentHeader.sizeBytes]) { end
             let fileSystem = Self.fileSystems[kind]
             let original = try crashedSegment(fileSystem, path)
             #expect(original.count == 8192)
-            for cut in Array(stride(from: 0, to: ends[3], by: 5)) + Array(ends[3]...(ends.last! + 16)) {
+            for cut in Array(stride(from: 0, to: ends[3], by: 5))
+                + Array(ends[3]...(ends.last! + 16))
+            {
                 // Once as a shorter file, once as one whose rest was never written.
                 for rest in [0, original.count - cut] {
                     try clear(path)
@@ -48,7 +50,9 @@ private let ends: [Int] = payloads.reduce(into: [SegmentHeader.sizeBytes]) { end
         }
     }
 
-    private func check(_ path: String, _ fileSystem: PosixFileSystem, cut: Int, isShort: Bool) throws {
+    private func check(_ path: String, _ fileSystem: PosixFileSystem, cut: Int, isShort: Bool)
+        throws
+    {
         let label = "cut at \(cut), \(isShort ? "short" : "zeros")"
         let first = try SampleRecovery(at: path, fileSystem: fileSystem)
         let atLeast = wholeFrames(cut)
@@ -116,13 +120,15 @@ private let ends: [Int] = payloads.reduce(into: [SegmentHeader.sizeBytes]) { end
                 defer { try? FileManager.default.removeItem(atPath: "\(path)-copy") }
                 let plan = FaultPlan(failAt: failing)
                 do {
-                    let found = try SampleRecovery(at: "\(path)-copy", fileSystem: plan.fileSystem())
+                    let found = try SampleRecovery(
+                        at: "\(path)-copy", fileSystem: plan.fileSystem())
                     #expect(found.payloads == payloads + payloads.prefix(3))
                     #expect(failing > 8)
                     return
                 } catch { #expect((error as? RoostError)?.code == .io) }
                 let again = try SampleRecovery(at: "\(path)-copy")
-                #expect(again.payloads == payloads + payloads.prefix(3), "stopped at call \(failing)")
+                #expect(
+                    again.payloads == payloads + payloads.prefix(3), "stopped at call \(failing)")
                 let third = try SampleRecovery(at: "\(path)-copy")
                 #expect(third.recovery.tornTails.isEmpty)
                 #expect(third.payloads == again.payloads)

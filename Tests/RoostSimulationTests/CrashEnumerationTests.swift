@@ -8,7 +8,9 @@ struct CrashEnumerationTests {
     func everyStateOpensWithWhatWasSafe(index: Int) async throws {
         let workload = CrashWorkload.all[index]
         let enumeration = try await workload.explore()
-        print("\(workload.name): \(enumeration.stateCount) states, \(enumeration.nestedStateCount) nested")
+        print(
+            "\(workload.name): \(enumeration.stateCount) states, \(enumeration.nestedStateCount) nested"
+        )
         #expect(enumeration.stateCount > 0)
     }
 

@@ -9,8 +9,11 @@ import Testing
     /// One flipped bit at every byte: each read gives what was written, or says where the damage is.
     @Test func aFlippedBitNeverGivesAWrongValue() async throws {
         var random = SeededGenerator(seed: testSeed())
-        let records = randomRecords(60, &random).filter { $0.key.count < 60 && ($0.value?.count ?? 0) < 100 }
-        let dictionary = CompressionDictionary(bytes: Array("value of bytes, again and again".utf8), recordCount: 9)
+        let records = randomRecords(60, &random).filter {
+            $0.key.count < 60 && ($0.value?.count ?? 0) < 100
+        }
+        let dictionary = CompressionDictionary(
+            bytes: Array("value of bytes, again and again".utf8), recordCount: 9)
         try await withTemporaryDirectory { path in
             let name = "\(path)/\(FileName.snapshot(1).text)"
             _ = try writeSnapshot(records, dictionary: dictionary, at: path)
@@ -28,7 +31,9 @@ import Testing
                             #expect(try reader.sample(record.key) == record, "byte \(byte)")
                         } catch { damages += check(error, name, byte) }
                     }
-                    do { #expect(try reader.allSamples() == records) } catch { damages += check(error, name, byte) }
+                    do { #expect(try reader.allSamples() == records) } catch {
+                        damages += check(error, name, byte)
+                    }
                 } catch { damages += check(error, name, byte) }
             }
             #expect(damages > original.count / 2)
@@ -40,7 +45,9 @@ import Testing
             Issue.record("byte \(byte): \(error)")
             return 0
         }
-        #expect(error.code == .corrupt || (error.code == .unsupportedVersion && (8..<12).contains(byte)))
+        #expect(
+            error.code == .corrupt || (error.code == .unsupportedVersion && (8..<12).contains(byte))
+        )
         #expect(error.file == name)
         #expect(error.offset != nil)
         return 1

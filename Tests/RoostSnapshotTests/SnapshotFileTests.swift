@@ -31,7 +31,10 @@ import Testing
         try await withTemporaryDirectory { path in
             let reader = try writeSnapshot(records, at: path)
             for record in records {
-                for key in [record.key + [0], record.key + [255], Array(record.key.dropLast()), record.key + [97]]
+                for key in [
+                    record.key + [0], record.key + [255], Array(record.key.dropLast()),
+                    record.key + [97],
+                ]
                 where !key.isEmpty && !present.contains(key) {
                     #expect(try reader.sample(key) == nil)
                 }
@@ -75,7 +78,9 @@ import Testing
     /// Mutated groups, as if their checksum had been made to hold: any answer will do, no trap.
     @Test func hostileGroupsAreWalkedWithoutATrap() async throws {
         var random = SeededGenerator(seed: testSeed())
-        let records = randomRecords(300, &random).filter { ($0.value?.count ?? 0) < 200 && $0.key.count < 100 }
+        let records = randomRecords(300, &random).filter {
+            ($0.value?.count ?? 0) < 200 && $0.key.count < 100
+        }
         try await withTemporaryDirectory { path in
             let reader = try writeSnapshot(records, dictionary: .init(), at: path)
             for round in 0..<15_000 {
@@ -99,7 +104,11 @@ import Testing
 
     private func found(_ key: [UInt8], _ group: UnsafeRawBufferPointer) -> UInt64? {
         key.withUnsafeBytes { key in
-            if case .found(let record) = RecordGroup.find(key, in: group) { record.sequence } else { nil }
+            if case .found(let record) = RecordGroup.find(key, in: group) {
+                record.sequence
+            } else {
+                nil
+            }
         }
     }
 

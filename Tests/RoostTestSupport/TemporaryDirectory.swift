@@ -41,7 +41,8 @@ package func contents(ofDirectory path: String) throws -> [String: Data] {
 
 /// The names of the files in a directory that begin with `prefix`, in order.
 package func fileNames(in path: String, prefix: String) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(prefix) }.sorted()
+    try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(prefix) }
+        .sorted()
 }
 
 package func readBytes(_ path: String) throws -> [UInt8] {

@@ -12,12 +12,15 @@ import Testing
         let values = workspace.dictionary("values")
         try await values.setAll((0..<40).map { ("cold-\($0)", "cold value \($0)") })
         try await workspace.compact()
-        try await values.setAll((0..<5).map { ("hot-\($0)", "hot value \($0)") }, durability: .synced)
+        try await values.setAll(
+            (0..<5).map { ("hot-\($0)", "hot value \($0)") }, durability: .synced)
         try await workspace.close()
     }
 
     /// Opens what should not open, and returns why, having seen that nothing was changed.
-    private func refusal(_ path: String, access: Workspace.Configuration.Access = .readWrite) async throws -> RoostError? {
+    private func refusal(_ path: String, access: Workspace.Configuration.Access = .readWrite)
+        async throws -> RoostError?
+    {
         let before = try contents(ofDirectory: path)
         do {
             let workspace = try await Workspace.open(at: path, configuration: .init(access: access))
@@ -51,7 +54,10 @@ import Testing
             try await sample(path)
             try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
             defer {
-                do { try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path) } catch {
+                do {
+                    try FileManager.default.setAttributes(
+                        [.posixPermissions: 0o700], ofItemAtPath: path)
+                } catch {
                     Issue.record(error)
                 }
             }
@@ -86,7 +92,8 @@ import Testing
             try await sample(path)
             for prefix in ["MANIFEST", "log", "snapshot"] {
                 for name in try fileNames(in: path, prefix: prefix) {
-                    try FileManager.default.moveItem(atPath: "\(path)/\(name)", toPath: "\(path)-aside")
+                    try FileManager.default.moveItem(
+                        atPath: "\(path)/\(name)", toPath: "\(path)-aside")
                     let error = try await refusal(path)
                     if prefix == "log" {
                         // Segments that held nothing since the last flush may be missed by nobody.
@@ -96,7 +103,8 @@ import Testing
                         #expect(error?.file != nil)
                     }
                     if error == nil { return }
-                    try FileManager.default.moveItem(atPath: "\(path)-aside", toPath: "\(path)/\(name)")
+                    try FileManager.default.moveItem(
+                        atPath: "\(path)-aside", toPath: "\(path)/\(name)")
                 }
             }
             #expect(try await refusal(path) == nil)
@@ -113,7 +121,8 @@ import Testing
                 if name.hasPrefix("log") {
                     later.withUnsafeMutableBytes { bytes in
                         let start = bytes.baseAddress!
-                        start.store(ChecksumSeed(0).checksum(UnsafeRawPointer(start), count: 60), at: 60)
+                        start.store(
+                            ChecksumSeed(0).checksum(UnsafeRawPointer(start), count: 60), at: 60)
                     }
                 }
                 try writeBytes(later, to: "\(path)/\(name)")
@@ -139,22 +148,28 @@ import Testing
                 damaged[byte] ^= 1 << UInt8(random.below(8))
                 try writeBytes(damaged, to: file)
                 do {
-                    let workspace = try await Workspace.open(at: path, configuration: .init(access: .readOnly))
+                    let workspace = try await Workspace.open(
+                        at: path, configuration: .init(access: .readOnly))
                     for number in 0..<40 {
                         do {
-                            let found = try workspace.dictionary("values")["cold-\(number)", as: String.self]
+                            let found = try workspace.dictionary("values")[
+                                "cold-\(number)", as: String.self]
                             #expect(found == "cold value \(number)", "byte \(byte)")
                         } catch let error as RoostError {
                             refused += 1
-                            #expect(error.code == .corrupt && error.file == file && error.offset != nil)
+                            #expect(
+                                error.code == .corrupt && error.file == file && error.offset != nil)
                         }
                     }
                     let report = try await workspace.verify()
-                    for damage in report.damages { #expect(damage.code == .corrupt && damage.file == file) }
+                    for damage in report.damages {
+                        #expect(damage.code == .corrupt && damage.file == file)
+                    }
                     try await workspace.close()
                 } catch let error as RoostError {
                     refused += 1
-                    #expect(error.code == .corrupt || (error.code == .unsupportedVersion && byte < 12))
+                    #expect(
+                        error.code == .corrupt || (error.code == .unsupportedVersion && byte < 12))
                     #expect(error.file == file && error.offset != nil)
                 }
             }

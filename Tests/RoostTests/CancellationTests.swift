@@ -21,7 +21,9 @@ private final class Done: Sendable {
                 do {
                     while true {
                         let durability: Durability = number % 4 == 0 ? .synced : .process
-                        try await counters.update("n", default: 0, durability: durability) { $0 += 1 }
+                        try await counters.update("n", default: 0, durability: durability) {
+                            $0 += 1
+                        }
                         done.updates.wrappingAdd(1, ordering: .relaxed)
                         try await workspace.transaction(durability: durability) { tx in
                             let from = try tx.value(forKey: "a", as: Int.self, in: counters) ?? 0

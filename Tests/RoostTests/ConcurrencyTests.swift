@@ -59,10 +59,17 @@ import Testing
                             let durability = Self.durabilities[(writer + number) % 3]
                             let key = "\((writer + number) % 5)"
                             switch number % 8 {
-                            case 0: try await values.removeValue(forKey: key, durability: durability)
-                            case 1: try await values.setAll([("0", writer), ("1", writer), (key, number)], durability: durability)
-                            case 2 where writer == 0: try await values.removeAll(durability: durability)
-                            default: try await values.set(writer * 1_000 + number, forKey: key, durability: durability)
+                            case 0:
+                                try await values.removeValue(forKey: key, durability: durability)
+                            case 1:
+                                try await values.setAll(
+                                    [("0", writer), ("1", writer), (key, number)],
+                                    durability: durability)
+                            case 2 where writer == 0:
+                                try await values.removeAll(durability: durability)
+                            default:
+                                try await values.set(
+                                    writer * 1_000 + number, forKey: key, durability: durability)
                             }
                         }
                     }
@@ -79,7 +86,9 @@ import Testing
             let keysAfter = try again.dictionary("values").keys
             #expect(keysAfter == keys)
             try await again.compact()
-            let compacted = try (0..<5).map { try again.dictionary("values")["\($0)", as: Int.self] }
+            let compacted = try (0..<5).map {
+                try again.dictionary("values")["\($0)", as: Int.self]
+            }
             #expect(compacted == before)
             try await again.close()
         }
@@ -93,11 +102,14 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for number in 1...200 {
-                        try await workspace.write(durability: Self.durabilities[number % 3]) { batch in
+                        try await workspace.write(durability: Self.durabilities[number % 3]) {
+                            batch in
                             if number % 4 == 0 {
                                 batch.removeAll(in: values)
                             } else {
-                                for key in 0..<24 { batch.set(number, forKey: "\(key)", in: values) }
+                                for key in 0..<24 {
+                                    batch.set(number, forKey: "\(key)", in: values)
+                                }
                             }
                         }
                     }
@@ -135,10 +147,13 @@ import Testing
                 try await values.setAll((0..<20).map { ("old-\($0)", round) })
                 if round % 5 == 0 { try await workspace.compact() }
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await values.removeAll(durability: Self.durabilities[round % 3]) }
+                    group.addTask {
+                        try await values.removeAll(durability: Self.durabilities[round % 3])
+                    }
                     for key in 0..<6 {
                         group.addTask {
-                            try await values.set(round, forKey: "new-\(key)", durability: Self.durabilities[key % 3])
+                            try await values.set(
+                                round, forKey: "new-\(key)", durability: Self.durabilities[key % 3])
                         }
                     }
                     group.addTask {
@@ -174,7 +189,9 @@ import Testing
                         group.addTask { _ = try values["k", as: [String].self] }
                     }
                     group.addTask {
-                        try await values.set(["\(round)", "new"], forKey: "k", durability: Self.durabilities[round % 3])
+                        try await values.set(
+                            ["\(round)", "new"], forKey: "k",
+                            durability: Self.durabilities[round % 3])
                     }
                     if round % 2 == 0 { group.addTask { try await workspace.compact() } }
                     try await group.waitForAll()

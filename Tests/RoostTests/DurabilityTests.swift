@@ -11,7 +11,8 @@ import Testing
             if case .syncData(let name) = call, name.hasPrefix("log") { gate.pass() }
         }
         return try await Workspace.open(
-            at: path, configuration: .init(shardCount: 2, durability: .process), fileSystem: fileSystem)
+            at: path, configuration: .init(shardCount: 2, durability: .process),
+            fileSystem: fileSystem)
     }
 
     @Test func aSyncedWriteIsInvisibleUntilItIsDurable() async throws {
@@ -22,7 +23,8 @@ import Testing
             try await values.set(1, forKey: "a")
             gate.close()
             async let single: Void = values.set(2, forKey: "a", durability: .synced)
-            async let batch: Void = values.setAll((0..<9).map { ("b\($0)", 1) }, durability: .synced)
+            async let batch: Void = values.setAll(
+                (0..<9).map { ("b\($0)", 1) }, durability: .synced)
             await gate.waitForArrival()
             #expect(try values["a", as: Int.self] == 1)
             #expect(try values["b3", as: Int.self] == nil)
@@ -58,7 +60,9 @@ import Testing
                 await gate.waitForArrival()
                 for key in 0..<8 {
                     group.addTask { try await values.set(key, forKey: "\(key)") }
-                    group.addTask { try await values.set(key, forKey: "\(key)", durability: .synced) }
+                    group.addTask {
+                        try await values.set(key, forKey: "\(key)", durability: .synced)
+                    }
                 }
                 group.addTask { try await values.removeValue(forKey: "none") }
                 group.addTask { try await workspace.compact() }
@@ -84,7 +88,9 @@ import Testing
             try await values.set(1, forKey: "a")
             plan.failNext()
             for durability in [Durability.synced, .process, .interval(.seconds(1))] {
-                await #expect { try await values.set(2, forKey: "a", durability: durability) } throws: {
+                await #expect {
+                    try await values.set(2, forKey: "a", durability: durability)
+                } throws: {
                     ($0 as? RoostError)?.code == .poisoned
                 }
                 #expect(try values["a", as: Int.self] == 1)

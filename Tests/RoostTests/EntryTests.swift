@@ -13,7 +13,9 @@ import Testing
             #expect(absent.value == nil && absent.version == 0)
             let first = try await settings.replace(absent, with: "one")
             #expect(first.version > 0)
-            await #expect(throws: RoostError.self) { try await settings.replace(absent, with: "no") }
+            await #expect(throws: RoostError.self) {
+                try await settings.replace(absent, with: "no")
+            }
             let second = try await settings.replace(first, with: "two", durability: .synced)
             #expect(second.version > first.version)
             do {
@@ -87,7 +89,9 @@ import Testing
                 for _ in 0..<8 {
                     group.addTask {
                         for _ in 0..<rounds {
-                            try await counters.update("n", default: 0, durability: durability) { $0 += 1 }
+                            try await counters.update("n", default: 0, durability: durability) {
+                                $0 += 1
+                            }
                         }
                     }
                 }

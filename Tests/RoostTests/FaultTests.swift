@@ -10,7 +10,9 @@ import Testing
         shardCount: 2, durability: .process, memoryBudgetBytes: 1 << 16)
 
     /// Writes and compacts in several rounds; returns what was acknowledged.
-    private func run(_ workspace: Workspace, _ plan: FaultPlan, _ expected: inout [String: Int?]) async {
+    private func run(_ workspace: Workspace, _ plan: FaultPlan, _ expected: inout [String: Int?])
+        async
+    {
         let values = workspace.dictionary("values")
         for round in 0..<3 {
             for key in 0..<12 {
@@ -28,7 +30,9 @@ import Testing
         }
     }
 
-    private func check(_ workspace: Workspace, _ expected: [String: Int?], _ comment: Comment) throws {
+    private func check(_ workspace: Workspace, _ expected: [String: Int?], _ comment: Comment)
+        throws
+    {
         for (key, value) in expected {
             let found = try workspace.dictionary("values")[key, as: Int.self]
             #expect(found == value, comment)
@@ -40,8 +44,9 @@ import Testing
         for failing in stride(from: 4, to: 400, by: 5) {
             let isDone = try await withTemporaryDirectory { path in
                 let plan = FaultPlan(failAt: failing, isCrash: false)
-                guard let workspace = try? await Workspace.open(
-                    at: path, configuration: configuration, fileSystem: plan.fileSystem())
+                guard
+                    let workspace = try? await Workspace.open(
+                        at: path, configuration: configuration, fileSystem: plan.fileSystem())
                 else { return false }
                 var expected: [String: Int?] = [:]
                 await run(workspace, plan, &expected)
@@ -69,8 +74,9 @@ import Testing
         for failing in stride(from: 4, to: 400, by: 7) {
             let isDone = try await withTemporaryDirectory { path in
                 let plan = FaultPlan(failAt: failing)
-                guard let workspace = try? await Workspace.open(
-                    at: path, configuration: configuration, fileSystem: plan.fileSystem())
+                guard
+                    let workspace = try? await Workspace.open(
+                        at: path, configuration: configuration, fileSystem: plan.fileSystem())
                 else { return false }
                 var expected: [String: Int?] = [:]
                 await run(workspace, plan, &expected)

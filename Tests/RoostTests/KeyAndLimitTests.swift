@@ -29,7 +29,10 @@ private struct Refusing: Codable, Sendable {
             let composed = "caf\u{e9}"
             let decomposed = "cafe\u{301}"
             #expect(composed == decomposed)
-            let keys = [composed, decomposed, "", "\0", "a\0", "a", "ab", String(repeating: "k", count: 65_536)]
+            let keys = [
+                composed, decomposed, "", "\0", "a\0", "a", "ab",
+                String(repeating: "k", count: 65_536),
+            ]
             var workspace = try await home.open()
             for (number, key) in keys.enumerated() {
                 try await workspace.dictionary("d").set(number, forKey: key)
@@ -66,7 +69,8 @@ private struct Refusing: Codable, Sendable {
             let longKey = String(repeating: "k", count: 65_537)
             #expect(await code { try await values.set(1, forKey: longKey) } == .keyTooLarge)
             #expect(await code { try await values.removeValue(forKey: longKey) } == .keyTooLarge)
-            #expect(await code { try await values.setAll([("b", 1), (longKey, 2)]) } == .keyTooLarge)
+            #expect(
+                await code { try await values.setAll([("b", 1), (longKey, 2)]) } == .keyTooLarge)
             let longName = workspace.dictionary(String(repeating: "n", count: 256))
             #expect(await code { try await longName.set(1, forKey: "a") } == .keyTooLarge)
             let large = Data(count: (256 << 20) + 1)
@@ -109,7 +113,9 @@ private struct Refusing: Codable, Sendable {
             let bad = Refusing(refuses: true)
             let good = Refusing(refuses: false)
             #expect(await code { try await values.set(bad, forKey: "a") } == .encodingFailed)
-            #expect(await code { try await values.setAll([("b", good), ("c", bad)]) } == .encodingFailed)
+            #expect(
+                await code { try await values.setAll([("b", good), ("c", bad)]) } == .encodingFailed
+            )
             #expect(
                 await code {
                     try await workspace.write { batch in

@@ -41,7 +41,8 @@ import Testing
         let dictionary = workspace.dictionary("values")
         for (key, number) in values {
             let text = try dictionary.value(forKey: key, as: String.self)
-            let found = try #require(text?.split(separator: " ").first.flatMap { Int($0) }, "\(key)")
+            let found = try #require(
+                text?.split(separator: " ").first.flatMap { Int($0) }, "\(key)")
             #expect(found >= number, "\(key)")
             #expect(text == "\(found) " + String(repeating: "x", count: found % 300))
         }

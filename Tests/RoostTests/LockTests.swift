@@ -4,7 +4,9 @@ import RoostTestSupport
 import Testing
 
 @Suite struct LockTests {
-    private func openFails(_ path: String, _ access: Workspace.Configuration.Access) async -> RoostError.Code? {
+    private func openFails(_ path: String, _ access: Workspace.Configuration.Access) async
+        -> RoostError.Code?
+    {
         do {
             _ = try await Workspace.open(at: path, configuration: .init(access: access))
             return nil

@@ -94,7 +94,9 @@ private struct ModelRun {
             model.set(nil, name, key)
         case 21..<26: try await writeBatch()
         case 26, 27:
-            let pairs = (0..<model.random.below(12)).map { _ in (model.anyKey(), model.random.below(99)) }
+            let pairs = (0..<model.random.below(12)).map { _ in
+                (model.anyKey(), model.random.below(99))
+            }
             try await dictionary.setAll(pairs, durability: model.anyDurability())
             for (key, value) in pairs { model.set(.int(value), name, key) }
         case 28:
@@ -114,7 +116,8 @@ private struct ModelRun {
     /// Several changes in several dictionaries at once; of several to one key the last counts.
     private mutating func writeBatch() async throws {
         let model = model
-        let (result, after) = try await workspace.write(durability: self.model.anyDurability()) { batch in
+        let (result, after) = try await workspace.write(durability: self.model.anyDurability()) {
+            batch in
             var after = model
             if after.random.once(in: 6) {
                 let name = after.anyDictionary()
@@ -169,4 +172,3 @@ private struct ModelRun {
         #expect(names == Model.dictionaries.filter { !model.keys(of: $0).isEmpty }, comment)
     }
 }
-

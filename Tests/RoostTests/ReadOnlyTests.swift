@@ -12,12 +12,15 @@ import Testing
         let values = workspace.dictionary("values")
         for number in 0..<100 { try await values.set(number, forKey: "cold-\(number)") }
         try await workspace.compact()
-        for number in 0..<10 { try await values.set(number, forKey: "hot-\(number)", durability: .process) }
+        for number in 0..<10 {
+            try await values.set(number, forKey: "hot-\(number)", durability: .process)
+        }
         try copyDirectory("\(path)/live", to: "\(path)/copy")
         try await workspace.close()
-        let name = try #require(try fileNames(in: "\(path)/copy", prefix: "log").first { name in
-            try readBytes("\(path)/copy/\(name)").contains { $0 != 0 }
-        })
+        let name = try #require(
+            try fileNames(in: "\(path)/copy", prefix: "log").first { name in
+                try readBytes("\(path)/copy/\(name)").contains { $0 != 0 }
+            })
         var bytes = try readBytes("\(path)/copy/\(name)")
         let end = try #require(bytes.lastIndex { $0 != 0 })
         bytes[end] ^= 1
@@ -68,7 +71,9 @@ import Testing
                 { try await workspace.compact() },
             ]
             for write in writes {
-                await #expect { try await write() } throws: { ($0 as? RoostError)?.code == .readOnly }
+                await #expect { try await write() } throws: {
+                    ($0 as? RoostError)?.code == .readOnly
+                }
             }
             #expect(try values.count == 0)
             try await workspace.close()

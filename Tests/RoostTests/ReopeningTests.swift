@@ -21,7 +21,8 @@ private struct Draft: Codable, Equatable, Sendable {
             try await values.set("text", forKey: "string")
             try await values.set(Data([1, 2, 3]), forKey: "data")
             try await values.set([UInt8](repeating: 7, count: 1000), forKey: "bytes")
-            try await values.set(Draft(title: "a", tags: ["b"]), forKey: "draft", durability: .synced)
+            try await values.set(
+                Draft(title: "a", tags: ["b"]), forKey: "draft", durability: .synced)
             func check() throws {
                 #expect(try values["bool", as: Bool.self] == true)
                 #expect(try values.value(forKey: "int", as: Int.self) == -42)
@@ -34,7 +35,10 @@ private struct Draft: Codable, Equatable, Sendable {
                 #expect(try values["draft", as: Draft.self] == Draft(title: "a", tags: ["b"]))
                 #expect(try values["missing", as: Int.self] == nil)
                 #expect(try values.count == 8)
-                #expect(try values.keys == ["bool", "bytes", "data", "double", "draft", "int", "string", "uint8"])
+                #expect(
+                    try values.keys == [
+                        "bool", "bytes", "data", "double", "draft", "int", "string", "uint8",
+                    ])
             }
             try check()
             try await workspace.close()

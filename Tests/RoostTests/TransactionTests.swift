@@ -7,7 +7,8 @@ import Testing
 /// What one transaction does; `HistoryTests` has what many at once do.
 @Suite struct TransactionTests {
     @Test(arguments: WorkspaceKind.allCases)
-    func aTransactionReadsItsOwnWritesAndLeavesNothingWhenItThrows(kind: WorkspaceKind) async throws {
+    func aTransactionReadsItsOwnWritesAndLeavesNothingWhenItThrows(kind: WorkspaceKind) async throws
+    {
         struct Refused: Error {}
         try await kind.withHome { home in
             var workspace = try await home.open()

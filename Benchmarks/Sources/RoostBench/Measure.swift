@@ -30,7 +30,9 @@ func median(_ values: [Double]) -> Double {
 /// What the kernel says this process has read from files by `read` and by page faults, where it
 /// says so.
 func bytesReadFromDisk() -> Int? {
-    guard let text = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8) else { return nil }
+    guard let text = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8) else {
+        return nil
+    }
     for line in text.split(separator: "\n") where line.hasPrefix("read_bytes:") {
         return Int(line.split(separator: " ").last ?? "")
     }

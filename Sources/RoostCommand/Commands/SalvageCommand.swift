@@ -37,7 +37,8 @@ struct SalvageCommand: AsyncParsableCommand {
         let state =
             report.losses.isEmpty
             ? "nothing lost" : report.isComplete ? "nothing lost that was promised" : "see above"
-        return "\(grouped(report.recordCount)) records written, from \(report.fileCount) files; \(state)"
+        return
+            "\(grouped(report.recordCount)) records written, from \(report.fileCount) files; \(state)"
     }
 
     private static func text(_ loss: SalvageReport.Loss) -> String {

@@ -82,7 +82,8 @@ extension Compactor {
         }
         let fresh = Dictionary(uniqueKeysWithValues: readers.compactMap { $0 })
         for reader in fresh.values {
-            schedule.snapshotBytesWritten.wrappingAdd(reader.footer.fileSizeBytes, ordering: .relaxed)
+            schedule.snapshotBytesWritten.wrappingAdd(
+                reader.footer.fileSizeBytes, ordering: .relaxed)
             if generation > 0 { rewrittenGenerations[reader.footer.number] = generation }
         }
         if !fresh.isEmpty { try directory.sync() }

@@ -14,7 +14,9 @@ extension Compactor {
             }
             // As many at a time as there are threads: a flush that comes due need not wait long.
             try await mergeTogether(Array(due.prefix(buildThreads.count)))
-            if due.isEmpty || log.map({ $0.totalBytes >= schedule.nextFlushBytes }) == true { return }
+            if due.isEmpty || log.map({ $0.totalBytes >= schedule.nextFlushBytes }) == true {
+                return
+            }
         }
     }
 

@@ -85,7 +85,8 @@ struct KeySorter {
             if end - begin > 1 {
                 entries[begin..<end].sort {
                     compareBytes(
-                        Operation(location: $0.location).key, Operation(location: $1.location).key) < 0
+                        Operation(location: $0.location).key, Operation(location: $1.location).key)
+                        < 0
                 }
             }
             begin = end

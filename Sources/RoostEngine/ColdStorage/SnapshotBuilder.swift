@@ -191,14 +191,18 @@ struct SnapshotBuilder: Sendable {
     }
 
     /// A dictionary trained from values spread evenly over a snapshot.
-    static func trainDictionary(_ snapshot: SnapshotReader, recordCount: Int) throws -> CompressionDictionary {
+    static func trainDictionary(_ snapshot: SnapshotReader, recordCount: Int) throws
+        -> CompressionDictionary
+    {
         let stride = max(1, snapshot.groupCount / sampleCount)
         var samples: [[UInt8]] = []
         for index in Swift.stride(from: 0, to: snapshot.groupCount, by: stride) {
             let group = try snapshot.group(index)
             guard var cursor = RecordGroup.Cursor(group) else { continue }
             var taken = 0
-            while !cursor.isAtEnd, taken < max(1, sampleCount / snapshot.groupCount), let record = cursor.next() {
+            while !cursor.isAtEnd, taken < max(1, sampleCount / snapshot.groupCount),
+                let record = cursor.next()
+            {
                 guard record.isPut else { continue }
                 try snapshot.withValue(of: record) { addSample($0, to: &samples) }
                 taken += 1

@@ -121,7 +121,8 @@ extension Compactor {
         }
         guard count == reader.footer.recordCount else {
             throw RoostError(
-                .corrupt, "the snapshot has \(count) records; its footer says \(reader.footer.recordCount)",
+                .corrupt,
+                "the snapshot has \(count) records; its footer says \(reader.footer.recordCount)",
                 file: reader.path)
         }
     }
@@ -130,7 +131,8 @@ extension Compactor {
 extension VerificationReport {
     fileprivate mutating func check(_ body: (inout VerificationReport) throws -> Void) {
         do { try body(&self) } catch {
-            damages.append(error as? RoostError ?? RoostError(.io, "could not be read", cause: error))
+            damages.append(
+                error as? RoostError ?? RoostError(.io, "could not be read", cause: error))
         }
     }
 }

@@ -48,7 +48,9 @@ extension Salvage {
             found.append(Found(file: reader.name, offset: 0, sequence: nil))
             return
         }
-        if case .valid(let header) = reader.header { durable = max(durable, header.durableSequence) }
+        if case .valid(let header) = reader.header {
+            durable = max(durable, header.durableSequence)
+        }
         segments.append((reader, seed))
         let end = reader.forEachSalvagedFrame(seed) { offset in
             found.append(Found(file: reader.name, offset: offset, sequence: nil))
@@ -64,7 +66,8 @@ extension Salvage {
 
     private mutating func settle(_ found: [Found], _ durable: UInt64) {
         // Where the log that is there begins says nothing of what was before it, without a manifest.
-        var last = manifest?.flushedSequence ?? (found.first { $0.sequence != nil }?.sequence ?? 1) - 1
+        var last =
+            manifest?.flushedSequence ?? (found.first { $0.sequence != nil }?.sequence ?? 1) - 1
         var gap: Found?
         for item in found {
             guard let sequence = item.sequence else {

@@ -14,14 +14,16 @@ extension Salvage {
         }
         for number in numbers.sorted() {
             do {
-                let reader = try SnapshotReader(number: number, in: directory, toleratesDamage: true)
+                let reader = try SnapshotReader(
+                    number: number, in: directory, toleratesDamage: true)
                 report.fileCount += 1
                 if reader.isDictionaryDamaged {
                     report.losses.append(
                         .init(
                             file: FileName.snapshot(number).text,
                             offset: reader.footer.dictionaryOffset,
-                            reason: "its compression dictionary is damaged: compressed values are lost",
+                            reason:
+                                "its compression dictionary is damaged: compressed values are lost",
                             sequences: reader.footer.sequences))
                 }
                 snapshots.append(reader)
@@ -35,7 +37,8 @@ extension Salvage {
     }
 
     private mutating func noteLoss(
-        of snapshot: ManifestRecord.Snapshot?, number: UInt64? = nil, reason: String, offset: UInt64?
+        of snapshot: ManifestRecord.Snapshot?, number: UInt64? = nil, reason: String,
+        offset: UInt64?
     ) {
         var loss = SalvageReport.Loss(
             file: FileName.snapshot(snapshot?.number ?? number ?? 0).text, offset: offset,
@@ -70,7 +73,8 @@ extension Salvage {
             case .damaged(let offset, let error): damage.begin(offset, error.message)
             case .intact(let group, let number, let offset):
                 noteRecords(
-                    of: group, in: snapshot, at: .group(snapshot: index, index: number, offset: offset),
+                    of: group, in: snapshot,
+                    at: .group(snapshot: index, index: number, offset: offset),
                     &damage)
             }
         }

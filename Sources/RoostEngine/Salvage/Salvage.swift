@@ -48,7 +48,8 @@ package struct Salvage {
             report.losses.append(
                 .init(
                     file: FileName.manifest.text, offset: failure.offset,
-                    reason: "\(failure.message). What was removed before the last flush may be back"))
+                    reason: "\(failure.message). What was removed before the last flush may be back"
+                ))
         } else {
             report.fileCount += 1
         }
@@ -61,7 +62,9 @@ package struct Salvage {
         in directory: any Directory, _ entries: [DirectoryEntry], _ failure: inout RoostError?
     ) throws -> ManifestRecord? {
         do {
-            if let manifest = try ManifestFile.read(in: directory, entries: entries) { return manifest }
+            if let manifest = try ManifestFile.read(in: directory, entries: entries) {
+                return manifest
+            }
             failure = RoostError(.corrupt, "there is no manifest")
         } catch let error as RoostError where error.code != .unsupportedVersion {
             failure = error

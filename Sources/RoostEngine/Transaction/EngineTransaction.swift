@@ -153,7 +153,9 @@ package struct EngineTransaction: ~Copyable {
     private func ownChange(_ key: String, _ name: DictionaryName) -> OwnChange {
         let change = name.withRecordKey(key) { recordKey in
             let hash = engine.hashSeed.hash(recordKey)
-            return latest[hash].flatMap { batch.change(at: $0, hash: hash, of: recordKey, clock: engine.clock) }
+            return latest[hash].flatMap {
+                batch.change(at: $0, hash: hash, of: recordKey, clock: engine.clock)
+            }
         }
         if let change { return change.value.map { .put($0) } ?? .removed }
         return clearedDictionaries.contains(name.prefix) ? .removed : .unchanged
@@ -210,7 +212,10 @@ extension EncodedBatch {
             let operation = Operation(address: bytes.baseAddress! + begin)
             let valueBegin = begin + Operation.headerSizeBytes + operation.keyCount
             let value = valueBegin..<(valueBegin + operation.valueCount)
-            return (Array(operation.key), operation.isPut && clock.isLive(operation.deadline) ? value : nil)
+            return (
+                Array(operation.key),
+                operation.isPut && clock.isLive(operation.deadline) ? value : nil
+            )
         }
     }
 

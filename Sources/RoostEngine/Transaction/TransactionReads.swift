@@ -92,9 +92,10 @@ final class ShardReads: Sendable {
             }
         }
         if isAnyKeyChanged && !faults.contains(.ignoredReads) { return false }
-        return faults.contains(.ignoredRanges) || !ranges.contains { range in
-            state.layers.isAnyChanged(since: view.id) { range.contains($0) }
-        }
+        return faults.contains(.ignoredRanges)
+            || !ranges.contains { range in
+                state.layers.isAnyChanged(since: view.id) { range.contains($0) }
+            }
     }
 
     // MARK: While the transaction is staged

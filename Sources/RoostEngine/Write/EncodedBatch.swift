@@ -32,7 +32,9 @@ package struct EncodedBatch: Sendable {
     package mutating func put(_ value: EncodedValue, forKey key: String, in name: DictionaryName) {
         if let error = checkSizes(key: key, value: value) { return fail(error) }
         name.withRecordKey(key) { recordKey in
-            append(value.operationKind, key: recordKey, valueCount: value.count) { value.write(to: $0) }
+            append(value.operationKind, key: recordKey, valueCount: value.count) {
+                value.write(to: $0)
+            }
             noteChange(recordKey, name)
         }
     }
@@ -95,7 +97,8 @@ package func checkSizes(key: String, value: EncodedValue?) -> RoostError? {
         return RoostError(
             .keyTooLarge, "the key has \(keyCount) bytes; up to \(Limits.keySizeBytes) are allowed")
     }
-    let overhead = value.map { $0.kind & ValueHeader.flags == 0 ? 1 : Limits.valueOverheadBytes } ?? 0
+    let overhead =
+        value.map { $0.kind & ValueHeader.flags == 0 ? 1 : Limits.valueOverheadBytes } ?? 0
     if let value, value.count - overhead > Limits.valueSizeBytes {
         return RoostError(
             .valueTooLarge,

@@ -23,7 +23,8 @@ import Testing
         var model: [String: Entry] = [:]
         /// The latest time that the open engine has read.
         var latest: UInt64 = 0
-        var engine: Engine!
+        private var opened: Engine?
+        var engine: Engine { opened! }
         var flushCount: UInt64 = 0
         let name = DictionaryName("d")!
         /// Always there, and expiring: looking at it makes the engine read the clock.
@@ -42,7 +43,7 @@ import Testing
             configuration.flushThresholdBytes = 4 << 10
             configuration.backlogLimitBytes = 1 << 20
             configuration.wallClock = { [wall] in wall.time.withLock { $0 } }
-            engine = try await Engine.open(
+            opened = try await Engine.open(
                 at: path, fileSystem: PosixFileSystem(), configuration: configuration)
             latest = 0
             try await put(sentinel, .init(milliseconds: 1 << 60))

@@ -47,7 +47,8 @@ extension Client {
         try check(has && count == 3, "a view reads")
         let view = try workspace.readView()
         try await people.removeAll()
-        try check(try view.keys(of: people, prefix: "eu/") == ["eu/ada", "eu/alan"], "a view stays")
+        try check(
+            try view.keys(of: people, prefix: "eu/") == ["eu/ada", "eu/alan"], "a view stays")
         var found: [String] = []
         for try await (key, user) in try view.entries(of: people, as: User.self, limit: 2) {
             try check(key == user.name, "an entry has its value")
