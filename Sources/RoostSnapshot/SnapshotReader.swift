@@ -5,24 +5,21 @@ import Synchronization
 /// One snapshot file, mapped. Immutable; every call checks the checksum of each line and group
 /// that it uses, and no length in them is believed.
 ///
-/// Opening reads the header, the footer and the compression dictionary, no key and no value.
+/// Opening reads the header and the footer, no key and no value.
 package final class SnapshotReader: Sendable {
     package let footer: SnapshotFooter
     package let path: String
     package let region: MappedRegion
-    package let dictionary: CompressionDictionary
-    /// Whether the compression dictionary is not what was written; then nothing is decompressed.
-    package let isDictionaryDamaged: Bool
+    /// Where this reader's copy of the compression dictionary is, whose checksum held; 0 before it
+    /// was needed. Set once.
+    let dictionaryCopy = Atomic<UInt>(0)
     private let groupBits: Int
     /// About a group of records of 100 bytes. Past a file's end asks for nothing.
     private static let prefetchedLineCount = 12
     let countCache = Mutex(SnapshotCountCache())
     let fences = Mutex(SnapshotFenceCache())
 
-    /// With `toleratesDamage` a damaged compression dictionary is no error.
-    package init(
-        number: UInt64, in directory: any Directory, toleratesDamage: Bool = false
-    ) throws {
+    package init(number: UInt64, in directory: any Directory) throws {
         let file = try directory.openFile(FileName.snapshot(number).text, writable: false)
         path = file.path
         region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
@@ -40,18 +37,10 @@ package final class SnapshotReader: Sendable {
                 .corrupt, reason, file: file.path,
                 offset: UInt64(max(0, region.sizeBytes - SnapshotFooter.sizeBytes)))
         }
-        let bytes = UnsafeRawBufferPointer(
-            start: region.base + Int(footer.dictionaryOffset), count: Int(footer.dictionaryCount))
-        isDictionaryDamaged = footer.dictionarySeed.checksum(bytes) != footer.dictionaryChecksum
-        guard !isDictionaryDamaged || toleratesDamage else {
-            throw RoostError(
-                .corrupt, "the compression dictionary's checksum does not hold", file: file.path,
-                offset: footer.dictionaryOffset)
-        }
-        dictionary = CompressionDictionary(
-            bytes: Array(bytes), recordCount: footer.dictionaryRecordCount)
         groupBits = IndexLine.groupBits(groupCount: Int(footer.groupCount))
     }
+
+    deinit { UnsafeRawPointer(bitPattern: dictionaryCopy.load(ordering: .acquiring))?.deallocate() }
 
     package var groupCount: Int { Int(footer.groupCount) }
 
@@ -171,12 +160,11 @@ package final class SnapshotReader: Sendable {
     ) throws {
         let headerCount = record.uncompressedCount
         target.copyMemory(from: .init(rebasing: record.stored[..<headerCount]))
-        let isWhole = dictionary.bytes.withUnsafeBytes {
+        guard
             decompress(
-                .init(rebasing: record.stored[headerCount...]), dictionary: $0,
+                .init(rebasing: record.stored[headerCount...]), dictionary: try dictionaryBytes(),
                 into: .init(rebasing: target[headerCount...]))
-        }
-        guard isWhole else {
+        else {
             throw damaged("a value does not decompress", at: record.suffix.baseAddress!)
         }
     }

@@ -4,7 +4,8 @@ import Testing
 /// Short workloads, each crashed at every step in every way that it may leave the disk.
 @Suite("Crash states", .serialized)
 struct CrashEnumerationTests {
-    @Test(arguments: CrashWorkload.all.indices)
+    /// `roost-simulate enumerate` takes all of them.
+    @Test(arguments: Array(stride(from: 0, to: CrashWorkload.all.count, by: 3)))
     func everyStateOpensWithWhatWasSafe(index: Int) async throws {
         let workload = CrashWorkload.all[index]
         let enumeration = try await workload.explore()

@@ -85,9 +85,9 @@ final class RecordRun {
 
     /// To be called before `copyPut`: values compressed against the dictionary of a writer can be
     /// copied to it. Compared once, not for every record.
-    func prepareCopies(to dictionary: CompressionDictionary) {
+    func prepareCopies(to dictionary: CompressionDictionary) throws {
         if case .snapshot(let cursor) = kind {
-            copiesCompressed = cursor.snapshot.dictionary == dictionary
+            copiesCompressed = try cursor.snapshot.dictionary() == dictionary
         }
     }
 

@@ -53,7 +53,7 @@ struct SnapshotBuilder: Sendable {
     }
 
     private func source(_ job: Job) throws -> Source {
-        var dictionary = job.existing.last?.dictionary ?? .init()
+        var dictionary = try job.existing.last?.dictionary() ?? .init()
         switch job.origin {
         case .table(let table):
             let sorted = SortedTable(table)
@@ -122,7 +122,7 @@ struct SnapshotBuilder: Sendable {
     private func add(
         _ runs: [RecordRun], to writer: inout SnapshotWriter, _ dropsTombstones: Bool
     ) throws {
-        for run in runs { run.prepareCopies(to: writer.dictionary) }
+        for run in runs { try run.prepareCopies(to: writer.dictionary) }
         let cursor = MergeCursor(runs)
         var steps = 0
         while let run = cursor.current {

@@ -114,6 +114,7 @@ extension Compactor {
             try cursor.moveToNext()
         }
         counts.finish()
+        _ = try reader.dictionary()
         guard try reader.dictionaryCounts() == counts else {
             throw reader.damaged(
                 "the dictionaries' counts are not those of the records",

@@ -14,18 +14,9 @@ extension Salvage {
         }
         for number in numbers.sorted() {
             do {
-                let reader = try SnapshotReader(
-                    number: number, in: directory, toleratesDamage: true)
+                let reader = try SnapshotReader(number: number, in: directory)
                 report.fileCount += 1
-                if reader.isDictionaryDamaged {
-                    report.losses.append(
-                        .init(
-                            file: FileName.snapshot(number).text,
-                            offset: reader.footer.dictionaryOffset,
-                            reason:
-                                "its compression dictionary is damaged: compressed values are lost",
-                            sequences: reader.footer.sequences))
-                }
+                noteDictionary(of: reader)
                 snapshots.append(reader)
             } catch let error as RoostError where error.code != .unsupportedVersion {
                 let known = all.first { $0.number == number }
@@ -34,6 +25,17 @@ extension Salvage {
         }
         if manifest == nil { leaveOutMerged() }
         for index in snapshots.indices { noteRecords(ofSnapshot: index) }
+    }
+
+    private mutating func noteDictionary(of reader: SnapshotReader) {
+        do { _ = try reader.dictionary() } catch {
+            report.losses.append(
+                .init(
+                    file: FileName.snapshot(reader.footer.number).text,
+                    offset: reader.footer.dictionaryOffset,
+                    reason: "its compression dictionary is damaged: compressed values are lost",
+                    sequences: reader.footer.sequences))
+        }
     }
 
     private mutating func noteLoss(
@@ -113,7 +115,6 @@ extension Salvage {
 
     private func isReadable(_ record: RecordGroup.Record, of snapshot: SnapshotReader) -> Bool {
         guard record.isPut, record.flags.contains(.compressed) else { return true }
-        if snapshot.isDictionaryDamaged { return false }
         do {
             try snapshot.withValue(of: record) { _ in }
             return true
