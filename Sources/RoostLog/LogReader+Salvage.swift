@@ -15,8 +15,10 @@ extension LogReader {
             ? nil : seed
     }
 
-    /// Visits every frame that checks, wherever it stands, in the order of the file; `onBreak` is
-    /// called with the offset where others should be. Returns where the last one ends.
+    /// Visits every frame that checks, wherever it stands, in the order of the file, up to a seal;
+    /// `onBreak` is called with the offset where others should be. Returns where the last one ends.
+    ///
+    /// Behind a seal there may be what an opening was cutting off when it was stopped.
     ///
     /// The work is bounded by four checksums of the segment, for bytes that look like many long
     /// frames; behind that nothing is looked for.
@@ -34,9 +36,10 @@ extension LogReader {
             }
             if let frame = Frame.view(in: bytes, at: offset, seed: seed) {
                 if offset > end { try onBreak(end) }
-                if !frame.flags.contains(.seal) { try visit(frame) }
                 offset += frame.sizeBytes
                 end = offset
+                if frame.flags.contains(.seal) { break }
+                try visit(frame)
                 continue
             }
             // No frame begins with sixteen zeros.

@@ -188,7 +188,7 @@ package struct LogRecovery {
     /// Before this opening a sync of it may have failed. The kernel then still shows the pages
     /// and takes them for clean: a sync would succeed without writing them. The last segment's
     /// seal may be such a page though all batches before it are on disk: where an opening cut the
-    /// log, and failed to sync the seal.
+    /// log, and the first sync behind it failed.
     private func rewriteUncertain() throws {
         for reader in readers {
             guard case .valid(let header) = reader.header, let kept = kept[reader.number] else {
@@ -215,9 +215,10 @@ package struct LogRecovery {
             segment: tail.segment, offset: UInt64(tail.offset)
         ).text
         let finished = FileName.tornTail(segment: tail.segment, offset: UInt64(tail.offset)).text
-        if try directory.entries().contains(where: { $0.name == unfinished }) {
-            try directory.remove(unfinished)
-        }
+        let names = try directory.entries().map(\.name)
+        // What stands there now is what an opening that was stopped has left of it.
+        if names.contains(finished) { return }
+        if names.contains(unfinished) { try directory.remove(unfinished) }
         let copy = try directory.createFile(unfinished)
         let start = UnsafeRawPointer(reader.region.base) + tail.offset
         try copy.write(.init(start: start, count: tail.sizeBytes), at: 0)
@@ -228,11 +229,10 @@ package struct LogRecovery {
     /// Puts a seal where the kept frames end, and ends the file there.
     private func seal(_ reader: LogReader, at offset: Int) throws {
         guard case .valid(let header) = reader.header else { return }
-        // All of the tail goes before the seal stands: a crash between leaves a short file
-        // without one, which the next recovery cuts in the same place. A file that was cut
-        // within the last frame's padding gets it back.
+        // The first sync of a later batch covers this. A crash before it leaves any part: without
+        // the seal the next recovery cuts in the same place, and behind it nothing is read. A
+        // file that was cut within the last frame's padding gets it back.
         try reader.file.truncate(to: UInt64(offset))
-        try reader.file.syncData()
         let frame = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Frame.headerSizeBytes, alignment: 8)
         defer { frame.deallocate() }
@@ -240,6 +240,5 @@ package struct LogRecovery {
             at: frame.baseAddress!, payloadCount: 0, sequence: max(lastSequence, 1),
             durableSequence: lastSequence, flags: .seal, seed: header.seed)
         try reader.file.write(.init(frame), at: UInt64(offset))
-        try reader.file.syncData()
     }
 }

@@ -15,12 +15,18 @@ package struct CrashEnumeration {
         let changes: [History.Change]
         let durability: Durability
         let body: (@Sendable (Engine) async throws -> Void)?
+        var isTorn = false
 
         /// A batch.
         package static func write(_ changes: [History.Change], _ durability: Durability = .process)
             -> Step
         {
             Step(changes: changes, durability: durability, body: nil)
+        }
+
+        /// An opening's last batch: the process dies in the middle of its write.
+        package static func tear(_ changes: [History.Change]) -> Step {
+            Step(changes: changes, durability: .process, body: nil, isTorn: true)
         }
 
         /// A call after which all batches before it are on disk.
@@ -62,14 +68,20 @@ package struct CrashEnumeration {
             fileSystem.record()
             let marks = try await take(steps, on: fileSystem, &history)
             let images = fileSystem.recorded()
+            var torn: Disk?
             for (index, image) in images.enumerated() {
                 try await explore(image, index, marks)
                 guard index + 1 < images.count,
                     let half = image.halfWritten(towards: images[index + 1])
                 else { continue }
                 try await exploreHalf(half, index, marks)
+                torn = half
             }
             disk = fileSystem.turnOff().afterKill()
+            if steps.last?.isTorn == true, let torn {
+                disk = torn.afterKill()
+                history = marks[marks.count - 2].history
+            }
         }
     }
 

@@ -170,6 +170,14 @@ package struct CrashWorkload: Sendable {
             openings: (1...2).map { number in
                 (0..<4).map { .write([put("\($0)", number, 1500)]) }
             }, allowsMapping: false, segmentSizeBytes: 4096),
+        // The first opening's batches end where a seal lies in two sectors.
+        CrashWorkload(
+            name: "torn writes, and synced ones after them, without mapping",
+            openings: [
+                [.write([put("x", 1, 392)]), .tear([put("y", 1, 900)])],
+                [.write([put("y", 2)], .synced), .write([put("x", 2)]), .tear([put("z", 2)])],
+                [.write([put("z", 3)], .synced)],
+            ], allowsMapping: false),
         CrashWorkload(
             name: "full segments in every opening",
             openings: (1...3).map { number in

@@ -241,9 +241,9 @@ private actor BlockingOpening {
         var durable = recovered.durableSequence
         if recovered.lastSyncedSequence > durable {
             // Somebody waited for these and was never told: before a read shows them, they must
-            // be what a crash cannot take back.
+            // be what a crash cannot take back. Their names are: where there is a log, the opening
+            // has begun with that.
             for file in kept { try file.syncData() }
-            try parts.directory.sync()
             durable = recovered.lastSequence
         }
         let tail = Int(min(parts.tailSizeBytes, UInt64(LogWriter.largestSegmentSizeBytes)))
