@@ -21,6 +21,13 @@ func nanoseconds(
     return (Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / Double(count)
 }
 
+/// What all of this process's threads have had of the processors: other programs disturb it least.
+func processSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
 func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     let middle = sorted.count / 2

@@ -90,10 +90,4 @@ struct Scans: AsyncParsableCommand {
                 format: "%@ %12.0f ns  %12.0f /s",
                 name.padding(toLength: 44, withPad: " ", startingAt: 0), least, 1e9 / least))
     }
-
-    private func processSeconds() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
 }

@@ -22,29 +22,36 @@ struct Single: AsyncParsableCommand {
 
     @Flag(help: "Leave the workspace and print its path.")
     var keep = false
+    @Option(
+        help:
+            "Read this workspace, which a run with --keep has left: then a profile shows nothing else."
+    )
+    var workspace: String?
 
     func run() async throws {
-        let path = "\(directory)/roost-bench-\(UUID().uuidString)"
+        let path = self.workspace ?? "\(directory)/roost-bench-\(UUID().uuidString)"
         let workload = Workload(keyCount: keys)
         let configuration = Workspace.Configuration(durability: .process)
         var workspace = try await Workspace.open(at: path, configuration: configuration)
         var bytes = workspace.dictionary("bytes")
-        if operation != .put {
+        if operation != .put, self.workspace == nil {
             for index in 0..<keys {
                 try await bytes.set(workload.value(index), forKey: workload.key(index))
             }
         }
         if operation == .open { return try await measureOpenings(path, workspace, workload) }
-        if operation == .coldGet || operation == .absent {
+        if operation == .coldGet || operation == .absent, self.workspace == nil {
             try await workspace.compact()
             try await workspace.close()
             workspace = try await Workspace.open(at: path, configuration: configuration)
             bytes = workspace.dictionary("bytes")
         }
+        let begin = processSeconds()
         let cost = try await nanoseconds(per: count) { try await work(workload, bytes) }
-        print("\(operation.rawValue) \(Int(cost)) ns")
+        let processor = (processSeconds() - begin) * 1e9 / Double(count)
+        print("\(operation.rawValue) \(Int(cost)) ns, \(Int(processor)) ns of the processor")
         try await workspace.close()
-        if keep { return print(path) }
+        if keep || self.workspace != nil { return print(path) }
         try FileManager.default.removeItem(atPath: path)
     }
 
