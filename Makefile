@@ -18,16 +18,16 @@ FUZZ_SECONDS ?= 60
 demo: dependencies
 	$(SWIFT) run -c release roost demo --fixture Fixtures/packages.jsonl
 
-# What every change must pass: builds and runs all tests, the example client, and the clients of
-# the extra products.
+# What every change must pass: builds and runs all tests, the example client, the clients of the
+# extra products, and a part of each of the long runs. Takes half an hour on two cores.
 test: dependencies
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
 	$(MAKE) client
 	$(MAKE) extras
+	$(MAKE) prove
 
-# A part of each run of docs/RELIABILITY.md, which says what each shows, and how to have all of it:
-# before a release, and after a change of the engine.
+# A part of each run of docs/RELIABILITY.md, which says what each shows, and how to have all of it.
 prove: dependencies
 	scripts/prove $(SEEDS) $(FIRST_SEED) $(KILLS) $(FUZZ_SECONDS)
 

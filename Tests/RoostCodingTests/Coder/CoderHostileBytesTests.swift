@@ -14,6 +14,17 @@ import Testing
         } throws: { ($0 as? RoostError)?.code == .decodingFailed }
     }
 
+    /// A map of two bytes whose key says that it has five: the text behind the map is not its.
+    /// Found by the fuzzer's inputs under the address sanitizer: `allKeys` read a key before it
+    /// was known to end within the map.
+    @Test func aKeyThatReachesPastItsMapIsNotRead() {
+        let bytes: [UInt8] =
+            [2, 0, 0x0f, 9, 0x11, 2, 0x25] + "a".utf8 + [0x24] + "bcde".utf8
+        #expect {
+            _ = try coder.decode([AllKeys].self, from: bytes)
+        } throws: { "\($0)".contains("keys([])") }
+    }
+
     @Test func everyTruncation() throws {
         var generator = SeededGenerator(seed: 5)
         for _ in 0..<3 {
@@ -160,3 +171,19 @@ import Testing
 }
 
 private final class Linked: Decodable { var next: Linked? }
+
+/// The keys of a map, thrown so that what fails behind it does not hide them.
+private struct AllKeys: Decodable {
+    enum Found: Error { case keys([String]) }
+
+    struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        throw Found.keys(try decoder.container(keyedBy: Key.self).allKeys.map(\.stringValue))
+    }
+}

@@ -143,8 +143,10 @@ extension Place {
                 }
                 index += 1
             } else {
-                try body(.value(value))
-                value = CoderValue(start: try value.end(), limit: limit)
+                // Nothing of the key is read before it is known to end within the map.
+                let name = value
+                value = CoderValue(start: try name.end(), limit: limit)
+                try body(.value(name))
             }
             position = try value.end()
         }
