@@ -229,10 +229,12 @@ package struct LogRecovery {
     /// Puts a seal where the kept frames end, and ends the file there.
     private func seal(_ reader: LogReader, at offset: Int) throws {
         guard case .valid(let header) = reader.header else { return }
-        // The first sync of a later batch covers this. A crash before it leaves any part: without
-        // the seal the next recovery cuts in the same place, and behind it nothing is read. A
-        // file that was cut within the last frame's padding gets it back.
+        // All of the tail goes before the seal stands, behind which a scan wants zeros: a crash
+        // between leaves a short file without a seal, which the next recovery cuts in the same
+        // place. A file that was cut within the last frame's padding gets it back. The seal
+        // itself is covered by the first sync of a later batch.
         try reader.file.truncate(to: UInt64(offset))
+        try reader.file.syncData()
         let frame = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Frame.headerSizeBytes, alignment: 8)
         defer { frame.deallocate() }

@@ -1,4 +1,5 @@
 import RoostEngine
+import RoostFormat
 import RoostIO
 import RoostSimulation
 
@@ -10,6 +11,8 @@ import RoostSimulation
 ///   combinations of what it keeps. Past `combinationLimit` of them some are drawn at random.
 /// - Every `depthStride`th state is also opened on a machine that stops after each of the
 ///   opening's calls, and what that leaves is opened again.
+/// - Whoever opens writes a batch behind what is there, waits for the disk, and is killed; all of
+///   it is there for the next opening.
 package struct CrashEnumeration {
     package struct Step: Sendable {
         let changes: [History.Change]
@@ -43,6 +46,8 @@ package struct CrashEnumeration {
     package var depthStride = 40
     package private(set) var stateCount = 0
     package private(set) var nestedStateCount = 0
+
+    private let lastValue = [ValueKind.data.rawValue, 0]
 
     /// The oracle after a step, and how many calls had been made by then.
     private struct Mark {
@@ -198,12 +203,34 @@ package struct CrashEnumeration {
         _ tails: [RecoveryReport.TornTail] = []
     ) async throws -> [RecoveryReport.TornTail] {
         let fileSystem = SimulatedFileSystem(disk: disk)
+        var (engine, history) = try await compare(fileSystem, oracle, required, place)
+        // What this opening has made of it, and what is written behind it, the next one reads.
+        let last = [History.Change.put(dictionary: "last", key: "", value: lastValue)]
+        _ = try await engine.make(last, .synced)
+        history.append(.init(changes: last, isAwaited: true))
+        let opened = fileSystem.turnOff()
+        for tail in tails {
+            guard let name = tail.keptAs else { continue }
+            guard let sizeBytes = opened.sizeBytes(of: name), sizeBytes >= tail.sizeBytes else {
+                throw SimulationFailure("\(place): \(name) is gone, \(opened.listing)")
+            }
+        }
+        _ = try await compare(
+            SimulatedFileSystem(disk: opened.afterKill()), history, history.batches.count,
+            place + ", opened again")
+        return engine.recovery.tornTails
+    }
+
+    private func compare(
+        _ fileSystem: SimulatedFileSystem, _ oracle: History, _ required: Int, _ place: String
+    ) async throws -> (Engine, History) {
         let engine: Engine
         do {
             engine = try await Engine.open(
                 at: "/simulated", fileSystem: fileSystem, configuration: configuration)
         } catch {
-            throw SimulationFailure("\(place): opening failed: \(error) \(disk.listing)")
+            let listing = fileSystem.turnOff().listing
+            throw SimulationFailure("\(place): opening failed: \(error) \(listing)")
         }
         let kept = Int(engine.recovery.lastSequence)
         guard required <= kept, kept <= oracle.batches.count else {
@@ -214,13 +241,6 @@ package struct CrashEnumeration {
         if let difference = history.keep(kept, showing: try engine.content()) {
             throw SimulationFailure("\(place), \(kept) batches: \(difference)")
         }
-        let opened = fileSystem.turnOff()
-        for tail in tails {
-            guard let name = tail.keptAs else { continue }
-            guard let sizeBytes = opened.sizeBytes(of: name), sizeBytes >= tail.sizeBytes else {
-                throw SimulationFailure("\(place): \(name) is gone, \(opened.listing)")
-            }
-        }
-        return engine.recovery.tornTails
+        return (engine, history)
     }
 }
