@@ -188,7 +188,7 @@ package struct LogRecovery {
     /// Before this opening a sync of it may have failed. The kernel then still shows the pages
     /// and takes them for clean: a sync would succeed without writing them. The last segment's
     /// seal may be such a page though all batches before it are on disk: where an opening cut the
-    /// log, and the first sync behind it failed.
+    /// log, and failed to sync the seal.
     private func rewriteUncertain() throws {
         for reader in readers {
             guard case .valid(let header) = reader.header, let kept = kept[reader.number] else {
@@ -231,8 +231,7 @@ package struct LogRecovery {
         guard case .valid(let header) = reader.header else { return }
         // All of the tail goes before the seal stands, behind which a scan wants zeros: a crash
         // between leaves a short file without a seal, which the next recovery cuts in the same
-        // place. A file that was cut within the last frame's padding gets it back. The seal
-        // itself is covered by the first sync of a later batch.
+        // place. A file that was cut within the last frame's padding gets it back.
         try reader.file.truncate(to: UInt64(offset))
         try reader.file.syncData()
         let frame = UnsafeMutableRawBufferPointer.allocate(
@@ -242,5 +241,7 @@ package struct LogRecovery {
             at: frame.baseAddress!, payloadCount: 0, sequence: max(lastSequence, 1),
             durableSequence: lastSequence, flags: .seal, seed: header.seed)
         try reader.file.write(.init(frame), at: UInt64(offset))
+        // Before the next segment begins: an opening writes only the last one's seal again.
+        try reader.file.syncData()
     }
 }

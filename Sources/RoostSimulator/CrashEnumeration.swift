@@ -19,6 +19,7 @@ package struct CrashEnumeration {
         let durability: Durability
         let body: (@Sendable (Engine) async throws -> Void)?
         var isTorn = false
+        var syncFails = false
 
         /// A batch.
         package static func write(_ changes: [History.Change], _ durability: Durability = .process)
@@ -30,6 +31,11 @@ package struct CrashEnumeration {
         /// An opening's last batch: the process dies in the middle of its write.
         package static func tear(_ changes: [History.Change]) -> Step {
             Step(changes: changes, durability: .process, body: nil, isTorn: true)
+        }
+
+        /// An opening's last batch: a sync fails, and with it the batch.
+        package static func failSync(_ changes: [History.Change]) -> Step {
+            Step(changes: changes, durability: .synced, body: nil, syncFails: true)
         }
 
         /// A call after which all batches before it are on disk.
@@ -102,6 +108,13 @@ package struct CrashEnumeration {
             if let body = step.body {
                 try await body(engine)
                 history.durableCount = history.batches.count
+            } else if step.syncFails {
+                fileSystem.inject(Fault(.inputOutput, at: .sync))
+                do { _ = try await engine.make(step.changes, step.durability) } catch {
+                    // It may be there all the same, and nobody was told that it is.
+                    history.append(.init(changes: step.changes, isAwaited: true))
+                }
+                fileSystem.clearFaults()
             } else {
                 let isAwaited = step.durability == .synced
                 _ = try await engine.make(step.changes, step.durability)

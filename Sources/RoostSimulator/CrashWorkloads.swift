@@ -179,6 +179,15 @@ package struct CrashWorkload: Sendable {
                 [.write([put("z", 3)], .synced)],
             ], allowsMapping: false),
         CrashWorkload(
+            name: "torn writes, failed syncs, and synced ones after them, without mapping",
+            openings: (0..<4).flatMap { number in
+                [
+                    [.write([put("x", number)]), .tear([put("y", number, 900)])],
+                    [.failSync([put("y", number)])],
+                    [.write([put("z", number)], .synced)],
+                ]
+            }, allowsMapping: false),
+        CrashWorkload(
             name: "full segments in every opening",
             openings: (1...3).map { number in
                 (0..<3).map { .write([put("\($0)", number, 1500)], $0 == 1 ? .synced : .process) }
