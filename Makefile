@@ -2,10 +2,10 @@
 
 SWIFT ?= swift
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
-	$(wildcard Benchmarks/Package.swift Benchmarks/Sources) Extras/Package.swift Extras/Tests
+	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests
 
 .PHONY: demo test client extras bench format lint dependencies clean
-.PHONY: bench-quick guard guard-update guard-build
+.PHONY: bench-quick parts guard guard-update guard-build
 .PHONY: prove faults-sample crash simulate enumerate damage faults fuzz storms tsan asan mutations fixtures
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
@@ -110,6 +110,11 @@ bench:
 bench-quick:
 	$(MAKE) bench BENCH_KEYS=5000 BENCH_GROWTH_KEYS=1000,5000 BENCH_DFLAT_KEYS=1000 \
 		BENCH_ROUNDS=1 BENCH_OPTIONS="--operations 2000"
+
+# One call of each kind, for looking at one part while it is changed; PARTS chooses some of them.
+PARTS ?= .*
+parts: dependencies
+	$(SWIFT) package --package-path Benchmarks benchmark --target RoostParts --filter "$(PARTS)"
 
 # Instructions per operation against the thresholds in the repository.
 guard: guard-build

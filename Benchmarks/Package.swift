@@ -30,6 +30,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
+        // Without its traits, which count allocations and need more of the machine.
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
     ],
     targets: [
         .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
@@ -56,6 +58,15 @@ let package = Package(
                 .target(name: "CTkrzw", condition: peers),
             ],
             exclude: ["Coders/Protobuf/coders.proto"]),
+        .executableTarget(
+            name: "RoostParts",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostCoding", package: "roost"),
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/RoostParts",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(
             name: "RoostCount", dependencies: [.product(name: "Roost", package: "roost")]),
     ],
