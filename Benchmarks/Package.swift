@@ -58,9 +58,11 @@ let package = Package(
                 .target(name: "CTkrzw", condition: peers),
             ],
             exclude: ["Coders/Protobuf/coders.proto"]),
+        .target(name: "RoostSamples"),
         .executableTarget(
             name: "RoostParts",
             dependencies: [
+                "RoostSamples",
                 .product(name: "Roost", package: "roost"),
                 .product(name: "RoostCoding", package: "roost"),
                 .product(name: "Benchmark", package: "benchmark"),
@@ -68,7 +70,8 @@ let package = Package(
             path: "Benchmarks/RoostParts",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(
-            name: "RoostCount", dependencies: [.product(name: "Roost", package: "roost")]),
+            name: "RoostCount",
+            dependencies: ["RoostSamples", .product(name: "Roost", package: "roost")]),
     ],
     swiftLanguageModes: [.v6]
 )

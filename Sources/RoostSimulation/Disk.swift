@@ -32,11 +32,12 @@ package struct Disk: Sendable {
     /// half of the bytes that differ. `nil` where more than the content of one file differs.
     package func halfWritten(towards next: Disk) -> Disk? {
         guard entries.volatile == next.entries.volatile else { return nil }
-        let changed = inodes.keys.filter { id in
-            inodes[id]?.volatile.contents != next.inodes[id]?.volatile.contents
+        let changed = inodes.compactMap { id, inode -> (id: Int, old: [UInt8], new: [UInt8])? in
+            let old = inode.volatile.contents
+            let new = next.inodes[id]?.volatile.contents ?? []
+            return old == new ? nil : (id, old, new)
         }
-        guard changed.count == 1, let id = changed.first, let old = inodes[id]?.volatile.contents,
-            let new = next.inodes[id]?.volatile.contents, old.count == new.count,
+        guard changed.count == 1, let (id, old, new) = changed.first, old.count == new.count,
             let first = old.indices.first(where: { old[$0] != new[$0] }),
             let last = old.indices.last(where: { old[$0] != new[$0] }), first < last
         else { return nil }
@@ -69,11 +70,6 @@ package struct Disk: Sendable {
         let file = files[random.below(files.count)]
         guard let offset = inodes[file.value]?.flipBit(&random) else { return nil }
         return "a flipped bit of \(file.key) at \(offset)"
-    }
-
-    /// `nil` where there is no such file.
-    package func sizeBytes(of name: String) -> Int? {
-        entries.volatile[name].flatMap { inodes[$0]?.volatile.sizeBytes }
     }
 
     /// The files' names and sizes, for reports.

@@ -14,35 +14,15 @@ import RoostSimulation
 /// - Whoever opens writes a batch behind what is there, waits for the disk, and is killed; all of
 ///   it is there for the next opening.
 package struct CrashEnumeration {
-    package struct Step: Sendable {
-        let changes: [History.Change]
-        let durability: Durability
-        let body: (@Sendable (Engine) async throws -> Void)?
-        var isTorn = false
-        var syncFails = false
-
+    package enum Step: Sendable {
         /// A batch.
-        package static func write(_ changes: [History.Change], _ durability: Durability = .process)
-            -> Step
-        {
-            Step(changes: changes, durability: durability, body: nil)
-        }
-
+        case write([History.Change], Durability = .process)
         /// An opening's last batch: the process dies in the middle of its write.
-        package static func tear(_ changes: [History.Change]) -> Step {
-            Step(changes: changes, durability: .process, body: nil, isTorn: true)
-        }
-
+        case tear([History.Change])
         /// An opening's last batch: a sync fails, and with it the batch.
-        package static func failSync(_ changes: [History.Change]) -> Step {
-            Step(changes: changes, durability: .synced, body: nil, syncFails: true)
-        }
-
+        case failSync([History.Change])
         /// A call after which all batches before it are on disk.
-        package static func call(_ body: @escaping @Sendable (Engine) async throws -> Void) -> Step
-        {
-            Step(changes: [], durability: .synced, body: body)
-        }
+        case call(@Sendable (Engine) async throws -> Void)
     }
 
     package var configuration = EngineConfiguration()
@@ -89,7 +69,7 @@ package struct CrashEnumeration {
                 torn = half
             }
             disk = fileSystem.turnOff().afterKill()
-            if steps.last?.isTorn == true, let torn {
+            if case .tear = steps.last, let torn {
                 disk = torn.afterKill()
                 history = marks[marks.count - 2].history
             }
@@ -105,27 +85,36 @@ package struct CrashEnumeration {
         _ = history.keep(Int(engine.recovery.lastSequence), showing: try engine.content())
         marks.append(Mark(callCount: fileSystem.callCount, history: history))
         for step in steps {
-            if let body = step.body {
-                try await body(engine)
-                history.durableCount = history.batches.count
-            } else if step.syncFails {
+            switch step {
+            case .write(let changes, let durability):
+                try await write(changes, durability, to: engine, &history)
+            case .tear(let changes): try await write(changes, .process, to: engine, &history)
+            case .failSync(let changes):
                 fileSystem.inject(Fault(.inputOutput, at: .sync))
-                do { _ = try await engine.make(step.changes, step.durability) } catch {
+                do { _ = try await engine.make(changes, .synced) } catch {
                     // It may be there all the same, and nobody was told that it is.
-                    history.append(.init(changes: step.changes, isAwaited: true))
+                    history.append(.init(changes: changes, isAwaited: true))
                 }
                 fileSystem.clearFaults()
-            } else {
-                let isAwaited = step.durability == .synced
-                _ = try await engine.make(step.changes, step.durability)
-                history.append(.init(changes: step.changes, isAwaited: isAwaited))
-                history.acknowledgedCount = history.batches.count
-                if isAwaited { history.durableCount = history.batches.count }
+            case .call(let body):
+                try await body(engine)
+                history.durableCount = history.batches.count
             }
             await engine.waitForCompaction()
             marks.append(Mark(callCount: fileSystem.callCount, history: history))
         }
         return marks
+    }
+
+    private func write(
+        _ changes: [History.Change], _ durability: Durability, to engine: Engine,
+        _ history: inout History
+    ) async throws {
+        let isAwaited = durability == .synced
+        _ = try await engine.make(changes, durability)
+        history.append(.init(changes: changes, isAwaited: isAwaited))
+        history.acknowledgedCount = history.batches.count
+        if isAwaited { history.durableCount = history.batches.count }
     }
 
     // MARK: States
@@ -224,7 +213,7 @@ package struct CrashEnumeration {
         let opened = fileSystem.turnOff()
         for tail in tails {
             guard let name = tail.keptAs else { continue }
-            guard let sizeBytes = opened.sizeBytes(of: name), sizeBytes >= tail.sizeBytes else {
+            guard opened.sizeBytes(of: name) >= tail.sizeBytes else {
                 throw SimulationFailure("\(place): \(name) is gone, \(opened.listing)")
             }
         }

@@ -2,6 +2,7 @@ import Benchmark
 import Foundation
 import Roost
 import RoostCoding
+import RoostSamples
 
 /// One call of each kind, as `swift package --package-path Benchmarks benchmark` measures it.
 ///

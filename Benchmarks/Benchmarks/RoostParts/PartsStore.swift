@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostSamples
 import Synchronization
 
 /// A compacted workspace, removed when the process ends.
@@ -52,31 +53,3 @@ private let removesAtExit: Void = {
         }
     }
 }()
-
-/// Keys of sixteen bytes, values of a hundred that compress to about a half.
-enum Sample {
-    static func key(_ index: Int) -> String {
-        let digits = String(index)
-        return "k" + String(repeating: "0", count: 15 - digits.count) + digits
-    }
-
-    static func value(_ index: Int) -> [UInt8] {
-        (0..<100).map { UInt8(truncatingIfNeeded: $0 < 50 ? $0 &* 31 &+ index &* 7 : 97) }
-    }
-}
-
-struct SampleRecord: Codable, Sendable {
-    var id: Int
-    var name: String
-    var isActive: Bool
-    var score: Double
-    var tags: [String]
-
-    init(_ index: Int) {
-        id = index
-        name = "name \(index)"
-        isActive = index % 2 == 0
-        score = Double(index) / 8
-        tags = ["one", "two"]
-    }
-}

@@ -23,24 +23,30 @@ struct Single: AsyncParsableCommand {
     @Flag(help: "Leave the workspace and print its path.")
     var keep = false
     @Option(
-        help:
-            "Read this workspace, which a run with --keep has left: then a profile shows nothing else."
-    )
-    var workspace: String?
+        name: .customLong("workspace"),
+        help: "Read this one, which a run with --keep has left: a profile shows nothing else.")
+    var existingPath: String?
+
+    func validate() throws {
+        guard existingPath == nil || [.get, .coldGet, .absent].contains(operation) else {
+            throw ValidationError(
+                "--workspace is for get, coldGet and absent: nothing else reads only.")
+        }
+    }
 
     func run() async throws {
-        let path = self.workspace ?? "\(directory)/roost-bench-\(UUID().uuidString)"
+        let path = existingPath ?? "\(directory)/roost-bench-\(UUID().uuidString)"
         let workload = Workload(keyCount: keys)
         let configuration = Workspace.Configuration(durability: .process)
         var workspace = try await Workspace.open(at: path, configuration: configuration)
         var bytes = workspace.dictionary("bytes")
-        if operation != .put, self.workspace == nil {
+        if operation != .put, existingPath == nil {
             for index in 0..<keys {
                 try await bytes.set(workload.value(index), forKey: workload.key(index))
             }
         }
         if operation == .open { return try await measureOpenings(path, workspace, workload) }
-        if operation == .coldGet || operation == .absent, self.workspace == nil {
+        if operation == .coldGet || operation == .absent, existingPath == nil {
             try await workspace.compact()
             try await workspace.close()
             workspace = try await Workspace.open(at: path, configuration: configuration)
@@ -51,7 +57,7 @@ struct Single: AsyncParsableCommand {
         let processor = (processSeconds() - begin) * 1e9 / Double(count)
         print("\(operation.rawValue) \(Int(cost)) ns, \(Int(processor)) ns of the processor")
         try await workspace.close()
-        if keep || self.workspace != nil { return print(path) }
+        if keep || existingPath != nil { return print(path) }
         try FileManager.default.removeItem(atPath: path)
     }
 

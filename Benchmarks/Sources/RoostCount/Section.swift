@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostSamples
 
 /// The kinds of operation whose instructions are counted.
 enum CountedOperation: String, CaseIterable, Codable {
@@ -29,25 +30,6 @@ enum CountedOperation: String, CaseIterable, Codable {
     }
 }
 
-/// A struct as apps store them: what `Codable` costs depends on it.
-struct CountedRecord: Codable, Sendable, Equatable {
-    var id: Int
-    var name: String
-    var email: String
-    var isActive: Bool
-    var score: Double
-    var tags: [String]
-
-    init(_ index: Int) {
-        id = index
-        name = "name \(index)"
-        email = "person\(index)@example.org"
-        isActive = index % 2 == 0
-        score = Double(index) / 8
-        tags = ["one", "two"]
-    }
-}
-
 /// One kind of operation, a number of times, on a workspace made beforehand.
 struct Section {
     let operation: CountedOperation
@@ -62,20 +44,11 @@ struct Section {
         self.count = count
         self.directory = directory
         let indices = 0..<operation.counts.longer
-        keys = indices.map { Self.key($0) + (operation == .absentGet ? "-" : "") }
-        values = operation.writes ? indices.map(Self.value) : []
+        keys = indices.map { Sample.key($0) + (operation == .absentGet ? "-" : "") }
+        values = operation.writes ? indices.map(Sample.value) : []
     }
 
     static let preparedKeys = 20_000
-
-    static func key(_ index: Int) -> String {
-        let digits = String(index)
-        return "k" + String(repeating: "0", count: 15 - digits.count) + digits
-    }
-
-    static func value(_ index: Int) -> [UInt8] {
-        (0..<100).map { UInt8(truncatingIfNeeded: $0 < 50 ? $0 &* 31 &+ index &* 7 : 97) }
-    }
 
     /// Makes the workspace of the cold reads: compacted, so that all keys are in snapshots.
     static func prepare(_ directory: String) async throws {
@@ -84,8 +57,10 @@ struct Section {
         let bytes = workspace.dictionary("bytes")
         let records = workspace.dictionary("records")
         for index in 0..<preparedKeys {
-            try await bytes.set(value(index), forKey: key(index))
-            if index < 5000 { try await records.set(CountedRecord(index), forKey: key(index)) }
+            try await bytes.set(Sample.value(index), forKey: Sample.key(index))
+            if index < 5000 {
+                try await records.set(SampleRecord(index), forKey: Sample.key(index))
+            }
         }
         try await workspace.compact()
         try await workspace.close()
@@ -119,7 +94,7 @@ struct Section {
         default:
             let records = workspace.dictionary("records")
             for index in 0..<count {
-                let record = try records.value(forKey: keys[index], as: CountedRecord.self)
+                let record = try records.value(forKey: keys[index], as: SampleRecord.self)
                 if record?.id == index { found += 1 }
             }
         }
@@ -149,7 +124,7 @@ struct Section {
             }
         default:
             for index in 0..<count {
-                try await bytes.set(CountedRecord(index), forKey: keys[index])
+                try await bytes.set(SampleRecord(index), forKey: keys[index])
             }
         }
         guard try bytes.count == count else { throw CountError("not all is there") }
