@@ -50,17 +50,33 @@ uint32_t roost_crc32c_table(uint32_t crc, const void *bytes, size_t length) {
 #include <nmmintrin.h>
 #define INSTRUCTION __attribute__((target("sse4.2")))
 #define STEP8(crc, word) _mm_crc32_u64((crc), (word))
-#define STEP1(crc, byte) _mm_crc32_u8((uint32_t)(crc), (byte))
+#define STEP4(crc, word) _mm_crc32_u32((crc), (word))
+#define STEP2(crc, word) _mm_crc32_u16((crc), (word))
+#define STEP1(crc, byte) _mm_crc32_u8((crc), (byte))
 #else
 #include <arm_acle.h>
 #define INSTRUCTION
 #define STEP8(crc, word) __crc32cd((uint32_t)(crc), (word))
-#define STEP1(crc, byte) __crc32cb((uint32_t)(crc), (byte))
+#define STEP4(crc, word) __crc32cw((crc), (word))
+#define STEP2(crc, word) __crc32ch((crc), (word))
+#define STEP1(crc, byte) __crc32cb((crc), (byte))
 #endif
 
 static inline uint64_t load8(const uint8_t *p) {
     uint64_t word;
     memcpy(&word, p, 8);
+    return word;
+}
+
+static inline uint32_t load4(const uint8_t *p) {
+    uint32_t word;
+    memcpy(&word, p, 4);
+    return word;
+}
+
+static inline uint16_t load2(const uint8_t *p) {
+    uint16_t word;
+    memcpy(&word, p, 2);
     return word;
 }
 
@@ -80,17 +96,35 @@ INSTRUCTION static inline uint32_t three_streams(
     return shift(table, shift(table, (uint32_t)a) ^ (uint32_t)b) ^ (uint32_t)c;
 }
 
+// Most calls are for one cache line: no loop over single bytes.
+INSTRUCTION static inline uint32_t the_rest(uint32_t crc, const uint8_t *p, size_t length) {
+    uint64_t wide = crc;
+    for (; length >= 32; p += 32, length -= 32) {
+        wide = STEP8(wide, load8(p));
+        wide = STEP8(wide, load8(p + 8));
+        wide = STEP8(wide, load8(p + 16));
+        wide = STEP8(wide, load8(p + 24));
+    }
+    for (; length >= 8; p += 8, length -= 8) wide = STEP8(wide, load8(p));
+    crc = (uint32_t)wide;
+    if (length & 4) {
+        crc = STEP4(crc, load4(p));
+        p += 4;
+    }
+    if (length & 2) {
+        crc = STEP2(crc, load2(p));
+        p += 2;
+    }
+    return length & 1 ? STEP1(crc, *p) : crc;
+}
+
 INSTRUCTION static uint32_t by_instruction(uint32_t seed, const uint8_t *p, size_t length) {
     uint32_t crc = ~seed;
     for (; length >= 3 * LONG_BLOCK; p += 3 * LONG_BLOCK, length -= 3 * LONG_BLOCK)
         crc = three_streams(crc, p, LONG_BLOCK, long_shift);
     for (; length >= 3 * SHORT_BLOCK; p += 3 * SHORT_BLOCK, length -= 3 * SHORT_BLOCK)
         crc = three_streams(crc, p, SHORT_BLOCK, short_shift);
-    uint64_t wide = crc;
-    for (; length >= 8; p += 8, length -= 8) wide = STEP8(wide, load8(p));
-    crc = (uint32_t)wide;
-    for (; length; p++, length--) crc = STEP1(crc, *p);
-    return ~crc;
+    return ~the_rest(crc, p, length);
 }
 #endif
 

@@ -1,6 +1,7 @@
 import Foundation
 import RoostCoding
 import RoostEngine
+import RoostFormat
 
 // Each call stands twice, for the two kinds of coding. A type that is both `Codable` and
 // `BinaryCodable` takes the binary one, since the other is disfavoured.
@@ -145,17 +146,64 @@ extension WorkspaceDictionary {
 extension WorkspaceDictionary {
     /// The value of `key`, or `nil` where it has none.
     ///
-    /// The codec is made only for values that have no fixed form: making one costs as much as
-    /// the rest of a read. The types that are read most are told apart once, at the call.
-    @_specialize(where Value == [UInt8])
-    @_specialize(where Value == Data)
-    @_specialize(where Value == String)
-    @_specialize(where Value == Int)
-    @_specialize(where Value == Double)
-    @_specialize(where Value == Bool)
+    /// The types that are read most are named one by one, so that reading one knows its type:
+    /// without, the runtime looks up the type of the optional at each call.
     func read<Value>(
         _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Value? {
+        var plain = PlainRead.other
+        if workspace.migrations.isEmpty {
+            switch FixedForm.kind(of: Value.self) {
+            case .int:
+                if let value = try readPlain(key, as: Int.self, &plain) {
+                    return FixedForm.same(value, Value.self)
+                }
+            case .string:
+                if let value = try readPlain(key, as: String.self, &plain) {
+                    return FixedForm.same(value, Value.self)
+                }
+            case .bytes:
+                if let value = try readPlain(key, as: [UInt8].self, &plain) {
+                    return FixedForm.same(value, Value.self)
+                }
+            case .data:
+                if let value = try readPlain(key, as: Data.self, &plain) {
+                    return FixedForm.same(value, Value.self)
+                }
+            case .double:
+                if let value = try readPlain(key, as: Double.self, &plain) {
+                    return FixedForm.same(value, Value.self)
+                }
+            case .bool:
+                if let value = try readPlain(key, as: Bool.self, &plain) {
+                    return FixedForm.same(value, Value.self)
+                }
+            default: break
+            }
+        }
+        return plain == .absent ? nil : try readAny(key, codec)
+    }
+
+    private enum PlainRead { case absent, other }
+
+    /// A value that stands in the fixed form of `type`; else says in `plain` what it is.
+    private func readPlain<Value: Sendable>(
+        _ key: String, as type: Value.Type, _ plain: inout PlainRead
+    ) throws -> Value? {
+        let name = try checkedName()
+        guard let found = try workspace.engine.find(key, name: name) else {
+            plain = .absent
+            return nil
+        }
+        guard let value = found.fixedValue(as: type) else { return nil }
+        if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
+        return value
+    }
+
+    /// As `read`, for values of any type. The codec is made only for values that have no fixed
+    /// form: making one costs as much as the rest of a read.
+    @inline(never)
+    private func readAny<Value>(_ key: String, _ codec: () -> ValueCodec<Value>) throws -> Value? {
         let name = try checkedName()
         guard let found = try workspace.engine.find(key, name: name) else { return nil }
         let migrations = workspace.migrations

@@ -1,3 +1,5 @@
+import CRoost
+
 /// The hash index of a snapshot: lines of 64 bytes, one cache line each, checksummed each.
 /// docs/FORMAT.md, "Index".
 ///
@@ -10,12 +12,14 @@
 /// ```
 /// The hash bits in the entries make the index its own filter: a look-up of an absent key
 /// touches a record once in some thousand times.
-package enum IndexLine {
-    @inlinable package static var sizeBytes: Int { 64 }
-    @inlinable package static var capacity: Int { 14 }
-    /// Chosen so that lines are about 86 % full.
-    package static let targetEntryCount = 12
-    @inlinable package static var overflowBit: UInt32 { 16 }
+/// Public, as the compiler inlines nothing of a `package` type into another module.
+public enum IndexLine {
+    @inlinable public static var sizeBytes: Int { 64 }
+    @inlinable public static var capacity: Int { 14 }
+    /// Chosen so that a look-up of an absent key seldom goes on to the next line: 1.15 lines on
+    /// average, where 12 would be 2.1. docs/decisions/0055.
+    package static let targetEntryCount = 10
+    @inlinable public static var overflowBit: UInt32 { 16 }
 
     package static func lineCount(recordCount: Int) -> Int {
         max(1, (recordCount + targetEntryCount - 1) / targetEntryCount)
@@ -28,12 +32,12 @@ package enum IndexLine {
 
     /// The line that a hash belongs to: its high half scaled to the line count.
     @inlinable @inline(__always)
-    package static func home(of hash: UInt64, lineCount: Int) -> Int {
+    public static func home(of hash: UInt64, lineCount: Int) -> Int {
         Int(((hash >> 32) &* UInt64(lineCount)) >> 32)
     }
 
     @inlinable @inline(__always)
-    package static func tag(of hash: UInt64, groupBits: Int) -> UInt32 {
+    public static func tag(of hash: UInt64, groupBits: Int) -> UInt32 {
         // Multiplied, because the lowest bits are the same for the whole shard.
         UInt32(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 24) << UInt32(groupBits)
     }
@@ -66,28 +70,38 @@ package enum IndexLine {
         }
     }
 
-    package static func isIntact(_ start: UnsafeRawPointer, line: Int, seed: ChecksumSeed) -> Bool {
+    @inlinable @inline(__always)
+    public static func isIntact(_ start: UnsafeRawPointer, line: Int, seed: ChecksumSeed) -> Bool {
         seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4)
             == start.load(UInt32.self, at: 0)
             && start.load(UInt32.self, at: 4) & 15 <= UInt32(capacity)
     }
 
     @inlinable @inline(__always)
-    package static func state(_ start: UnsafeRawPointer) -> (count: Int, overflows: Bool) {
+    public static func state(_ start: UnsafeRawPointer) -> (count: Int, overflows: Bool) {
         let state = start.load(UInt32.self, at: 4)
         return (Int(state & 15), state & overflowBit != 0)
     }
 
+    /// Which of the line's entries have `tag` above the group's number: bit 0 for the first.
     @inlinable @inline(__always)
-    package static func entry(_ start: UnsafeRawPointer, _ index: Int) -> UInt32 {
+    public static func matches(_ start: UnsafeRawPointer, tag: UInt32, groupBits: Int) -> UInt32 {
+        let count = Int(start.load(UInt32.self, at: 4) & 15)
+        let matches = roost_matches(start, tag, ~UInt32(0) << UInt32(groupBits))
+        // The line's first eight bytes are no entries.
+        return matches >> 2 & ((1 << UInt32(count)) - 1)
+    }
+
+    @inlinable @inline(__always)
+    public static func entry(_ start: UnsafeRawPointer, _ index: Int) -> UInt32 {
         start.load(UInt32.self, at: 8 + 4 * index)
     }
 }
 
 /// Where each group begins: lines of 64 bytes of a checksum and fifteen offsets in units of
 /// eight bytes. docs/FORMAT.md, "Group offsets".
-package enum OffsetLine {
-    @inlinable package static var sizeBytes: Int { 64 }
+public enum OffsetLine {
+    @inlinable public static var sizeBytes: Int { 64 }
     package static let capacity = 15
 
     package static func lineCount(groupCount: Int) -> Int { (groupCount + capacity - 1) / capacity }
@@ -104,7 +118,8 @@ package enum OffsetLine {
         }
     }
 
-    package static func isIntact(_ start: UnsafeRawPointer, line: Int, seed: ChecksumSeed) -> Bool {
+    @inlinable @inline(__always)
+    public static func isIntact(_ start: UnsafeRawPointer, line: Int, seed: ChecksumSeed) -> Bool {
         seed.part(UInt64(line)).checksum(start + 4, count: sizeBytes - 4)
             == start.load(UInt32.self, at: 0)
     }

@@ -14,6 +14,17 @@ package final class SnapshotReader: Sendable {
     /// was needed. Set once.
     let dictionaryCopy = Atomic<UInt>(0)
     private let groupBits: Int
+    private let index: Lines
+    private let offsets: Lines
+    private let groupSeed: ChecksumSeed
+
+    /// A part of the file that is made of lines, as the footer says: at hand here, as each look-up
+    /// needs them.
+    private struct Lines {
+        let offset: Int
+        let lineCount: Int
+        let seed: ChecksumSeed
+    }
     /// About a group of records of 100 bytes. Past a file's end asks for nothing.
     private static let prefetchedLineCount = 12
     let countCache = Mutex(SnapshotCountCache())
@@ -38,32 +49,38 @@ package final class SnapshotReader: Sendable {
                 offset: UInt64(max(0, region.sizeBytes - SnapshotFooter.sizeBytes)))
         }
         groupBits = IndexLine.groupBits(groupCount: Int(footer.groupCount))
+        index = Lines(
+            offset: Int(footer.indexOffset), lineCount: Int(footer.indexLineCount),
+            seed: footer.indexSeed)
+        offsets = Lines(
+            offset: Int(footer.offsetsOffset),
+            lineCount: OffsetLine.lineCount(groupCount: Int(footer.groupCount)),
+            seed: footer.offsetSeed)
+        groupSeed = footer.groupSeed
     }
 
     deinit { UnsafeRawPointer(bitPattern: dictionaryCopy.load(ordering: .acquiring))?.deallocate() }
 
     package var groupCount: Int { Int(footer.groupCount) }
+    private var base: UnsafeRawPointer { UnsafeRawPointer(region.base) }
 
     /// The record of `key`, put or tombstone; `nil` where the snapshot has none.
     ///
     /// Touches one line of the index, and for a key that is there one line of the offsets and
     /// one group.
     package func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> RecordGroup.Record? {
-        let lineCount = Int(footer.indexLineCount)
-        let tagMask = ~UInt32(0) << UInt32(groupBits)
         let tag = IndexLine.tag(of: hash, groupBits: groupBits)
-        var line = IndexLine.home(of: hash, lineCount: lineCount)
-        for _ in 0..<lineCount {
-            let start =
-                UnsafeRawPointer(region.base) + Int(footer.indexOffset) + line * IndexLine.sizeBytes
-            guard IndexLine.isIntact(start, line: line, seed: footer.indexSeed) else {
+        var line = IndexLine.home(of: hash, lineCount: index.lineCount)
+        for _ in 0..<index.lineCount {
+            let start = base + (index.offset + line * IndexLine.sizeBytes)
+            guard IndexLine.isIntact(start, line: line, seed: index.seed) else {
                 throw damaged("the index's checksum does not hold", at: start)
             }
-            let state = IndexLine.state(start)
-            for index in 0..<state.count {
-                let entry = IndexLine.entry(start, index)
-                guard entry & tagMask == tag else { continue }
-                let group = try group(Int(entry & ~tagMask))
+            var matches = IndexLine.matches(start, tag: tag, groupBits: groupBits)
+            while matches != 0 {
+                let entry = IndexLine.entry(start, matches.trailingZeroBitCount)
+                matches &= matches - 1
+                let group = try group(Int(entry) & ((1 << groupBits) - 1))
                 switch RecordGroup.find(key, in: group) {
                 case .found(let record): return record
                 case .absent: continue
@@ -71,8 +88,8 @@ package final class SnapshotReader: Sendable {
                     throw damaged("a group's records make no sense", at: group.baseAddress!)
                 }
             }
-            if !state.overflows { return nil }
-            line = line + 1 == lineCount ? 0 : line + 1
+            if !IndexLine.state(start).overflows { return nil }
+            line = line + 1 == index.lineCount ? 0 : line + 1
         }
         return nil
     }
@@ -84,18 +101,17 @@ package final class SnapshotReader: Sendable {
 
     /// Where group `index` begins in the file.
     package func offset(ofGroup index: Int) throws -> Int {
-        let base = UnsafeRawPointer(region.base)
         guard index < groupCount else {
-            throw damaged("a group's number is out of range", at: base + Int(footer.offsetsOffset))
+            throw damaged("a group's number is out of range", at: base + offsets.offset)
         }
         let line = index / OffsetLine.capacity
-        let lineStart = base + Int(footer.offsetsOffset) + line * OffsetLine.sizeBytes
-        guard OffsetLine.isIntact(lineStart, line: line, seed: footer.offsetSeed) else {
+        let lineStart = base + (offsets.offset + line * OffsetLine.sizeBytes)
+        guard OffsetLine.isIntact(lineStart, line: line, seed: offsets.seed) else {
             throw damaged("the group offsets' checksum does not hold", at: lineStart)
         }
         let units = lineStart.load(UInt32.self, at: 4 + 4 * (index % OffsetLine.capacity))
         let offset = Int(units) * RecordGroup.alignment
-        let end = Int(footer.offsetsOffset)
+        let end = offsets.offset
         guard offset >= Int(footer.groupsOffset), offset <= end - RecordGroup.headerSizeBytes else {
             throw damaged("a group's offset is out of range", at: lineStart)
         }
@@ -105,20 +121,19 @@ package final class SnapshotReader: Sendable {
     /// Asks for the line that says where group `index` begins.
     package func prefetchOffset(ofGroup index: Int) {
         let line = index / OffsetLine.capacity
-        prefetch(
-            UnsafeRawPointer(region.base) + Int(footer.offsetsOffset) + line * OffsetLine.sizeBytes)
+        prefetch(base + (offsets.offset + line * OffsetLine.sizeBytes))
     }
 
     /// Asks for a group at `offset`, about as far as groups of records of 100 bytes go.
     package func prefetchGroup(at offset: Int) {
-        let start = UnsafeRawPointer(region.base) + offset
+        let start = base + offset
         for line in 0..<2 * Self.prefetchedLineCount { prefetch(start + 64 * line) }
     }
 
     /// The bytes of group `index` at `offset`, whose checksum holds.
     package func group(_ index: Int, at offset: Int) throws -> UnsafeRawBufferPointer {
-        let end = Int(footer.offsetsOffset)
-        let start = UnsafeRawPointer(region.base) + min(max(offset, 0), end)
+        let end = offsets.offset
+        let start = base + min(max(offset, 0), end)
         guard offset >= 0, offset <= end - RecordGroup.headerSizeBytes else {
             throw damaged("a group's offset is out of range", at: start)
         }
@@ -127,7 +142,7 @@ package final class SnapshotReader: Sendable {
         for line in 1..<Self.prefetchedLineCount { prefetch(start + 64 * line) }
         let count = Int(start.load(UInt32.self, at: 4))
         guard count >= RecordGroup.headerSizeBytes, count <= end - offset,
-            footer.groupSeed.part(UInt64(index)).checksum(start + 4, count: count - 4)
+            groupSeed.part(UInt64(index)).checksum(start + 4, count: count - 4)
                 == start.load(UInt32.self, at: 0)
         else { throw damaged("a group's checksum does not hold", at: start) }
         return .init(start: start, count: count)
@@ -172,6 +187,6 @@ package final class SnapshotReader: Sendable {
     package func damaged(_ reason: String, at address: UnsafeRawPointer) -> RoostError {
         RoostError(
             .corrupt, "\(reason). Restore a backup, or salvage what can be read", file: path,
-            offset: UInt64(address - UnsafeRawPointer(region.base)))
+            offset: UInt64(address - base))
     }
 }

@@ -52,7 +52,7 @@ private struct Fixture {
 
     func read(_ key: String) throws -> UInt8? {
         try name.withRecordKey(key) { bytes in
-            try shard.find(bytes, hash: hash(key), seed: seed, isResidentAllowed: true)?.bytes.last
+            try shard.find(bytes, seed.wideHash(bytes), isResidentAllowed: true)?.bytes.last
         }
     }
 

@@ -30,10 +30,14 @@ private struct Index {
                 let start = bytes.baseAddress! + line * IndexLine.sizeBytes
                 #expect(IndexLine.isIntact(start, line: line, seed: seed))
                 let state = IndexLine.state(start)
+                var matches: UInt32 = 0
                 for index in 0..<state.count {
                     let entry = IndexLine.entry(start, index)
-                    if entry & mask == tag { found.append(entry & ~mask) }
+                    guard entry & mask == tag else { continue }
+                    found.append(entry & ~mask)
+                    matches |= 1 << UInt32(index)
                 }
+                #expect(IndexLine.matches(start, tag: tag, groupBits: groupBits) == matches)
                 if !state.overflows { break }
                 line = line + 1 == lineCount ? 0 : line + 1
             }
@@ -49,6 +53,19 @@ private struct Index {
         let entries = (0..<count).map { (hash: random.next(), group: UInt32($0 / 16)) }
         let index = Index(entries, groupCount: (count + 15) / 16)
         for entry in entries { #expect(index.candidates(entry.hash).contains(entry.group)) }
+    }
+
+    @Test func absentKeysSeldomGoOnToTheNextLine() {
+        var random = SeededGenerator(seed: testSeed())
+        let entries = (0..<50_000).map { (hash: random.next(), group: UInt32($0 / 16)) }
+        let index = Index(entries, groupCount: 3_125)
+        let overflowing = index.bytes.withUnsafeBytes { bytes in
+            (0..<index.lineCount).count {
+                IndexLine.state(bytes.baseAddress! + $0 * IndexLine.sizeBytes).overflows
+            }
+        }
+        print("lines that overflow: \(overflowing) of \(index.lineCount)")
+        #expect(overflowing * 5 < index.lineCount)
     }
 
     @Test func absentKeysRarelyTouchARecord() {

@@ -21,6 +21,34 @@ static inline int roost_compare(const void *left, const void *right, size_t leng
     return memcmp(left, right, length);
 }
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/// Which of the sixteen little-endian numbers of four bytes at `line` are `wanted` where `mask`
+/// has bits: bit 0 for the first.
+static inline uint32_t roost_matches(const void *line, uint32_t wanted, uint32_t mask) {
+    uint32_t matches = 0;
+#if defined(__SSE2__)
+    const __m128i wide_mask = _mm_set1_epi32((int)mask), wide_wanted = _mm_set1_epi32((int)wanted);
+    for (int quarter = 0; quarter < 4; quarter++) {
+        const __m128i words = _mm_loadu_si128((const __m128i *)line + quarter);
+        const __m128i equal = _mm_cmpeq_epi32(_mm_and_si128(words, wide_mask), wide_wanted);
+        matches |= (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) << (4 * quarter);
+    }
+#else
+    for (int place = 0; place < 16; place++) {
+        uint32_t word;
+        memcpy(&word, (const char *)line + 4 * place, 4);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap32(word);
+#endif
+        matches |= (uint32_t)((word & mask) == wanted) << place;
+    }
+#endif
+    return matches;
+}
+
 /// How many of `length` bytes are zero before the first that is not.
 size_t roost_leading_zeros(const void *bytes, size_t length);
 
@@ -47,9 +75,14 @@ void roost_keep_freed_memory(void);
         v2 += v1; v1 = ROOST_ROTATE(v1, 17); v1 ^= v2; v2 = ROOST_ROTATE(v2, 32);                 \
     } while (0)
 
+/// A key's hash, and what a second one is made of.
+typedef struct {
+    uint64_t hash, v0, v1, v2, v3;
+} roost_key_hash;
+
 /// SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012) of `length`
 /// bytes under the 128-bit key `k0`, `k1`. Inline, because it stands before every put and get.
-static inline uint64_t roost_siphash13(
+static inline roost_key_hash roost_hash_key(
     uint64_t k0, uint64_t k1, const void *bytes, size_t length) {
     const uint8_t *p = (const uint8_t *)bytes;
     uint64_t v0 = k0 ^ 0x736f6d6570736575ULL, v1 = k1 ^ 0x646f72616e646f6dULL;
@@ -80,6 +113,20 @@ static inline uint64_t roost_siphash13(
     ROOST_SIP_ROUND;
     v0 ^= word;
     v2 ^= 0xff;
+    ROOST_SIP_ROUND;
+    ROOST_SIP_ROUND;
+    ROOST_SIP_ROUND;
+    return (roost_key_hash) {v0 ^ v1 ^ v2 ^ v3, v0, v1, v2, v3};
+}
+
+static inline uint64_t roost_siphash13(
+    uint64_t k0, uint64_t k1, const void *bytes, size_t length) {
+    return roost_hash_key(k0, k1, bytes, length).hash;
+}
+
+/// Another 64 bits, made as the reference code of SipHash makes the second half of 128.
+static inline uint64_t roost_second_hash(roost_key_hash key) {
+    uint64_t v0 = key.v0, v1 = key.v1 ^ 0xdd, v2 = key.v2, v3 = key.v3;
     ROOST_SIP_ROUND;
     ROOST_SIP_ROUND;
     ROOST_SIP_ROUND;

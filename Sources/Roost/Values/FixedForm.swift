@@ -125,9 +125,9 @@ enum FixedForm {
 
     /// `value` as the type that it is known to have: what a cast would give, without its cost.
     @inline(__always)
-    private static func same<From, To>(_ value: From, _ type: To.Type) -> To {
+    static func same<From, To>(_ value: From, _ type: To.Type) -> To {
         assert(From.self == To.self)
-        // The two types are one: both callers come here by the kind of the one, so the memory is bound to it.
-        return withUnsafePointer(to: value) { UnsafeRawPointer($0).load(as: To.self) }
+        // The two types are one: callers come here by the kind of the one.
+        return unsafeBitCast(value, to: To.self)
     }
 }

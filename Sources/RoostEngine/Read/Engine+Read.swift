@@ -60,9 +60,9 @@ extension Engine {
     ) throws -> FoundValue? {
         try condition.checkOpen()
         return try name.withRecordKey(key) { recordKey in
-            let hash = hashSeed.hash(recordKey)
-            return try shard(of: hash).find(
-                recordKey, hash: hash, seed: hashSeed, isResidentAllowed: isResidentAllowed)
+            let hash = hashSeed.wideHash(recordKey)
+            return try shard(of: hash.hash).find(
+                recordKey, hash, isResidentAllowed: isResidentAllowed)
         }
     }
 
@@ -71,8 +71,8 @@ extension Engine {
     /// shared.
     package func coldState(_ key: String, name: DictionaryName) -> FoundValue.Origin? {
         name.withRecordKey(key) { recordKey in
-            let hash = hashSeed.hash(recordKey)
-            return shard(of: hash).coldState(recordKey, hash: hash, seed: hashSeed)
+            let hash = hashSeed.wideHash(recordKey)
+            return shard(of: hash.hash).coldState(recordKey, hash)
         }
     }
 
@@ -81,7 +81,7 @@ extension Engine {
         try condition.checkOpen()
         return try name.withRecordKey(key) { recordKey in
             let hash = hashSeed.hash(recordKey)
-            return try shard(of: hash).contains(recordKey, hash: hash, seed: hashSeed)
+            return try shard(of: hash).contains(recordKey, hash: hash)
         }
     }
 
@@ -92,19 +92,11 @@ extension Engine {
         name: DictionaryName
     ) {
         name.withRecordKey(key) { recordKey in
-            let hash = hashSeed.hash(recordKey)
-            shard(of: hash).makeResident(
-                value(), costBytes: costBytes, found: found, recordKey, hash: hash, seed: hashSeed,
+            let hash = hashSeed.wideHash(recordKey)
+            shard(of: hash.hash).makeResident(
+                value(), costBytes: costBytes, found: found, recordKey, hash,
                 isChecked: !configuration.plantedFaults.contains(.staleResidents))
         }
-    }
-}
-
-extension HashSeed {
-    /// The second half of what residents know a key by.
-    @inline(__always)
-    func fingerprint(_ key: UnsafeRawBufferPointer) -> UInt64 {
-        HashSeed(first: ~second, second: first &+ 0x9e37_79b9_7f4a_7c15).hash(key)
     }
 }
 
@@ -117,11 +109,12 @@ extension Shard {
     }
 
     nonisolated func find(
-        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed, isResidentAllowed: Bool
+        _ key: UnsafeRawBufferPointer, _ wide: WideHash, isResidentAllowed: Bool
     ) throws -> FoundValue? {
+        let hash = wide.hash
         let lookUp = published.withLock { state -> LookUp in
             if isResidentAllowed, state.staged.isEmpty || !state.isStaged(hash),
-                let resident = state.residents.find(hash, fingerprint: { seed.fingerprint(key) })
+                let resident = state.residents.find(hash, fingerprint: { wide.fingerprint })
             {
                 state.counters.residentCount &+= 1
                 return .resident(resident)
@@ -169,19 +162,17 @@ extension Shard {
     }
 
     nonisolated func coldState(
-        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed
+        _ key: UnsafeRawBufferPointer, _ wide: WideHash
     ) -> FoundValue.Origin? {
         published.withLock { state in
-            guard case .cold(let clearedSequence) = state.place(of: key, hash: hash),
-                state.residents.find(hash, fingerprint: { seed.fingerprint(key) }) == nil
+            guard case .cold(let clearedSequence) = state.place(of: key, hash: wide.hash),
+                state.residents.find(wide.hash, fingerprint: { wide.fingerprint }) == nil
             else { return nil }
             return .cold(epoch: state.epoch, clearedSequence: clearedSequence)
         }
     }
 
-    nonisolated func contains(
-        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed
-    ) throws -> Bool {
+    nonisolated func contains(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> Bool {
         let (place, deadline, snapshots) = published.withLock { state in
             let place = state.place(of: key, hash: hash)
             // Read here, as the log's memory may go once the mutex is given back.
@@ -201,8 +192,9 @@ extension Shard {
 
     nonisolated func makeResident(
         _ value: @autoclosure () -> Resident, costBytes: Int, found: FoundValue,
-        _ key: UnsafeRawBufferPointer, hash: UInt64, seed: HashSeed, isChecked: Bool = true
+        _ key: UnsafeRawBufferPointer, _ wide: WideHash, isChecked: Bool = true
     ) {
+        let hash = wide.hash
         published.withLock { state in
             guard state.residents.admits(hash, costBytes: costBytes) else { return }
             let isCurrent =
@@ -214,7 +206,7 @@ extension Shard {
                 }
             guard isCurrent || !isChecked else { return }
             state.residents.insert(
-                value(), hash: hash, fingerprint: seed.fingerprint(key), costBytes: costBytes)
+                value(), hash: hash, fingerprint: wide.fingerprint, costBytes: costBytes)
         }
     }
 }
