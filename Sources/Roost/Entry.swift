@@ -78,14 +78,12 @@ extension WorkspaceDictionary {
         _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>
     ) throws -> Entry<Value> {
         let name = try checkedName()
-        let (found, record) = try workspace.engine.findVersioned(key, name: name)
-        let value = try found.map { found in
-            // The owner keeps the bytes in place; it must live until they are decoded.
-            return try withExtendedLifetime(found.owner) {
-                try decode(stored: found.bytes, key: key, codec())
-            }
+        let versioned = try workspace.engine.findVersioned(key, name: name)
+        // What it owns keeps the bytes in place; it must live until they are decoded.
+        let value = try withExtendedLifetime(versioned) { versioned in
+            try versioned.storedBytes.map { try decode(stored: $0, key: key, codec()) }
         }
-        return Entry(key: key, value: value, dictionary: name, record: record)
+        return Entry(key: key, value: value, dictionary: name, record: versioned.version)
     }
 
     private func replace<Value>(

@@ -122,8 +122,8 @@ public final class ReadView: Sendable {
         check(dictionary)
         let name = try dictionary.checkedName()
         guard let found = try engineView.find(key, name: name) else { return nil }
-        // The owner keeps the bytes in place; it must live until they are decoded.
-        return try withExtendedLifetime(found.owner) {
+        // What it owns keeps the bytes in place; it must live until they are decoded.
+        return try withExtendedLifetime(found) { found in
             try dictionary.decode(stored: found.bytes, key: key, codec())
         }
     }

@@ -180,8 +180,11 @@ extension WorkspaceDictionary {
 
     /// The deadline of a value that is there and has one.
     private func liveDeadline(_ key: String) throws -> Deadline? {
-        let found = try workspace.engine.find(key, name: try checkedName())
-        return found.flatMap { $0.deadline == .never ? nil : $0.deadline }
+        guard let found = try workspace.engine.find(key, name: try checkedName()) else {
+            return nil
+        }
+        let deadline = found.deadline
+        return deadline == .never ? nil : deadline
     }
 }
 

@@ -30,13 +30,16 @@ public struct WorkspaceDictionary: Sendable {
     }
 
     /// - Throws: `.keyTooLarge` where the dictionary's name is too long.
+    @inline(__always)
     func checkedName() throws -> DictionaryName {
-        guard let engineName else {
-            throw RoostError(
-                .keyTooLarge,
-                "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes")
-        }
+        guard let engineName else { throw Self.nameTooLong }
         return engineName
+    }
+
+    private static var nameTooLong: RoostError {
+        RoostError(
+            .keyTooLarge,
+            "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes")
     }
 
     // MARK: Keys

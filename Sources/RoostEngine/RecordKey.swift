@@ -10,18 +10,57 @@ extension DictionaryName {
     func withRecordKey<Result>(
         _ key: String, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
+        let prefix = prefixBytes
         var key = key
         return try key.withUTF8 { utf8 in
             try withUnsafeTemporaryAllocation(
                 byteCount: prefix.count + utf8.count, alignment: 8
             ) { buffer in
-                prefix.withUnsafeBytes { buffer.copyMemory(from: $0) }
+                let start = buffer.baseAddress.unsafelyUnwrapped
+                start.copyMemory(
+                    from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
                 if let base = utf8.baseAddress {
-                    (buffer.baseAddress! + prefix.count).copyMemory(
-                        from: base, byteCount: utf8.count)
+                    (start + prefix.count).copyMemory(from: base, byteCount: utf8.count)
                 }
                 return try body(UnsafeRawBufferPointer(buffer))
             }
+        }
+    }
+
+    /// As `withRecordKey`, for look-ups: makes no copy of the string, whose counting costs them a
+    /// fifteenth. In writes, which capture more, the compiler counts more for it.
+    @inline(__always)
+    func withLookUpKey<Result: ~Copyable>(
+        _ key: String, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        let prefix = prefixBytes
+        return try withUnsafeTemporaryAllocation(
+            byteCount: prefix.count + key.utf8.count, alignment: 8
+        ) { buffer in
+            let start = buffer.baseAddress.unsafelyUnwrapped
+            start.copyMemory(from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
+            key.copyBytes(to: start + prefix.count)
+            return try body(UnsafeRawBufferPointer(buffer))
+        }
+    }
+}
+
+extension String {
+    /// Copies all of the UTF-8.
+    @inline(__always)
+    fileprivate func copyBytes(to target: UnsafeMutableRawPointer) {
+        let isCopied: Void? = utf8.withContiguousStorageIfAvailable { bytes in
+            guard let base = bytes.baseAddress else { return }
+            target.copyMemory(from: base, byteCount: bytes.count)
+        }
+        if isCopied == nil { copyForeignBytes(to: target) }
+    }
+
+    /// Of a string of another runtime's, as Foundation has them on Darwin.
+    @inline(never)
+    private func copyForeignBytes(to target: UnsafeMutableRawPointer) {
+        for (offset, byte) in utf8.enumerated() {
+            target.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
         }
     }
 }

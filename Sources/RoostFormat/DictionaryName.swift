@@ -9,14 +9,23 @@ public final class DictionaryName: Sendable, Hashable {
     public let name: String
     /// The length byte and the name.
     public let prefix: [UInt8]
+    /// The same bytes, to be read without counting references; valid as long as the name is held.
+    ///
+    /// `nonisolated(unsafe)`: written by `init` alone, before anybody else has the object.
+    public nonisolated(unsafe) let prefixBytes: UnsafeRawBufferPointer
 
     /// `nil` where the name is longer than 255 bytes.
     public init?(_ name: String) {
         let bytes = Array(name.utf8)
         guard bytes.count <= Limits.dictionaryNameSizeBytes else { return nil }
         self.name = name
-        self.prefix = [UInt8(bytes.count)] + bytes
+        prefix = [UInt8(bytes.count)] + bytes
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: prefix.count, alignment: 8)
+        copy.copyBytes(from: prefix)
+        prefixBytes = UnsafeRawBufferPointer(copy)
     }
+
+    deinit { prefixBytes.deallocate() }
 
     /// Compared by bytes, not by Swift's canonical equivalence.
     public static func == (left: DictionaryName, right: DictionaryName) -> Bool {

@@ -14,12 +14,13 @@ package struct HeadRoom {
 
     /// What a room begins with: most groups fit.
     package static let usualSizeBytes =
-        RecordGroup.maximumRecordCount * (MemoryLayout<RecordHead>.stride + usualKeySizeBytes)
+        usualRecordCount * (MemoryLayout<RecordHead>.stride + usualKeySizeBytes)
+    private static let usualRecordCount = 16
     private static let usualKeySizeBytes = 48
 
     /// `memory` is of `usualSizeBytes`, and as aligned as a head.
     package init(in memory: UnsafeMutableRawPointer) {
-        capacity = RecordGroup.maximumRecordCount
+        capacity = Self.usualRecordCount
         heads = memory.bindMemory(to: RecordHead.self, capacity: capacity)
         keys = UnsafeMutableRawPointer(heads + capacity)
         keyCapacity = capacity * Self.usualKeySizeBytes

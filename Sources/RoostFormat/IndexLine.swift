@@ -98,6 +98,28 @@ public enum IndexLine {
     }
 }
 
+/// Where a snapshot's index is in memory. Only numbers, so that asking for a line counts no
+/// reference; a request for memory that is gone has no effect.
+public struct SnapshotIndexPlace: Sendable {
+    @usableFromInline let address: UInt
+    @usableFromInline let lineCount: Int
+
+    package init(address: UInt, lineCount: Int) {
+        self.address = address
+        self.lineCount = lineCount
+    }
+
+    package static let none = SnapshotIndexPlace(address: 0, lineCount: 0)
+
+    /// Asks for the line where the look-up of a hash begins.
+    @inlinable @inline(__always)
+    public func prefetch(hash: UInt64) {
+        let line = IndexLine.home(of: hash, lineCount: lineCount)
+        let address = address &+ UInt(bitPattern: line &* IndexLine.sizeBytes)
+        roost_prefetch(UnsafeRawPointer(bitPattern: address))
+    }
+}
+
 /// Where each group begins: lines of 64 bytes of a checksum and fifteen offsets in units of
 /// eight bytes. docs/FORMAT.md, "Group offsets".
 public enum OffsetLine {

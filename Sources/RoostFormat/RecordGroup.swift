@@ -1,4 +1,4 @@
-/// Up to sixteen neighbouring records of a snapshot under one checksum, keys front-coded
+/// A few neighbouring records of a snapshot under one checksum, keys front-coded
 /// (each says how much it shares with the one before). docs/FORMAT.md, "Groups".
 ///
 /// ```
@@ -11,7 +11,9 @@
 ///                       [puts: stored length, [compressed: raw length]], suffix, stored bytes
 /// ```
 public enum RecordGroup {
-    package static let maximumRecordCount = 16
+    /// A group ends with this one. Every look-up checks a whole group: fewer records cost space, more
+    /// cost time. docs/decisions/0056.
+    package static let maximumRecordCount = 8
     /// A group ends with the record that takes it past this.
     package static let targetSizeBytes = 1536
     package static let headerSizeBytes = 9

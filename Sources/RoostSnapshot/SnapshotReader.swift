@@ -94,6 +94,12 @@ package final class SnapshotReader: Sendable {
         return nil
     }
 
+    /// Where the index is, to be asked for ahead of `find`.
+    package var indexPlace: SnapshotIndexPlace {
+        SnapshotIndexPlace(
+            address: UInt(bitPattern: base + index.offset), lineCount: index.lineCount)
+    }
+
     /// The bytes of group `index`, whose checksum holds.
     package func group(_ index: Int) throws -> UnsafeRawBufferPointer {
         try group(index, at: try offset(ofGroup: index))

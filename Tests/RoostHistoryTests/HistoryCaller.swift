@@ -147,8 +147,9 @@ struct HistoryCaller {
         let durability = anyDurability()
         let removes = random.once(in: 4)
         await record("replace \(durability)") { call in
-            let (found, version) = try engine.findVersioned(place.key, name: place.name)
-            let observed = found.map(Self.observed) ?? .absent
+            let versioned = try engine.findVersioned(place.key, name: place.name)
+            let observed = Self.observed(versioned)
+            let version = versioned.version
             await Task.yield()
             call.writes[place.text] = !removes
             let sequence = try await engine.write(
@@ -217,8 +218,11 @@ struct HistoryCaller {
             let view = try engine.view()
             defer { view.close() }
             for (index, place) in places.enumerated() {
-                let found = try view.find(place.key, name: place.name)
-                call.note(place.text, found.map(Self.observed) ?? .absent)
+                if let found = try view.find(place.key, name: place.name) {
+                    call.note(place.text, Self.observed(found))
+                } else {
+                    call.note(place.text, .absent)
+                }
                 if index % 3 == 0 { await Task.yield() }
             }
             call.outcome = .committed
@@ -257,9 +261,9 @@ struct HistoryCaller {
         var versions: [String: UInt64] = [:]
         for (dictionary, name) in Self.dictionaries.enumerated() {
             for key in Self.keys {
-                let (found, version) = try engine.findVersioned(key, name: name)
-                call.note("\(dictionary)/\(key)", found.map(Self.observed) ?? .absent)
-                versions["\(dictionary)/\(key)"] = version.sequence
+                let versioned = try engine.findVersioned(key, name: name)
+                call.note("\(dictionary)/\(key)", Self.observed(versioned))
+                versions["\(dictionary)/\(key)"] = versioned.version.sequence
             }
         }
         call.outcome = .committed
@@ -273,11 +277,15 @@ struct HistoryCaller {
         EncodedValue(kind: ValueKind.int.rawValue, payload: .inline(UInt64(id), count: 8))
     }
 
-    private static func observed(_ found: FoundValue) -> RecordedCall.Observed {
+    private static func observed(_ versioned: borrowing VersionedValue) -> RecordedCall.Observed {
+        withExtendedLifetime(versioned) { $0.storedBytes.map(observed) ?? .absent }
+    }
+
+    private static func observed(_ found: borrowing FoundValue) -> RecordedCall.Observed {
         if let resident = found.resident, let box = resident.box as? ObservedBox {
             return box.observed
         }
-        return withExtendedLifetime(found.owner) { observed(found.bytes) }
+        return withExtendedLifetime(found) { observed($0.bytes) }
     }
 
     private static func observed(_ bytes: UnsafeRawBufferPointer) -> RecordedCall.Observed {

@@ -2,8 +2,7 @@
 /// do, 100-byte values of which half is random and half repeats.
 struct Workload: Sendable {
     let keyCount: Int
-    /// Makes the keys others than those that were put.
-    private var suffix: UInt8?
+    private var isAbsent = false
     private let valuePool: [[UInt8]]
 
     init(keyCount: Int) {
@@ -15,10 +14,10 @@ struct Workload: Sendable {
         }
     }
 
-    /// The same workload with keys that are not in the store.
+    /// The same workload with keys that are not in the store, but between those that are.
     var absent: Workload {
         var other = self
-        other.suffix = 0x61
+        other.isAbsent = true
         return other
     }
 
@@ -31,9 +30,8 @@ struct Workload: Sendable {
                 rest /= 10
             }
             buffer[0] = 0x6b
-            // In the place of a digit that is zero for all indices: within the keys' range, and
-            // none of them.
-            if let suffix { buffer[1] = suffix }
+            // A letter for the last digit sorts behind that ten's keys, before the next ten's.
+            if isAbsent { buffer[15] += 0x61 - 0x30 }
             return 16
         }
     }

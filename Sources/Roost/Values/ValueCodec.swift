@@ -23,7 +23,7 @@ struct ValueCodec<Value: Sendable>: Sendable {
 
     /// The value that a look-up found; makes it resident where decoding it was dear.
     func decode(
-        _ found: FoundValue, key: String, name: DictionaryName, engine: Engine,
+        _ found: borrowing FoundValue, key: String, name: DictionaryName, engine: Engine,
         migrations: MigrationRegistry
     ) throws -> Value? {
         if let resident = found.resident {
@@ -40,10 +40,11 @@ struct ValueCodec<Value: Sendable>: Sendable {
     }
 
     private func decode(
-        _ found: FoundValue, key: String, name: DictionaryName, _ migrations: MigrationRegistry
+        _ found: borrowing FoundValue, key: String, name: DictionaryName,
+        _ migrations: MigrationRegistry
     ) throws -> Value {
-        // The owner keeps the bytes in place; it must live until they are decoded.
-        try withExtendedLifetime(found.owner) {
+        // What it owns keeps the bytes in place; it must live until they are decoded.
+        try withExtendedLifetime(found) { found in
             try decode(stored: found.bytes, key: key, name: name, migrations: migrations)
         }
     }
@@ -95,7 +96,7 @@ extension Engine {
     /// Makes a value that was decoded from `found` resident.
     @inline(__always)
     func keep<Value: Sendable>(
-        _ value: Value, _ found: FoundValue, key: String, name: DictionaryName
+        _ value: Value, _ found: borrowing FoundValue, key: String, name: DictionaryName
     ) {
         makeResident(
             ResidentValue(value).asResident(until: found.deadline),
@@ -109,9 +110,9 @@ extension FoundValue {
     func fixedValue<Value: Sendable>(as type: Value.Type) -> Value? {
         if let resident { return ResidentValue<Value>.value(of: resident) }
         guard let kind = FixedForm.kind(of: type), bytes.first == kind.rawValue else { return nil }
-        // The owner keeps the bytes in place; it must live until they are decoded.
-        return withExtendedLifetime(owner) {
-            FixedForm.decode(UnsafeRawBufferPointer(rebasing: bytes[1...]), as: type)
+        // What it owns keeps the bytes in place; it must live until they are decoded.
+        return withExtendedLifetime(self) { found in
+            FixedForm.decode(UnsafeRawBufferPointer(rebasing: found.bytes[1...]), as: type)
         }
     }
 

@@ -2,8 +2,9 @@ import RoostFormat
 import RoostIO
 import RoostSnapshot
 
-/// A key's value as a read found it: resident, or as bytes.
-package struct FoundValue {
+/// A key's value as a read found it: resident, or as bytes. Not copied: counting what it holds cost
+/// a cold read more than its checksums.
+package struct FoundValue: ~Copyable {
     /// The decoded value, where it is resident, and its type.
     package let resident: Resident?
     /// Kind and payload, valid as long as `owner` is held.
@@ -11,6 +12,19 @@ package struct FoundValue {
     package let owner: AnyObject?
     /// What must still hold when the decoded value is made resident.
     package let origin: Origin
+    /// The key's hash, where the look-up leaves it for `makeResident`.
+    let hash: WideHash?
+
+    init(
+        resident: Resident?, bytes: UnsafeRawBufferPointer, owner: AnyObject?, origin: Origin,
+        hash: WideHash? = nil
+    ) {
+        self.resident = resident
+        self.bytes = bytes
+        self.owner = owner
+        self.origin = origin
+        self.hash = hash
+    }
 
     package enum Origin: Hashable, Sendable {
         case resident
@@ -25,9 +39,13 @@ package struct FoundValue {
 
 extension FoundValue {
     /// A put that was found in `snapshot`, decompressed where it has to be.
-    init(_ record: RecordGroup.Record, in snapshot: SnapshotReader, origin: Origin) throws {
+    init(
+        _ record: RecordGroup.Record, in snapshot: SnapshotReader, origin: Origin,
+        hash: WideHash? = nil
+    ) throws {
         guard record.flags.contains(.compressed) else {
-            self.init(resident: nil, bytes: record.stored, owner: snapshot, origin: origin)
+            self.init(
+                resident: nil, bytes: record.stored, owner: snapshot, origin: origin, hash: hash)
             return
         }
         let count = try snapshot.checkedValueCount(of: record)
@@ -35,7 +53,8 @@ extension FoundValue {
         let value = owner.memory(count: count)
         try snapshot.decompressValue(of: record, into: value)
         self.init(
-            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: origin)
+            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: origin,
+            hash: hash)
     }
 }
 
@@ -59,7 +78,7 @@ extension Engine {
         _ key: String, name: DictionaryName, isResidentAllowed: Bool = true
     ) throws -> FoundValue? {
         try condition.checkOpen()
-        return try name.withRecordKey(key) { recordKey in
+        return try name.withLookUpKey(key) { recordKey in
             let hash = hashSeed.wideHash(recordKey)
             return try shard(of: hash.hash).find(
                 recordKey, hash, isResidentAllowed: isResidentAllowed)
@@ -79,7 +98,7 @@ extension Engine {
     /// Whether a key has a value; decodes and decompresses nothing.
     package func contains(_ key: String, name: DictionaryName) throws -> Bool {
         try condition.checkOpen()
-        return try name.withRecordKey(key) { recordKey in
+        return try name.withLookUpKey(key) { recordKey in
             let hash = hashSeed.hash(recordKey)
             return try shard(of: hash).contains(recordKey, hash: hash)
         }
@@ -88,11 +107,12 @@ extension Engine {
     /// Makes `value`, decoded from what `found` held, resident, unless the key has moved on or the
     /// budget is spent and the key was not read lately; `value` is made only where it is.
     package func makeResident(
-        _ value: @autoclosure () -> Resident, costBytes: Int, found: FoundValue, key: String,
+        _ value: @autoclosure () -> Resident, costBytes: Int, found: borrowing FoundValue,
+        key: String,
         name: DictionaryName
     ) {
-        name.withRecordKey(key) { recordKey in
-            let hash = hashSeed.wideHash(recordKey)
+        name.withLookUpKey(key) { recordKey in
+            let hash = found.hash ?? hashSeed.wideHash(recordKey)
             shard(of: hash.hash).makeResident(
                 value(), costBytes: costBytes, found: found, recordKey, hash,
                 isChecked: !configuration.plantedFaults.contains(.staleResidents))
@@ -113,6 +133,9 @@ extension Shard {
     ) throws -> FoundValue? {
         let hash = wide.hash
         let lookUp = published.withLock { state -> LookUp in
+            // Where the key may stand is far from each other, and none of it in the cache.
+            state.active.prefetchSlot(hash)
+            state.snapshots.prefetch(hash: hash)
             if isResidentAllowed, state.staged.isEmpty || !state.isStaged(hash),
                 let resident = state.residents.find(hash, fingerprint: { wide.fingerprint })
             {
@@ -146,19 +169,20 @@ extension Shard {
         case .absent: return nil
         case .cold(let list, let epoch, let clearedSequence):
             return try findCold(
-                key, hash: hash, in: list, epoch: epoch, clearedSequence: clearedSequence)
+                key, wide, in: list, epoch: epoch, clearedSequence: clearedSequence)
         }
     }
 
     private nonisolated func findCold(
-        _ key: UnsafeRawBufferPointer, hash: UInt64, in list: SnapshotList, epoch: UInt64,
+        _ key: UnsafeRawBufferPointer, _ hash: WideHash, in list: SnapshotList, epoch: UInt64,
         clearedSequence: UInt64
     ) throws -> FoundValue? {
-        guard let (snapshot, record) = try list.find(key, hash: hash), record.isPut,
+        guard let (snapshot, record) = try list.find(key, hash: hash.hash), record.isPut,
             record.sequence >= clearedSequence, clock.isLive(record.deadline)
         else { return nil }
         return try FoundValue(
-            record, in: snapshot, origin: .cold(epoch: epoch, clearedSequence: clearedSequence))
+            record, in: snapshot, origin: .cold(epoch: epoch, clearedSequence: clearedSequence),
+            hash: hash)
     }
 
     nonisolated func coldState(
@@ -174,6 +198,7 @@ extension Shard {
 
     nonisolated func contains(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> Bool {
         let (place, deadline, snapshots) = published.withLock { state in
+            state.snapshots.prefetch(hash: hash)
             let place = state.place(of: key, hash: hash)
             // Read here, as the log's memory may go once the mutex is given back.
             let deadline =
@@ -191,7 +216,7 @@ extension Shard {
     }
 
     nonisolated func makeResident(
-        _ value: @autoclosure () -> Resident, costBytes: Int, found: FoundValue,
+        _ value: @autoclosure () -> Resident, costBytes: Int, found: borrowing FoundValue,
         _ key: UnsafeRawBufferPointer, _ wide: WideHash, isChecked: Bool = true
     ) {
         let hash = wide.hash

@@ -72,17 +72,19 @@ package final class EngineView: Sendable {
     /// The value of a key, or `nil`, as bytes. Synchronous; takes the shard's mutex for the
     /// look-up.
     package func find(_ key: String, name: DictionaryName) throws -> FoundValue? {
+        var found: FoundValue?
         try name.withRecordKey(key) { recordKey in
-            guard let (place, part) = try place(of: recordKey, name) else { return nil }
+            guard let (place, part) = try place(of: recordKey, name) else { return }
             switch place {
             case .log(let operation):
-                return FoundValue(
+                found = FoundValue(
                     resident: nil, bytes: operation.value, owner: part,
                     origin: .log(operation.location))
             case .cold(let snapshot, let record):
-                return try FoundValue(record, in: snapshot, origin: .view)
+                found = try FoundValue(record, in: snapshot, origin: .view)
             }
         }
+        return found
     }
 
     /// Whether a key has a value; decompresses nothing.

@@ -20,23 +20,39 @@ package struct RecordVersion: Sendable, Hashable {
     }
 }
 
+/// A key's value as a read found it, and its version.
+package struct VersionedValue: ~Copyable {
+    package let found: FoundValue?
+    package let version: RecordVersion
+
+    /// Kind and payload, valid as long as this is held.
+    package var storedBytes: UnsafeRawBufferPointer? {
+        switch found {
+        case .some(let found): found.bytes
+        case .none: nil
+        }
+    }
+}
+
 extension Engine {
     /// The value of a key as bytes, or `nil`, and its version. Synchronous, from any thread.
     package func findVersioned(
         _ key: String, name: DictionaryName
-    ) throws -> (found: FoundValue?, version: RecordVersion) {
+    ) throws -> VersionedValue {
         try condition.checkOpen()
-        return try name.withRecordKey(key) { recordKey in
+        var found = VersionedValue(found: nil, version: RecordVersion(sequence: 0))
+        try name.withRecordKey(key) { recordKey in
             let hash = hashSeed.hash(recordKey)
-            return try shard(of: hash).findVersioned(recordKey, hash: hash)
+            found = try shard(of: hash).findVersioned(recordKey, hash: hash)
         }
+        return found
     }
 }
 
 extension Shard {
     nonisolated func findVersioned(
         _ key: UnsafeRawBufferPointer, hash: UInt64
-    ) throws -> (found: FoundValue?, version: RecordVersion) {
+    ) throws -> VersionedValue {
         let (place, owner, snapshots, epoch) = published.withLock { state in
             let place = state.place(of: key, hash: hash)
             guard case .log(let operation) = place else {
@@ -45,30 +61,31 @@ extension Shard {
             return (place, state.owner(of: operation), state.snapshots, state.epoch)
         }
         switch place {
-        case .absent: return (nil, RecordVersion(sequence: 0))
+        case .absent: return VersionedValue(found: nil, version: RecordVersion(sequence: 0))
         case .log(let operation):
             let origin = FoundValue.Origin.log(operation.location)
             let deadline = operation.deadline
             guard clock.isLive(deadline) else {
-                return (nil, RecordVersion(sequence: 0, origin: origin))
+                return VersionedValue(
+                    found: nil, version: RecordVersion(sequence: 0, origin: origin))
             }
-            let found = FoundValue(
-                resident: nil, bytes: operation.value, owner: owner, origin: origin)
-            return (
-                found,
-                RecordVersion(sequence: operation.sequence, origin: origin, deadline: deadline)
-            )
+            return VersionedValue(
+                found: FoundValue(
+                    resident: nil, bytes: operation.value, owner: owner, origin: origin),
+                version: RecordVersion(
+                    sequence: operation.sequence, origin: origin, deadline: deadline))
         case .cold(let clearedSequence):
             let origin = FoundValue.Origin.cold(epoch: epoch, clearedSequence: clearedSequence)
             guard let (snapshot, record) = try snapshots.find(key, hash: hash), record.isPut,
                 record.sequence >= clearedSequence, clock.isLive(record.deadline)
-            else { return (nil, RecordVersion(sequence: 0, origin: origin)) }
-            let found = try FoundValue(record, in: snapshot, origin: origin)
-            return (
-                found,
-                RecordVersion(
-                    sequence: record.sequence, origin: origin, deadline: record.deadline)
-            )
+            else {
+                return VersionedValue(
+                    found: nil, version: RecordVersion(sequence: 0, origin: origin))
+            }
+            return VersionedValue(
+                found: try FoundValue(record, in: snapshot, origin: origin),
+                version: RecordVersion(
+                    sequence: record.sequence, origin: origin, deadline: record.deadline))
         }
     }
 

@@ -25,6 +25,9 @@ package struct Resident: Sendable {
 ///
 /// - `slots` is open-addressed with linear probing and holds an entry's index plus one, and above
 ///   it half of the hash, so that a look-up of what is not there touches nothing else.
+/// - A slot without an entry may hold a fingerprint, the half of a hash above a zero: that of a value
+///   which left unread, or did not enter, in the slot where its look-up ended. A newer one displaces
+///   it, and an entry does: then its value takes one read more to enter.
 /// - A key is known by 128 bits of keyed hash: `hash` and `fingerprint`.
 struct ResidentValues {
     private struct Entry {
@@ -41,7 +44,6 @@ struct ResidentValues {
     private var free: [UInt32] = []
     private var small = IndexQueue()
     private var main = IndexQueue()
-    private var ghosts = GhostList()
     private var smallBytes = 0
     private(set) var count = 0
     private(set) var sizeBytes = 0
@@ -74,7 +76,7 @@ struct ResidentValues {
         let cost = costBytes + Self.overheadBytes
         guard cost <= budgetBytes / 4 else { return false }
         if sizeBytes + cost <= budgetBytes { return true }
-        return ghosts.admits(hash, expectedCount: count)
+        return takeFingerprint(hash)
     }
 
     /// Makes `value`, which was admitted, resident and evicts what the budget asks for. Not called
@@ -156,8 +158,9 @@ struct ResidentValues {
             entries[at].frequency = 0
             main.append(index)
         } else {
-            ghosts.add(entries[at].hash, expectedCount: count)
-            if let slot = slot(of: entries[at].hash) { drop(at, slot: slot) }
+            let hash = entries[at].hash
+            if let slot = slot(of: hash) { drop(at, slot: slot) }
+            leaveFingerprint(hash)
             free.append(index)
         }
     }
@@ -197,7 +200,7 @@ struct ResidentValues {
         if slots.isEmpty { return nil }
         let mask = slots.count - 1
         var slot = Self.home(of: hash) & mask
-        while slots[slot] != 0 {
+        while Self.isEntry(slots[slot]) {
             // The place and half of the hash are nearly all of it; the entry has the whole.
             if slots[slot] >> 32 == hash >> 32, entries[index(in: slot)].hash == hash {
                 return slot
@@ -210,14 +213,37 @@ struct ResidentValues {
     /// The low bits are the same for the whole shard.
     private static func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 20) }
 
+    private static func isEntry(_ slot: UInt64) -> Bool { slot & 0xffff_ffff != 0 }
+
+    private static func half(of hash: UInt64) -> UInt64 { hash & ~0xffff_ffff }
+
     private func index(in slot: Int) -> Int { Int(slots[slot] & 0xffff_ffff) - 1 }
+
+    /// Where a look-up of what is not there ends.
+    private func vacantSlot(for hash: UInt64) -> Int {
+        let mask = slots.count - 1
+        var slot = Self.home(of: hash) & mask
+        while Self.isEntry(slots[slot]) { slot = (slot + 1) & mask }
+        return slot
+    }
+
+    /// Whether the fingerprint of a value that is not resident is here, and then takes it away; else
+    /// leaves it.
+    private mutating func takeFingerprint(_ hash: UInt64) -> Bool {
+        if slots.isEmpty { return false }
+        let slot = vacantSlot(for: hash)
+        let isHere = slots[slot] == Self.half(of: hash) && slots[slot] != 0
+        slots[slot] = isHere ? 0 : Self.half(of: hash)
+        return isHere
+    }
+
+    private mutating func leaveFingerprint(_ hash: UInt64) {
+        slots[vacantSlot(for: hash)] = Self.half(of: hash)
+    }
 
     private mutating func link(_ index: UInt32, _ hash: UInt64) {
         if (count + 1) * 2 > slots.count { growSlots() }
-        let mask = slots.count - 1
-        var slot = Self.home(of: hash) & mask
-        while slots[slot] != 0 { slot = (slot + 1) & mask }
-        slots[slot] = UInt64(index + 1) | hash & ~0xffff_ffff
+        slots[vacantSlot(for: hash)] = UInt64(index + 1) | Self.half(of: hash)
     }
 
     /// Empties a slot and moves back what linear probing had pushed past it.
@@ -225,7 +251,7 @@ struct ResidentValues {
         let mask = slots.count - 1
         var hole = slot
         var next = (hole + 1) & mask
-        while slots[next] != 0 {
+        while Self.isEntry(slots[next]) {
             let home = Self.home(of: entries[index(in: next)].hash) & mask
             if (next - home) & mask >= (next - hole) & mask {
                 slots[hole] = slots[next]
@@ -239,11 +265,9 @@ struct ResidentValues {
     private mutating func growSlots() {
         let old = slots
         slots = Array(repeating: 0, count: max(32, old.count * 2))
-        let mask = slots.count - 1
-        for entry in old where entry != 0 {
-            var slot = Self.home(of: entries[Int(entry & 0xffff_ffff) - 1].hash) & mask
-            while slots[slot] != 0 { slot = (slot + 1) & mask }
-            slots[slot] = entry
+        for entry in old where Self.isEntry(entry) {
+            let hash = entries[Int(entry & 0xffff_ffff) - 1].hash
+            slots[vacantSlot(for: hash)] = entry
         }
     }
 }
@@ -268,35 +292,5 @@ private struct IndexQueue {
             }
         }
         return items[head]
-    }
-}
-
-/// The hashes of values that lately left the small queue unread: a direct-mapped table, in which
-/// a newer one displaces an older one in its place. A displaced hash costs one detour through
-/// the small queue.
-private struct GhostList {
-    private var places: [UInt64] = []
-
-    mutating func add(_ hash: UInt64, expectedCount: Int) {
-        if places.count < expectedCount {
-            var size = 64
-            while size < expectedCount { size *= 2 }
-            places = Array(repeating: 0, count: size)
-        }
-        places[place(of: hash)] = hash
-    }
-
-    /// Whether `hash` is here, and then takes it out; else adds it.
-    mutating func admits(_ hash: UInt64, expectedCount: Int) -> Bool {
-        if !places.isEmpty, places[place(of: hash)] == hash {
-            places[place(of: hash)] = 0
-            return true
-        }
-        add(hash, expectedCount: expectedCount)
-        return false
-    }
-
-    private func place(of hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: hash >> 20) & (places.count - 1)
     }
 }

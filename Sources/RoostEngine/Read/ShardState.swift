@@ -118,8 +118,17 @@ struct ShardState {
 /// A shard's snapshots, the newest first; replaced whole when it changes.
 package final class SnapshotList: Sendable {
     package let snapshots: [SnapshotReader]
+    /// Of the oldest, which has most keys.
+    private let index: SnapshotIndexPlace
 
-    package init(_ snapshots: [SnapshotReader]) { self.snapshots = snapshots }
+    package init(_ snapshots: [SnapshotReader]) {
+        self.snapshots = snapshots
+        index = snapshots.last?.indexPlace ?? .none
+    }
+
+    /// Asks for what a look-up in the oldest snapshot will begin with.
+    @inline(__always)
+    func prefetch(hash: UInt64) { index.prefetch(hash: hash) }
 }
 
 /// How reads were answered. Counted under the shard's mutex, which a read holds anyway.

@@ -97,14 +97,15 @@ import Testing
         }
 
         func check(_ key: String) throws {
-            let found = try engine.find(key, name: name)
-            let payload = found.map { found in
-                withExtendedLifetime(found.owner) {
-                    Array(found.bytes.dropFirst(ValueHeader(found.bytes)!.sizeBytes))
-                }
-            }
-            #expect(payload == live(key))
+            #expect(try payload(key) == live(key))
             #expect(try engine.contains(key, name: name) == (live(key) != nil))
+        }
+
+        func payload(_ key: String) throws -> [UInt8]? {
+            guard let found = try engine.find(key, name: name) else { return nil }
+            return withExtendedLifetime(found) { found in
+                Array(found.bytes.dropFirst(ValueHeader(found.bytes)!.sizeBytes))
+            }
         }
 
         func checkAll() throws {

@@ -1,9 +1,10 @@
 import Roost
 
-/// Roost with the defaults of its public API, but for the durability, which each row names.
+/// Roost with the defaults of its public API, but for the durability, which each row names, and as
+/// large a cache as the others have.
 struct RoostEngine: KeyValueEngine {
     static let name = "roost"
-    static let settings = "16 shards, 64 MiB for decoded values, LZ4; reads hand out arrays"
+    static let settings = "16 shards, 512 MiB for decoded values, LZ4; reads hand out arrays"
     static let abilities = EngineAbilities(blocks: false)
 
     let workspace: Workspace
@@ -12,7 +13,8 @@ struct RoostEngine: KeyValueEngine {
         let durability: Durability = options.durability == .process ? .process : .synced
         return RoostEngine(
             workspace: try await Workspace.open(
-                at: path + "/workspace", configuration: .init(durability: durability)))
+                at: path + "/workspace",
+                configuration: .init(durability: durability, memoryBudgetBytes: 512 << 20)))
     }
 
     func makeClient() -> Client { Client(bytes: workspace.dictionary("bytes")) }

@@ -21,15 +21,15 @@ func runClients<Engine: KeyValueEngine>(
     let ownThreads = Engine.abilities.blocks && stretches.count > 1
     return try await withThrowingTaskGroup(of: ClientSpan.self) { group in
         for stretch in stretches {
-            let thread = ownThreads ? ClientThread() : nil
-            group.addTask(executorPreference: thread) {
-                let client: Engine.Client
-                do { client = try engine.makeClient() } catch {
-                    await gate.arrive()
-                    throw error
+            // A preference for no executor at all is one too, and costs each switch a lock.
+            if ownThreads {
+                group.addTask(executorPreference: ClientThread()) {
+                    try await runClient(of: engine, stretch, gate, recordingLatencies)
                 }
-                await gate.arrive()
-                return try await runClient(client, stretch, recordingLatencies)
+            } else {
+                group.addTask {
+                    try await runClient(of: engine, stretch, gate, recordingLatencies)
+                }
             }
         }
         var result = ClientsResult()
@@ -53,9 +53,15 @@ private struct ClientSpan: Sendable {
     var latencies: Latencies?
 }
 
-private nonisolated(nonsending) func runClient<Client: KeyValueClient>(
-    _ client: Client, _ stretch: Stretch, _ recordingLatencies: Bool
+private nonisolated(nonsending) func runClient<Engine: KeyValueEngine>(
+    of engine: Engine, _ stretch: Stretch, _ gate: Gate, _ recordingLatencies: Bool
 ) async throws -> ClientSpan {
+    let client: Engine.Client
+    do { client = try engine.makeClient() } catch {
+        await gate.arrive()
+        throw error
+    }
+    await gate.arrive()
     var latencies = recordingLatencies ? Latencies() : nil
     let begin = ContinuousClock.now
     let operations = try await stretch.run(client, latencies: &latencies)
