@@ -15,12 +15,12 @@ final class WriteBehind: Sendable {
     let failures = WriteFailures()
     private let pendingBytes = Atomic<Int>(0)
     /// Called after each append.
-    private let onAppend = Mutex<(@Sendable (LogWriter.Appended) -> Void)?>(nil)
+    private let onAppend = Mutex<AppendHook?>(nil)
 
     init(condition: EngineCondition) { self.condition = condition }
 
     func setOnAppend(_ body: (@Sendable (LogWriter.Appended) -> Void)?) {
-        onAppend.withLock { $0 = body }
+        onAppend.withLock { $0 = body.map(AppendHook.init) }
     }
 
     /// Takes room for a write, or throws: a synchronous call can wait for none.
@@ -36,7 +36,13 @@ final class WriteBehind: Sendable {
 
     func release(sizeBytes: Int) { pendingBytes.wrappingSubtract(sizeBytes, ordering: .relaxed) }
 
-    func noteAppended(_ appended: LogWriter.Appended) { onAppend.withLock { $0 }?(appended) }
+    func noteAppended(_ appended: LogWriter.Appended) { onAppend.withLock { $0 }?.body(appended) }
+
+    /// A struct around the function: one that stands in the mutex itself is wrapped once more by each
+    /// look at it, so that a hundred thousand looks made a chain that overran the stack.
+    private struct AppendHook: Sendable {
+        let body: @Sendable (LogWriter.Appended) -> Void
+    }
 
     func noteLost(_ write: EnqueuedWrites.Write, _ cause: any Error) {
         let parts = splitRecordKey(write.operation.key)
