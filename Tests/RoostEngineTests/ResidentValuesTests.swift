@@ -3,15 +3,18 @@ import Testing
 
 @testable import RoostEngine
 
-private final class Box: Sendable {
+private final class Box: Resident, @unchecked Sendable {
     let number: Int
-    init(_ number: Int) { self.number = number }
-    var resident: Resident { Resident(box: self, type: ObjectIdentifier(Int.self)) }
+
+    init(_ number: Int) {
+        self.number = number
+        super.init(type: ObjectIdentifier(Int.self))
+    }
 }
 
 @Suite struct ResidentValuesTests {
     private func find(_ residents: inout ResidentValues, _ key: UInt64) -> Int? {
-        (residents.find(key &* 0x9e37_79b9_7f4a_7c15, fingerprint: { key })?.box as? Box)?.number
+        (residents.find(key &* 0x9e37_79b9_7f4a_7c15, fingerprint: { key }) as? Box)?.number
     }
 
     private func insert(
@@ -19,7 +22,7 @@ private final class Box: Sendable {
     ) {
         let hash = key &* 0x9e37_79b9_7f4a_7c15
         guard residents.admits(hash, costBytes: cost) else { return }
-        residents.insert(Box(number).resident, hash: hash, fingerprint: key, costBytes: cost)
+        residents.insert(Box(number), hash: hash, fingerprint: key, costBytes: cost)
     }
 
     @Test(arguments: [1_000, 10_000, 200_000])
@@ -84,11 +87,11 @@ private final class Box: Sendable {
 
     @Test func keysOfOneHashAreToldApart() {
         var residents = ResidentValues(budgetBytes: 10_000)
-        residents.insert(Box(1).resident, hash: 7, fingerprint: 1, costBytes: 4)
+        residents.insert(Box(1), hash: 7, fingerprint: 1, costBytes: 4)
         #expect(residents.find(7, fingerprint: { 2 }) == nil)
-        residents.insert(Box(2).resident, hash: 7, fingerprint: 2, costBytes: 4)
+        residents.insert(Box(2), hash: 7, fingerprint: 2, costBytes: 4)
         #expect(residents.find(7, fingerprint: { 1 }) == nil)
-        #expect((residents.find(7, fingerprint: { 2 })?.box as? Box)?.number == 2)
+        #expect((residents.find(7, fingerprint: { 2 }) as? Box)?.number == 2)
         #expect(residents.count == 1)
     }
 

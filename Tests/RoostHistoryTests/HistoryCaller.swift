@@ -244,7 +244,7 @@ struct HistoryCaller {
             // As a reader does that decodes for a while.
             await Task.yield()
             engine.makeResident(
-                Resident(box: ObservedBox(observed), type: ObjectIdentifier(ObservedBox.self)),
+                ObservedBox(observed),
                 costBytes: 8, found: found, key: place.key, name: place.name)
         }
     }
@@ -282,9 +282,7 @@ struct HistoryCaller {
     }
 
     private static func observed(_ found: borrowing FoundValue) -> RecordedCall.Observed {
-        if let resident = found.resident, let box = resident.box as? ObservedBox {
-            return box.observed
-        }
+        if let box = found.resident as? ObservedBox { return box.observed }
         return withExtendedLifetime(found) { observed($0.bytes) }
     }
 
@@ -295,7 +293,11 @@ struct HistoryCaller {
     }
 }
 
-private final class ObservedBox: Sendable {
+private final class ObservedBox: Resident, @unchecked Sendable {
     let observed: RecordedCall.Observed
-    init(_ observed: RecordedCall.Observed) { self.observed = observed }
+
+    init(_ observed: RecordedCall.Observed) {
+        self.observed = observed
+        super.init(type: ObjectIdentifier(ObservedBox.self))
+    }
 }

@@ -99,7 +99,7 @@ extension Engine {
         _ value: Value, _ found: borrowing FoundValue, key: String, name: DictionaryName
     ) {
         makeResident(
-            ResidentValue(value).asResident(until: found.deadline),
+            ResidentValue(value, until: found.deadline),
             costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,
             key: key, name: name)
     }
@@ -138,21 +138,22 @@ extension FoundValue {
 }
 
 /// A decoded value in the cache.
-final class ResidentValue<Value: Sendable>: Sendable {
+///
+/// `@unchecked Sendable`, as what it inherits is; itself it has what never changes.
+final class ResidentValue<Value: Sendable>: Resident, @unchecked Sendable {
     private let value: Value
 
-    init(_ value: Value) { self.value = value }
-
-    func asResident(until deadline: Deadline) -> Resident {
-        Resident(box: self, type: ObjectIdentifier(Value.self), deadline: deadline)
+    init(_ value: Value, until deadline: Deadline) {
+        self.value = value
+        super.init(type: ObjectIdentifier(Value.self), deadline: deadline)
     }
 
     /// `nil` where `resident` holds a value of another type.
     static func value(of resident: Resident) -> Value? {
         guard resident.type == ObjectIdentifier(Value.self) else { return nil }
-        // Every resident is made by `asResident`, so the type says the box's class; a checked
-        // cast would look up the generic class each time.
-        return unsafeDowncast(resident.box, to: ResidentValue<Value>.self).value
+        // Every resident is one of these, so the type says the class; a checked cast would look up
+        // the generic class each time.
+        return unsafeDowncast(resident, to: ResidentValue<Value>.self).value
     }
 }
 

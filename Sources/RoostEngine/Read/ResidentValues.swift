@@ -1,14 +1,21 @@
 import RoostFormat
 
-/// A decoded value in a box, the type of what is in it, and when it expires.
-package struct Resident: Sendable {
-    package let box: any Sendable & AnyObject
-    package let type: ObjectIdentifier
-    package let deadline: Deadline
+/// A decoded value in the cache, with what the cache knows of it: one object, so that a look-up
+/// touches a slot of the table, this, and what the value refers to. The value itself is in a subclass.
+///
+/// `@unchecked Sendable`: `type` and `deadline` never change; what is `var` belongs to the cache
+/// that holds the object, which touches it under its shard's mutex only.
+open class Resident: @unchecked Sendable {
+    /// Of the value.
+    public final let type: ObjectIdentifier
+    package final let deadline: Deadline
+    fileprivate final var fingerprint: UInt64 = 0
+    fileprivate final var ticket: UInt64 = 0
+    fileprivate final var costBytes: Int32 = 0
+    fileprivate final var frequency: UInt8 = 0
+    fileprivate final var isInMain = false
 
-    package init(box: any Sendable & AnyObject, type: ObjectIdentifier, deadline: Deadline = .never)
-    {
-        self.box = box
+    public init(type: ObjectIdentifier, deadline: Deadline = .never) {
         self.type = type
         self.deadline = deadline
     }
@@ -23,33 +30,29 @@ package struct Resident: Sendable {
 /// that is read again before it leaves goes to the main queue, one that is not leaves only its
 /// fingerprint behind. docs/decisions/0035.
 ///
-/// - `slots` is open-addressed with linear probing and holds an entry's index plus one, and above
-///   it half of the hash, so that a look-up of what is not there touches nothing else.
-/// - A slot without an entry may hold a fingerprint, the half of a hash above a zero: that of a value
-///   which left unread, or did not enter, in the slot where its look-up ended. A newer one displaces
-///   it, and an entry does: then its value takes one read more to enter.
-/// - A key is known by 128 bits of keyed hash: `hash` and `fingerprint`.
+/// - `slots` is open-addressed with linear probing.
+/// - A slot without a value may hold a hash: that of a value which left unread, or did not enter, in
+///   the slot where its look-up ended. A newer one displaces it, and a value does: then its own takes
+///   one read more to enter.
+/// - A key is known by 128 bits of keyed hash: the slot's and the value's `fingerprint`.
+/// - The queues hold the hashes and tickets of values; one whose value has another ticket, or is not
+///   there, is of a value that was removed.
 struct ResidentValues {
-    private struct Entry {
-        var hash: UInt64
-        var fingerprint: UInt64
+    private struct Slot {
+        var hash: UInt64 = 0
         var value: Resident?
-        var costBytes: Int32
-        var frequency: UInt8
-        var isInMain: Bool
     }
 
-    private var slots: [UInt64] = []
-    private var entries: [Entry] = []
-    private var free: [UInt32] = []
-    private var small = IndexQueue()
-    private var main = IndexQueue()
+    private var slots: [Slot] = []
+    private var small = TicketQueue()
+    private var main = TicketQueue()
+    private var lastTicket: UInt64 = 0
     private var smallBytes = 0
     private(set) var count = 0
     private(set) var sizeBytes = 0
     private let budgetBytes: Int
 
-    /// What an entry costs beside its value.
+    /// What a value costs beside itself.
     static let overheadBytes = 96
 
     init(budgetBytes: Int) { self.budgetBytes = budgetBytes }
@@ -64,11 +67,11 @@ struct ResidentValues {
     private mutating func findPresent(
         _ hash: UInt64, _ fingerprint: () -> UInt64
     ) -> Resident? {
-        guard let slot = slot(of: hash) else { return nil }
-        let index = index(in: slot)
-        guard entries[index].fingerprint == fingerprint() else { return nil }
-        if entries[index].frequency < 3 { entries[index].frequency += 1 }
-        return entries[index].value
+        guard let slot = slot(of: hash), let value = slots[slot].value,
+            value.fingerprint == fingerprint()
+        else { return nil }
+        if value.frequency < 3 { value.frequency += 1 }
+        return value
     }
 
     /// Whether a value that is not resident may be, now that it was read; notes that it was.
@@ -76,7 +79,7 @@ struct ResidentValues {
         let cost = costBytes + Self.overheadBytes
         guard cost <= budgetBytes / 4 else { return false }
         if sizeBytes + cost <= budgetBytes { return true }
-        return takeFingerprint(hash)
+        return takeHash(hash)
     }
 
     /// Makes `value`, which was admitted, resident and evicts what the budget asks for. Not called
@@ -90,25 +93,19 @@ struct ResidentValues {
         remove(hash)
         // Where the budget is spent it was admitted as one that was read before.
         let isInMain = sizeBytes + cost > budgetBytes
-        let entry = Entry(
-            hash: hash, fingerprint: fingerprint, value: value, costBytes: Int32(cost),
-            frequency: 0,
-            isInMain: isInMain)
-        let index: UInt32
-        if let reused = free.popLast() {
-            index = reused
-            entries[Int(index)] = entry
-        } else {
-            index = UInt32(entries.count)
-            entries.append(entry)
-        }
-        link(index, hash)
+        lastTicket += 1
+        value.fingerprint = fingerprint
+        value.ticket = lastTicket
+        value.costBytes = Int32(cost)
+        value.isInMain = isInMain
+        if (count + 1) * 2 > slots.count { growSlots() }
+        slots[vacantSlot(for: hash)] = Slot(hash: hash, value: value)
         count += 1
         sizeBytes += cost
         if isInMain {
-            main.append(index)
+            main.append(hash, lastTicket)
         } else {
-            small.append(index)
+            small.append(hash, lastTicket)
             smallBytes += cost
         }
         while sizeBytes > budgetBytes { evictOne() }
@@ -121,20 +118,18 @@ struct ResidentValues {
     }
 
     private mutating func removePresent(_ hash: UInt64) {
-        guard let slot = slot(of: hash) else { return }
-        drop(index(in: slot), slot: slot)
-        // Its index stays in its queue, where eviction finds it empty and frees it.
+        // Its ticket stays in its queue, where eviction finds it void.
+        if let slot = slot(of: hash) { drop(slot) }
     }
 
     mutating func removeAll() {
         self = ResidentValues(budgetBytes: budgetBytes)
     }
 
-    private mutating func drop(_ index: Int, slot: Int) {
-        sizeBytes -= Int(entries[index].costBytes)
-        if !entries[index].isInMain { smallBytes -= Int(entries[index].costBytes) }
-        entries[index].value = nil
-        entries[index].costBytes = 0
+    private mutating func drop(_ slot: Int) {
+        guard let value = slots[slot].value else { return }
+        sizeBytes -= Int(value.costBytes)
+        if !value.isInMain { smallBytes -= Int(value.costBytes) }
         count -= 1
         unlink(slot)
         compactQueuesIfMostlyEmpty()
@@ -149,46 +144,43 @@ struct ResidentValues {
     }
 
     private mutating func evictFromSmall() {
-        guard let index = small.popFirst() else { return }
-        let at = Int(index)
-        guard entries[at].value != nil else { return free.append(index) }
-        if entries[at].frequency > 0 {
-            smallBytes -= Int(entries[at].costBytes)
-            entries[at].isInMain = true
-            entries[at].frequency = 0
-            main.append(index)
+        guard let ticket = small.popFirst(), let (slot, value) = holder(of: ticket) else { return }
+        if value.frequency > 0 {
+            smallBytes -= Int(value.costBytes)
+            value.isInMain = true
+            value.frequency = 0
+            main.append(ticket.hash, ticket.number)
         } else {
-            let hash = entries[at].hash
-            if let slot = slot(of: hash) { drop(at, slot: slot) }
-            leaveFingerprint(hash)
-            free.append(index)
+            drop(slot)
+            leaveHash(ticket.hash)
         }
     }
 
     private mutating func evictFromMain() {
-        guard let index = main.popFirst() else { return }
-        let at = Int(index)
-        guard entries[at].value != nil else { return free.append(index) }
-        if entries[at].frequency > 0 {
-            entries[at].frequency -= 1
-            main.append(index)
+        guard let ticket = main.popFirst(), let (slot, value) = holder(of: ticket) else { return }
+        if value.frequency > 0 {
+            value.frequency -= 1
+            main.append(ticket.hash, ticket.number)
         } else {
-            if let slot = slot(of: entries[at].hash) { drop(at, slot: slot) }
-            free.append(index)
+            drop(slot)
         }
     }
 
-    /// Frees the places of removed values once they are the greater part of the queues.
+    /// The value that a ticket is of; `nil` where it was removed.
+    private func holder(of ticket: TicketQueue.Ticket) -> (slot: Int, value: Resident)? {
+        guard let slot = slot(of: ticket.hash), let value = slots[slot].value,
+            value.ticket == ticket.number
+        else { return nil }
+        return (slot, value)
+    }
+
+    /// Drops the tickets of removed values once they are the greater part of the queues.
     private mutating func compactQueuesIfMostlyEmpty() {
         guard small.count + main.count > 2 * count + 64 else { return }
         for queue in [\ResidentValues.small, \ResidentValues.main] {
-            var kept = IndexQueue()
-            while let index = self[keyPath: queue].popFirst() {
-                if entries[Int(index)].value != nil {
-                    kept.append(index)
-                } else {
-                    free.append(index)
-                }
+            var kept = TicketQueue()
+            while let ticket = self[keyPath: queue].popFirst() {
+                if holder(of: ticket) != nil { kept.append(ticket.hash, ticket.number) }
             }
             self[keyPath: queue] = kept
         }
@@ -200,11 +192,8 @@ struct ResidentValues {
         if slots.isEmpty { return nil }
         let mask = slots.count - 1
         var slot = Self.home(of: hash) & mask
-        while Self.isEntry(slots[slot]) {
-            // The place and half of the hash are nearly all of it; the entry has the whole.
-            if slots[slot] >> 32 == hash >> 32, entries[index(in: slot)].hash == hash {
-                return slot
-            }
+        while slots[slot].value != nil {
+            if slots[slot].hash == hash { return slot }
             slot = (slot + 1) & mask
         }
         return nil
@@ -213,84 +202,75 @@ struct ResidentValues {
     /// The low bits are the same for the whole shard.
     private static func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 20) }
 
-    private static func isEntry(_ slot: UInt64) -> Bool { slot & 0xffff_ffff != 0 }
-
-    private static func half(of hash: UInt64) -> UInt64 { hash & ~0xffff_ffff }
-
-    private func index(in slot: Int) -> Int { Int(slots[slot] & 0xffff_ffff) - 1 }
-
     /// Where a look-up of what is not there ends.
     private func vacantSlot(for hash: UInt64) -> Int {
         let mask = slots.count - 1
         var slot = Self.home(of: hash) & mask
-        while Self.isEntry(slots[slot]) { slot = (slot + 1) & mask }
+        while slots[slot].value != nil { slot = (slot + 1) & mask }
         return slot
     }
 
-    /// Whether the fingerprint of a value that is not resident is here, and then takes it away; else
+    /// Whether the hash of a value that is not resident is here, and then takes it away; else
     /// leaves it.
-    private mutating func takeFingerprint(_ hash: UInt64) -> Bool {
+    private mutating func takeHash(_ hash: UInt64) -> Bool {
         if slots.isEmpty { return false }
         let slot = vacantSlot(for: hash)
-        let isHere = slots[slot] == Self.half(of: hash) && slots[slot] != 0
-        slots[slot] = isHere ? 0 : Self.half(of: hash)
+        let isHere = slots[slot].hash == hash && hash != 0
+        slots[slot].hash = isHere ? 0 : hash
         return isHere
     }
 
-    private mutating func leaveFingerprint(_ hash: UInt64) {
-        slots[vacantSlot(for: hash)] = Self.half(of: hash)
-    }
-
-    private mutating func link(_ index: UInt32, _ hash: UInt64) {
-        if (count + 1) * 2 > slots.count { growSlots() }
-        slots[vacantSlot(for: hash)] = UInt64(index + 1) | Self.half(of: hash)
-    }
+    private mutating func leaveHash(_ hash: UInt64) { slots[vacantSlot(for: hash)].hash = hash }
 
     /// Empties a slot and moves back what linear probing had pushed past it.
     private mutating func unlink(_ slot: Int) {
         let mask = slots.count - 1
         var hole = slot
         var next = (hole + 1) & mask
-        while Self.isEntry(slots[next]) {
-            let home = Self.home(of: entries[index(in: next)].hash) & mask
+        while slots[next].value != nil {
+            let home = Self.home(of: slots[next].hash) & mask
             if (next - home) & mask >= (next - hole) & mask {
-                slots[hole] = slots[next]
+                slots.swapAt(hole, next)
                 hole = next
             }
             next = (next + 1) & mask
         }
-        slots[hole] = 0
+        slots[hole] = Slot()
     }
 
     private mutating func growSlots() {
         let old = slots
-        slots = Array(repeating: 0, count: max(32, old.count * 2))
-        for entry in old where Self.isEntry(entry) {
-            let hash = entries[Int(entry & 0xffff_ffff) - 1].hash
-            slots[vacantSlot(for: hash)] = entry
-        }
+        slots = Array(repeating: Slot(), count: max(32, old.count * 2))
+        for slot in old where slot.value != nil { slots[vacantSlot(for: slot.hash)] = slot }
     }
 }
 
-/// A first-in, first-out queue of indices.
-private struct IndexQueue {
-    private var items: [UInt32] = []
+/// A first-in, first-out queue of tickets.
+private struct TicketQueue {
+    struct Ticket {
+        var hash: UInt64
+        var number: UInt64
+    }
+
+    private var tickets: [Ticket] = []
     private var head = 0
 
-    var isEmpty: Bool { head == items.count }
-    var count: Int { items.count - head }
+    var isEmpty: Bool { head == tickets.count }
+    var count: Int { tickets.count - head }
 
-    mutating func append(_ index: UInt32) { items.append(index) }
+    mutating func append(_ hash: UInt64, _ number: UInt64) {
+        tickets.append(Ticket(hash: hash, number: number))
+    }
 
-    mutating func popFirst() -> UInt32? {
-        guard head < items.count else { return nil }
+    mutating func popFirst() -> Ticket? {
+        guard head < tickets.count else { return nil }
         defer {
             head += 1
-            if head > 64 && head * 2 > items.count {
-                items.removeFirst(head)
+            if head > 64 && head * 2 > tickets.count {
+                tickets.removeFirst(head)
                 head = 0
             }
         }
-        return items[head]
+        return tickets[head]
     }
 }
