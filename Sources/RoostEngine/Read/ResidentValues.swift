@@ -111,6 +111,16 @@ struct ResidentValues {
         while sizeBytes > budgetBytes { evictOne() }
     }
 
+    /// Brings the slot where `hash` will be looked for into the cache.
+    @inline(__always)
+    func prefetchSlot(_ hash: UInt64) {
+        if count == 0 { return }
+        slots.withUnsafeBufferPointer { slots in
+            let place = Self.home(of: hash) & (slots.count - 1)
+            prefetch(UnsafeRawPointer(slots.baseAddress.unsafelyUnwrapped + place))
+        }
+    }
+
     /// Forgets the value of a key, as every write of the key does.
     @inline(__always)
     mutating func remove(_ hash: UInt64) {

@@ -14,9 +14,18 @@ extension Storage {
 }
 
 extension ShardState {
+    private static let slotsAhead = 12
+
     /// Enters a batch's changes, in their order.
     mutating func apply(_ changes: [EncodedBatch.Change], frameLocation: UInt, sequence: UInt64) {
-        for change in changes {
+        // Where the keys stand is far from each other: asked for well before each one's turn.
+        for index in changes.indices {
+            let ahead = index + Self.slotsAhead
+            if ahead < changes.count {
+                active.prefetchSlot(changes[ahead].hash)
+                residents.prefetchSlot(changes[ahead].hash)
+            }
+            let change = changes[index]
             let operation = Operation(location: frameLocation + UInt(change.frameOffset))
             if layers.isNoting { layers.note(operation, hash: change.hash, in: active) }
             active.insert(operation, hash: change.hash, sequence: sequence)
