@@ -23,6 +23,10 @@
             }
             let pool = try DatabasePool(
                 path: path + "/values.sqlite", configuration: configuration)
+            // Once more: a pool sets NORMAL when it turns WAL on, after its connections are prepared.
+            try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
+            }
             try pool.write { database in
                 try database.execute(
                     sql: """
