@@ -79,10 +79,7 @@ extension WorkspaceDictionary {
     ) throws -> Entry<Value> {
         let name = try checkedName()
         let versioned = try workspace.engine.findVersioned(key, name: name)
-        // What it owns keeps the bytes in place; it must live until they are decoded.
-        let value = try withExtendedLifetime(versioned) { versioned in
-            try versioned.storedBytes.map { try decode(stored: $0, key: key, codec()) }
-        }
+        let value = try versioned.withBytes { try decode(stored: $0, key: key, codec()) }
         return Entry(key: key, value: value, dictionary: name, record: versioned.version)
     }
 

@@ -90,7 +90,7 @@ extension Workspace {
     private func fill(
         _ batch: inout EncodedBatch, from scan: ViewScan, _ name: DictionaryName
     ) throws {
-        while batch.payload.count < 1 << 20, let (key, value) = try scan.storedEntry(of: name) {
+        while batch.payloadCount < 1 << 20, let (key, value) = try scan.storedEntry(of: name) {
             batch.put(EncodedValue(value), forKey: key, in: name)
             try scan.moveToNext()
         }

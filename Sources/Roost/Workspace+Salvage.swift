@@ -22,7 +22,7 @@ extension Workspace {
                 batch.put(value, recordKey: recordKey)
             else { continue }
             salvage.noteWritten(recordCount: 1)
-            if batch.payload.count > 1 << 20 {
+            if batch.payloadCount > 1 << 20 {
                 _ = try await workspace.engine.commit(batch, durability: .process)
                 batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
             }

@@ -96,11 +96,7 @@ extension WorkspaceDictionary {
         else {
             return false
         }
-        if found.resident == nil,
-            withExtendedLifetime(found.owner, { encoded.isSame(as: found.bytes) })
-        {
-            return true
-        }
+        if found.resident == nil, try found.withBytes({ encoded.isSame(as: $0) }) { return true }
         do {
             let value = try codec().decode(
                 found, key: key, name: name, engine: workspace.engine,

@@ -110,37 +110,6 @@ extension WorkspaceDictionary {
         let encoded = try encode(value, .codable(), coder: coder)
         try await write(encoded, key, durability)
     }
-
-    /// Sets many values as one batch: they survive together, and no reader sees part of them.
-    /// Of several values for one key the last counts. `pairs` is walked on the caller's actor.
-    public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
-        _ pairs: some Sequence<(String, Value)>, durability: Durability? = nil
-    ) async throws {
-        try await writeAll(pairs, .binary(), durability)
-    }
-
-    /// Sets many values as one batch; as the other `setAll(_:durability:)`.
-    @_disfavoredOverload
-    public nonisolated(nonsending) func setAll<Value: Codable & Sendable>(
-        _ pairs: some Sequence<(String, Value)>, durability: Durability? = nil
-    ) async throws {
-        try await writeAll(pairs, .codable(), durability)
-    }
-
-    /// Sets every entry of a Swift dictionary as one batch.
-    public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
-        _ values: [String: Value], durability: Durability? = nil
-    ) async throws {
-        try await writeAll(values.lazy.map { ($0.key, $0.value) }, .binary(), durability)
-    }
-
-    /// Sets every entry of a Swift dictionary as one batch.
-    @_disfavoredOverload
-    public nonisolated(nonsending) func setAll<Value: Codable & Sendable>(
-        _ values: [String: Value], durability: Durability? = nil
-    ) async throws {
-        try await writeAll(values.lazy.map { ($0.key, $0.value) }, .codable(), durability)
-    }
 }
 
 extension WorkspaceDictionary {
@@ -195,8 +164,10 @@ extension WorkspaceDictionary {
             plain = .absent
             return nil
         }
-        guard let value = found.fixedValue(as: type) else { return nil }
-        if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
+        guard let value = try found.fixedValue(as: type) else { return nil }
+        if found.isWorthKeeping(as: type) {
+            workspace.engine.keep(value, found, key: key, name: name)
+        }
         return value
     }
 
@@ -207,8 +178,10 @@ extension WorkspaceDictionary {
         let name = try checkedName()
         guard let found = try workspace.engine.find(key, name: name) else { return nil }
         let migrations = workspace.migrations
-        if migrations.isEmpty, let value = found.fixedValue(as: Value.self) {
-            if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
+        if migrations.isEmpty, let value = try found.fixedValue(as: Value.self) {
+            if found.isWorthKeeping(as: Value.self) {
+                workspace.engine.keep(value, found, key: key, name: name)
+            }
             return value
         }
         return try codec().decode(
@@ -257,18 +230,5 @@ extension WorkspaceDictionary {
             return engine.noteAppended(appended, durability)
         }
         _ = try await engine.write(encoded, key: key, name: name, durability: durability)
-    }
-
-    private nonisolated(nonsending) func writeAll<Value>(
-        _ pairs: some Sequence<(String, Value)>, _ codec: ValueCodec<Value>,
-        _ durability: Durability?
-    ) async throws {
-        let name = try checkedName()
-        var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
-        for (key, value) in pairs {
-            batch.put(try encode(value, codec), forKey: key, in: name)
-        }
-        try checkCancellation()
-        _ = try await workspace.engine.commit(batch, durability: durability)
     }
 }

@@ -48,7 +48,7 @@ extension DictionaryName {
 extension String {
     /// Copies all of the UTF-8.
     @inline(__always)
-    fileprivate func copyBytes(to target: UnsafeMutableRawPointer) {
+    func copyBytes(to target: UnsafeMutableRawPointer) {
         let isCopied: Void? = utf8.withContiguousStorageIfAvailable { bytes in
             guard let base = bytes.baseAddress else { return }
             target.copyMemory(from: base, byteCount: bytes.count)

@@ -116,9 +116,9 @@ private struct Fixture: Sendable {
         var batch = EncodedBatch(hashSeed: fixture.seed)
         batch.put(
             EncodedValue(kind: 1, payload: .inline(1, count: 1)), forKey: "a", in: fixture.name)
-        let payload = batch.payload
+        let laidOut = batch
         let staged = try fixture.feed.stage {
-            try fixture.storage.append(payload: payload, isAwaited: true)
+            try fixture.storage.append(laidOut, isAwaited: true)
         }
         try await fixture.write(2, "b", shard: 1)
         #expect(watcher.nextReady() == nil)
@@ -126,7 +126,7 @@ private struct Fixture: Sendable {
         #expect(watcher.nextReady()?.version == 1)
         #expect(watcher.nextReady()?.version == 2)
         let aborted = try fixture.feed.stage {
-            try fixture.storage.append(payload: payload, isAwaited: true)
+            try fixture.storage.append(laidOut, isAwaited: true)
         }
         try await fixture.write(4, "b", shard: 1)
         fixture.feed.abort(aborted.sequence)

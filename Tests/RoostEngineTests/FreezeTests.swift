@@ -52,7 +52,9 @@ private struct Fixture {
 
     func read(_ key: String) throws -> UInt8? {
         try name.withRecordKey(key) { bytes in
-            try shard.find(bytes, seed.wideHash(bytes), isResidentAllowed: true)?.bytes.last
+            try shard.find(bytes, seed.wideHash(bytes), isResidentAllowed: true)?.withBytes {
+                $0.last
+            } ?? nil
         }
     }
 
@@ -98,7 +100,7 @@ private struct Fixture {
             StagedBatch(
                 token: token, changes: batch.changes, dictionaries: batch.dictionaries, clears: [],
                 isSingle: false))
-        let appended = try fixture.storage.append(payload: batch.payload, isAwaited: false)
+        let appended = try fixture.storage.append(batch, isAwaited: false)
         async let frozen = fixture.shard.freeze(through: appended.sequence)
         for _ in 0..<100 { await Task.yield() }
         token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)

@@ -35,7 +35,7 @@ struct ValueCodec<Value: Sendable>: Sendable {
             return try decode(stored, key: key, name: name, migrations)
         }
         let value = try decode(found, key: key, name: name, migrations)
-        if found.isWorthKeeping { engine.keep(value, found, key: key, name: name) }
+        if found.isWorthKeeping(as: Value.self) { engine.keep(value, found, key: key, name: name) }
         return value
     }
 
@@ -43,9 +43,8 @@ struct ValueCodec<Value: Sendable>: Sendable {
         _ found: borrowing FoundValue, key: String, name: DictionaryName,
         _ migrations: MigrationRegistry
     ) throws -> Value {
-        // What it owns keeps the bytes in place; it must live until they are decoded.
-        try withExtendedLifetime(found) { found in
-            try decode(stored: found.bytes, key: key, name: name, migrations: migrations)
+        try found.withBytes {
+            try decode(stored: $0, key: key, name: name, migrations: migrations)
         }
     }
 
@@ -100,39 +99,36 @@ extension Engine {
     ) {
         makeResident(
             ResidentValue(value, until: found.deadline),
-            costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,
+            costBytes: found.memorySizeBytes(as: Value.self), found: found,
             key: key, name: name)
     }
 }
 
 extension FoundValue {
     /// The value, where it is resident or stored in the fixed form of its type; else `nil`.
-    func fixedValue<Value: Sendable>(as type: Value.Type) -> Value? {
+    func fixedValue<Value: Sendable>(as type: Value.Type) throws -> Value? {
         if let resident { return ResidentValue<Value>.value(of: resident) }
-        guard let kind = FixedForm.kind(of: type), bytes.first == kind.rawValue else { return nil }
-        // What it owns keeps the bytes in place; it must live until they are decoded.
-        return withExtendedLifetime(self) { found in
-            FixedForm.decode(UnsafeRawBufferPointer(rebasing: found.bytes[1...]), as: type)
-        }
+        guard FixedForm.kind(of: type) != nil else { return nil }
+        var value: Value?
+        try passBytes { value = FixedForm.value(stored: $0, as: type) }
+        return value
     }
 
-    /// About what the decoded value takes beside its own stride: coded ones tend to be twice as
-    /// large in memory.
-    var memorySizeBytes: Int { bytes.count * (isCoded ? 2 : 1) + 64 }
-
+    /// About what the decoded value takes: coded ones tend to be twice as large in memory.
     @inline(__always)
-    private var isCoded: Bool {
-        guard let first = bytes.first else { return false }
-        return ValueKind(rawValue: first & ~ValueHeader.flags)?.isCoded ?? false
+    func memorySizeBytes<Value>(as type: Value.Type) -> Int {
+        let isCoded = FixedForm.kind(of: type) == nil
+        return valueCount * (isCoded ? 2 : 1) + 64 + MemoryLayout<Value>.stride
     }
 
     /// Cold values cost a look into snapshots, coded ones a decoding. What stands in the log in
     /// a fixed form costs as little there as it would resident.
-    var isWorthKeeping: Bool {
+    @inline(__always)
+    func isWorthKeeping<Value>(as type: Value.Type) -> Bool {
         switch origin {
         case .resident, .view: false
         case .cold: true
-        case .log: isCoded
+        case .log: FixedForm.kind(of: type) == nil
         }
     }
 }

@@ -78,10 +78,9 @@ package final class EngineView: Sendable {
             switch place {
             case .log(let operation):
                 found = FoundValue(
-                    resident: nil, bytes: operation.value, owner: part,
-                    origin: .log(operation.location))
+                    operation.value, owner: part, origin: .log(operation.location))
             case .cold(let snapshot, let record):
-                found = try FoundValue(record, in: snapshot, origin: .view)
+                found = FoundValue(record, in: snapshot, origin: .view)
             }
         }
         return found

@@ -25,10 +25,13 @@ package struct VersionedValue: ~Copyable {
     package let found: FoundValue?
     package let version: RecordVersion
 
-    /// Kind and payload, valid as long as this is held.
-    package var storedBytes: UnsafeRawBufferPointer? {
+    /// What `body` makes of kind and payload, which are valid during the call; `nil` where there is
+    /// no value.
+    package func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
         switch found {
-        case .some(let found): found.bytes
+        case .some(let found): try found.withBytes(body)
         case .none: nil
         }
     }
@@ -70,8 +73,7 @@ extension Shard {
                     found: nil, version: RecordVersion(sequence: 0, origin: origin))
             }
             return VersionedValue(
-                found: FoundValue(
-                    resident: nil, bytes: operation.value, owner: owner, origin: origin),
+                found: FoundValue(operation.value, owner: owner, origin: origin),
                 version: RecordVersion(
                     sequence: operation.sequence, origin: origin, deadline: deadline))
         case .cold(let clearedSequence):
@@ -83,7 +85,7 @@ extension Shard {
                     found: nil, version: RecordVersion(sequence: 0, origin: origin))
             }
             return VersionedValue(
-                found: try FoundValue(record, in: snapshot, origin: origin),
+                found: FoundValue(record, in: snapshot, origin: origin),
                 version: RecordVersion(
                     sequence: record.sequence, origin: origin, deadline: record.deadline))
         }

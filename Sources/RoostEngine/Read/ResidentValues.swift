@@ -30,7 +30,8 @@ open class Resident: @unchecked Sendable {
 /// that is read again before it leaves goes to the main queue, one that is not leaves only its
 /// fingerprint behind. docs/decisions/0035.
 ///
-/// - `slots` is open-addressed with linear probing.
+/// - `slots` is open-addressed with linear probing. A slot's home is given by the hash's high bits, so
+///   that growing, which readers of the shard wait for, is one pass over old and new.
 /// - A slot without a value may hold a hash: that of a value which left unread, or did not enter, in
 ///   the slot where its look-up ended. A newer one displaces it, and a value does: then its own takes
 ///   one read more to enter.
@@ -44,6 +45,7 @@ struct ResidentValues {
     }
 
     private var slots: [Slot] = []
+    private var shift: UInt64 = 63
     private var small = TicketQueue()
     private var main = TicketQueue()
     private var lastTicket: UInt64 = 0
@@ -116,8 +118,7 @@ struct ResidentValues {
     func prefetchSlot(_ hash: UInt64) {
         if count == 0 { return }
         slots.withUnsafeBufferPointer { slots in
-            let place = Self.home(of: hash) & (slots.count - 1)
-            prefetch(UnsafeRawPointer(slots.baseAddress.unsafelyUnwrapped + place))
+            prefetch(UnsafeRawPointer(slots.baseAddress.unsafelyUnwrapped + home(of: hash)))
         }
     }
 
@@ -201,7 +202,7 @@ struct ResidentValues {
     private func slot(of hash: UInt64) -> Int? {
         if slots.isEmpty { return nil }
         let mask = slots.count - 1
-        var slot = Self.home(of: hash) & mask
+        var slot = home(of: hash)
         while slots[slot].value != nil {
             if slots[slot].hash == hash { return slot }
             slot = (slot + 1) & mask
@@ -209,13 +210,13 @@ struct ResidentValues {
         return nil
     }
 
-    /// The low bits are the same for the whole shard.
-    private static func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 20) }
+    /// Not of an empty table.
+    private func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> shift) }
 
     /// Where a look-up of what is not there ends.
     private func vacantSlot(for hash: UInt64) -> Int {
         let mask = slots.count - 1
-        var slot = Self.home(of: hash) & mask
+        var slot = home(of: hash)
         while slots[slot].value != nil { slot = (slot + 1) & mask }
         return slot
     }
@@ -238,7 +239,7 @@ struct ResidentValues {
         var hole = slot
         var next = (hole + 1) & mask
         while slots[next].value != nil {
-            let home = Self.home(of: slots[next].hash) & mask
+            let home = home(of: slots[next].hash)
             if (next - home) & mask >= (next - hole) & mask {
                 slots.swapAt(hole, next)
                 hole = next
@@ -251,6 +252,7 @@ struct ResidentValues {
     private mutating func growSlots() {
         let old = slots
         slots = Array(repeating: Slot(), count: max(32, old.count * 2))
+        shift = UInt64(64 - slots.count.trailingZeroBitCount)
         for slot in old where slot.value != nil { slots[vacantSlot(for: slot.hash)] = slot }
     }
 }

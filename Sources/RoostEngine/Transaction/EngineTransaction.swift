@@ -37,14 +37,13 @@ package struct EngineTransaction: ~Copyable {
     ) throws -> Result {
         switch ownChange(key, name) {
         case .put(let range):
-            return try batch.payload.withUnsafeBytes { try body(.init(rebasing: $0[range])) }
+            return try batch.withPayload { try body(.init(rebasing: $0[range])) }
         case .removed: return try body(nil)
         case .unchanged:
             let view = try noteRead(key, name)
             guard let found = try view.find(key, name: name) else { return try body(nil) }
             reads?.note(found.deadline)
-            // What it owns keeps the bytes in place while they are used.
-            return try withExtendedLifetime(found) { try body($0.bytes) }
+            return try found.withBytes(body)
         }
     }
 
@@ -125,7 +124,7 @@ package struct EngineTransaction: ~Copyable {
                     reads?.note(scan?.deadline ?? .never)
                     try scan?.withValue { try body(key, $0) }
                 } else if let value {
-                    try batch.payload.withUnsafeBytes { try body(key, .init(rebasing: $0[value])) }
+                    try batch.withPayload { try body(key, .init(rebasing: $0[value])) }
                 }
             }
             if comparison <= 0 { try scan?.moveToNext() }
@@ -207,7 +206,7 @@ extension EncodedBatch {
     /// The key of a change, and where its value stands in the payload; `nil` for a removal, and
     /// for a value that has expired.
     func change(at index: Int, clock: ExpiryClock) -> (key: [UInt8], value: Range<Int>?) {
-        payload.withUnsafeBytes { bytes in
+        withPayload { bytes in
             let begin = changes[index].frameOffset - Frame.headerSizeBytes
             let operation = Operation(address: bytes.baseAddress! + begin)
             let valueBegin = begin + Operation.headerSizeBytes + operation.keyCount

@@ -5,6 +5,8 @@ import RoostIO
 ///
 /// - `changes` holds one entry per put and remove, in the order of the calls; of several on one
 ///   key the last counts.
+/// - `memory` is the payload and, behind its `payloadCount` bytes, room for more: zeroed in large
+///   pieces, as zeroing it for each operation cost as much as writing the operation.
 package struct EncodedBatch: Sendable {
     package struct Change: Sendable {
         let hash: UInt64
@@ -12,7 +14,8 @@ package struct EncodedBatch: Sendable {
         let frameOffset: Int
     }
 
-    package private(set) var payload: [UInt8] = []
+    private var memory: [UInt8] = []
+    package private(set) var payloadCount = 0
     package private(set) var changes: [Change] = []
     /// The dictionaries that the puts and removes are in, by prefix.
     package private(set) var dictionaries: Set<[UInt8]> = []
@@ -21,8 +24,8 @@ package struct EncodedBatch: Sendable {
     /// The first thing that was wrong with a call; reported when the batch is committed.
     package private(set) var failure: RoostError?
     private let hashSeed: HashSeed
-    private var lastDictionary: [UInt8] = []
-    private var lastOffset = 0
+    /// The dictionary of the last operation: most batches have one for all.
+    private var lastName: DictionaryName?
 
     package init(hashSeed: HashSeed) { self.hashSeed = hashSeed }
 
@@ -30,27 +33,32 @@ package struct EncodedBatch: Sendable {
     package var operationCount: Int { changes.count + clears.count }
 
     package mutating func put(_ value: EncodedValue, forKey key: String, in name: DictionaryName) {
-        if let error = checkSizes(key: key, value: value) { return fail(error) }
-        name.withRecordKey(key) { recordKey in
-            append(value.operationKind, key: recordKey, valueCount: value.count) {
-                value.write(to: $0)
-            }
-            noteChange(recordKey, name)
+        if key.utf8.count > Limits.keySizeBytes || value.count > Limits.valueSizeBytes,
+            let error = checkSizes(key: key, value: value)
+        {
+            return fail(error)
         }
+        append(value.operationKind, key, name, valueCount: value.count) { value.write(to: $0) }
     }
 
     package mutating func remove(_ key: String, in name: DictionaryName) {
         if let error = checkSizes(key: key, value: nil) { return fail(error) }
-        name.withRecordKey(key) { recordKey in
-            append(.remove, key: recordKey, valueCount: 0) { _ in }
-            noteChange(recordKey, name)
-        }
+        append(.remove, key, name, valueCount: 0) { _ in }
     }
 
     /// Removes what the dictionary held before the batch. What the batch itself puts stays, so a
     /// clear counts wherever it stands.
     package mutating func clear(_ name: DictionaryName) {
-        name.prefix.withUnsafeBytes { append(.clear, key: $0, valueCount: 0) { _ in } }
+        let count = name.prefix.count
+        guard let begin = makeRoom(Operation.headerSizeBytes + count) else { return }
+        memory.withUnsafeMutableBytes { bytes in
+            let target = bytes.baseAddress.unsafelyUnwrapped + begin
+            Operation.writeHeader(
+                to: target, kind: .clear, keyCount: count, valueCount: 0,
+                frameOffset: Frame.headerSizeBytes + begin)
+            (target + Operation.headerSizeBytes).copyMemory(
+                from: name.prefixBytes.baseAddress.unsafelyUnwrapped, byteCount: count)
+        }
         clears.append(name.prefix)
     }
 
@@ -58,35 +66,66 @@ package struct EncodedBatch: Sendable {
         if failure == nil { failure = error }
     }
 
-    private mutating func noteChange(_ recordKey: UnsafeRawBufferPointer, _ name: DictionaryName) {
-        changes.append(Change(hash: hashSeed.hash(recordKey), frameOffset: lastOffset))
-        if lastDictionary != name.prefix {
-            lastDictionary = name.prefix
+    /// Calls `body` with the payload, to be read.
+    package func withPayload<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try memory.withUnsafeBytes { try body(.init(rebasing: $0[..<payloadCount])) }
+    }
+
+    /// Lays out a put or a removal, its key straight from the string.
+    @inline(__always)
+    private mutating func append(
+        _ kind: Operation.Kind, _ key: String, _ name: DictionaryName, valueCount: Int,
+        fill: (UnsafeMutableRawPointer) -> Void
+    ) {
+        let prefix = name.prefixBytes
+        let keyCount = prefix.count + key.utf8.count
+        guard let begin = makeRoom(Operation.headerSizeBytes + keyCount + valueCount) else {
+            return
+        }
+        let frameOffset = Frame.headerSizeBytes + begin
+        let hashSeed = hashSeed
+        let hash = memory.withUnsafeMutableBytes { bytes in
+            let target = bytes.baseAddress.unsafelyUnwrapped + begin
+            Operation.writeHeader(
+                to: target, kind: kind, keyCount: keyCount, valueCount: valueCount,
+                frameOffset: frameOffset)
+            let keyStart = target + Operation.headerSizeBytes
+            keyStart.copyMemory(
+                from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
+            key.copyBytes(to: keyStart + prefix.count)
+            fill(keyStart + keyCount)
+            return hashSeed.hash(.init(start: keyStart, count: keyCount))
+        }
+        changes.append(Change(hash: hash, frameOffset: frameOffset))
+        if lastName !== name {
+            lastName = name
             dictionaries.insert(name.prefix)
         }
     }
 
-    private mutating func append(
-        _ kind: Operation.Kind, key: UnsafeRawBufferPointer, valueCount: Int,
-        fill: (UnsafeMutableRawPointer) -> Void
-    ) {
-        lastOffset = Frame.headerSizeBytes + payload.count
-        let size = Operation.headerSizeBytes + key.count + valueCount
-        if payload.count + size > Limits.framePayloadSizeBytes {
-            return fail(
+    /// Where `sizeBytes` more of the payload begin; `nil` where it would become too large, which is
+    /// then noted.
+    @inline(__always)
+    private mutating func makeRoom(_ sizeBytes: Int) -> Int? {
+        let begin = payloadCount
+        if memory.count - begin < sizeBytes, !grow(sizeBytes) { return nil }
+        payloadCount = begin + sizeBytes
+        return begin
+    }
+
+    @inline(never)
+    private mutating func grow(_ sizeBytes: Int) -> Bool {
+        let needed = payloadCount + sizeBytes
+        guard needed <= Limits.framePayloadSizeBytes else {
+            fail(
                 RoostError(.valueTooLarge, "a batch may hold up to 1 GiB; split it into several"))
+            return false
         }
-        let begin = payload.count
-        payload.append(contentsOf: repeatElement(0, count: size))
-        payload.withUnsafeMutableBytes { bytes in
-            let target = bytes.baseAddress! + begin
-            Operation.writeHeader(
-                to: target, kind: kind, keyCount: key.count, valueCount: valueCount,
-                frameOffset: Frame.headerSizeBytes + begin)
-            (target + Operation.headerSizeBytes).copyMemory(
-                from: key.baseAddress!, byteCount: key.count)
-            fill(target + Operation.headerSizeBytes + key.count)
-        }
+        let size = min(max(needed, 2 * memory.count, 4096), Limits.framePayloadSizeBytes)
+        memory.append(contentsOf: repeatElement(0, count: size - memory.count))
+        return true
     }
 }
 

@@ -118,7 +118,7 @@ extension Engine {
         let appended: LogWriter.Appended
         do {
             appended = try feed.stage {
-                try storage.append(payload: batch.payload, isAwaited: isSynced)
+                try storage.append(batch, isAwaited: isSynced)
             }
             token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
         } catch {

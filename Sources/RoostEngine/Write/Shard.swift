@@ -159,7 +159,7 @@ package actor Shard {
     }
 
     private func append(_ batch: EncodedBatch, isAwaited: Bool) throws -> LogWriter.Appended {
-        try writableStorage().append(payload: batch.payload, isAwaited: isAwaited)
+        try writableStorage().append(batch, isAwaited: isAwaited)
     }
 
     @inline(__always)

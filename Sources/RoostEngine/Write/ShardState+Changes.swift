@@ -3,8 +3,8 @@ import RoostLog
 
 extension Storage {
     /// Appends a batch that is laid out already.
-    func append(payload: [UInt8], isAwaited: Bool) throws -> LogWriter.Appended {
-        try payload.withUnsafeBytes { bytes in
+    func append(_ batch: EncodedBatch, isAwaited: Bool) throws -> LogWriter.Appended {
+        try batch.withPayload { bytes in
             try append(payloadCount: bytes.count, isAwaited: isAwaited) { target in
                 guard let base = bytes.baseAddress else { return }
                 target.copyMemory(from: base, byteCount: bytes.count)

@@ -1,0 +1,107 @@
+import RoostFormat
+import RoostSnapshot
+
+/// A key's value as a read found it: resident, or as bytes, which are decompressed where they are
+/// used. Not copied: counting what it holds cost a cold read more than its checksums.
+///
+/// - `owner` keeps `stored` in place: for as long as a call has the value it is held.
+package struct FoundValue: ~Copyable {
+    /// The decoded value, where it is resident, and its type.
+    package let resident: Resident?
+    /// Kind and payload as they are stored, valid as long as `owner` is held.
+    private let stored: UnsafeRawBufferPointer
+    /// The length once decompressed, where what is stored is compressed; then `owner` is the
+    /// snapshot. Else zero.
+    private let rawCount: UInt32
+    private let flags: RecordGroup.Flags
+    private let owner: AnyObject?
+    /// What must still hold when the decoded value is made resident.
+    package let origin: Origin
+    /// The key's hash, where the look-up leaves it for `makeResident`.
+    let hash: WideHash?
+
+    package enum Origin: Hashable, Sendable {
+        case resident
+        /// At this address in the log.
+        case log(UInt)
+        /// In the snapshots of this epoch, the dictionary last emptied then.
+        case cold(epoch: UInt64, clearedSequence: UInt64)
+        /// In a snapshot that a read view holds.
+        case view
+    }
+
+    init(_ resident: Resident) {
+        self.resident = resident
+        stored = .init(start: nil, count: 0)
+        rawCount = 0
+        flags = .put
+        owner = nil
+        origin = .resident
+        hash = nil
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer, owner: AnyObject?, origin: Origin) {
+        resident = nil
+        stored = bytes
+        rawCount = 0
+        flags = .put
+        self.owner = owner
+        self.origin = origin
+        hash = nil
+    }
+
+    /// A put that was found in `snapshot`.
+    init(
+        _ record: RecordGroup.Record, in snapshot: SnapshotReader, origin: Origin,
+        hash: WideHash? = nil
+    ) {
+        resident = nil
+        stored = record.stored
+        flags = record.flags
+        // Bounded by the size of values, which is less.
+        rawCount = record.flags.contains(.compressed) ? UInt32(record.rawCount) : 0
+        owner = snapshot
+        self.origin = origin
+        self.hash = hash
+    }
+
+    /// How many bytes kind and payload are.
+    package var valueCount: Int { isCompressed ? Int(rawCount) : stored.count }
+
+    private var isCompressed: Bool { flags.contains(.compressed) }
+
+    /// What the snapshot needs to know of the record to decompress its value.
+    private var compressed: RecordGroup.Record {
+        RecordGroup.Record(
+            flags: flags, shared: 0, suffix: stored, sequence: 0, stored: stored,
+            rawCount: Int(rawCount))
+    }
+
+    /// When the value expires.
+    package var deadline: Deadline {
+        if let resident { return resident.deadline }
+        if isCompressed { return compressed.deadline }
+        return ValueHeader(stored)?.deadline ?? .never
+    }
+
+    /// Calls `body` with kind and payload, valid during the call. Not for a resident value.
+    ///
+    /// Not generic, as other modules call it for every cold read.
+    ///
+    /// - Throws: `.corrupt`, where it does not decompress; what `body` throws.
+    package func passBytes(to body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard isCompressed, let owner else { return try body(stored) }
+        // The only initialiser that sets such flags sets `owner` to the snapshot.
+        let snapshot = Unmanaged.passUnretained(unsafeDowncast(owner, to: SnapshotReader.self))
+        try snapshot._withUnsafeGuaranteedRef { try $0.withValue(of: compressed, body) }
+    }
+
+    /// As `passBytes`, with what `body` makes of them.
+    package func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        var result: Result?
+        try passBytes { result = try body($0) }
+        return result!
+    }
+}
