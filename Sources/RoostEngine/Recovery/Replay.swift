@@ -2,32 +2,44 @@ import RoostFormat
 import RoostIO
 import RoostLog
 
-/// Collects the operations of replayed frames for their shards.
+/// Makes the tables of the shards from the operations of replayed frames.
+///
+/// - `pending` is a ring: an operation enters its table some operations after it was read, when the
+///   slot that was asked for has come, and the operation is still in the cache.
 struct Replay {
+    private struct Pending {
+        var location: UInt = 0
+        var hash: UInt64 = 0
+        var sequence: UInt64 = 0
+    }
+
     private let hashSeed: HashSeed
-    private var operations: [[(location: UInt, hash: UInt64)]]
+    private var tables: [LogTable]
+    private var pending = Array(repeating: Pending(), count: pendingCount)
+    private var next = 0
     private var clears: [(prefix: [UInt8], sequence: UInt64)] = []
     private var regions: [MappedRegion] = []
     private(set) var operationCount = 0
     private(set) var sizeBytes: UInt64 = 0
 
+    private static let pendingCount = 32
+
     init(shardCount: Int, hashSeed: HashSeed) {
         self.hashSeed = hashSeed
-        operations = Array(repeating: [], count: shardCount)
+        tables = (0..<shardCount).map { _ in LogTable() }
     }
 
     mutating func add(_ frame: Frame.View, _ reader: LogReader) throws {
         if regions.last !== reader.region { regions.append(reader.region) }
         sizeBytes += UInt64(frame.sizeBytes)
+        let sequence = frame.sequence
         let isWhole = frame.forEachOperation { operation in
             operationCount += 1
             if operation.rawKind == Operation.Kind.clear.rawValue {
-                clears.append((Array(operation.key), frame.sequence))
-                return
+                clears.append((Array(operation.key), sequence))
+            } else {
+                enter(operation, sequence)
             }
-            let hash = hashSeed.hash(operation.key)
-            let shard = shardIndex(of: hash, shardCount: operations.count)
-            operations[shard].append((operation.location, hash))
         }
         guard isWhole else {
             throw RoostError(
@@ -37,10 +49,33 @@ struct Replay {
         }
     }
 
-    func apply(to shards: [Shard]) {
-        for (shard, operations) in zip(shards, operations) {
-            for clear in clears { shard.replayClear(clear.prefix, sequence: clear.sequence) }
-            shard.replay(operations, regions: regions)
+    @inline(__always)
+    private mutating func enter(_ operation: Operation, _ sequence: UInt64) {
+        let hash = hashSeed.hash(operation.key)
+        tables[shardIndex(of: hash, shardCount: tables.count)].prefetchSlot(hash)
+        settle(pending[next])
+        pending[next] = Pending(location: operation.location, hash: hash, sequence: sequence)
+        next = (next + 1) & (Self.pendingCount - 1)
+    }
+
+    @inline(__always)
+    private mutating func settle(_ entry: Pending) {
+        guard entry.location != 0 else { return }
+        tables[shardIndex(of: entry.hash, shardCount: tables.count)].insert(
+            Operation(location: entry.location), hash: entry.hash, sequence: entry.sequence)
+    }
+
+    /// Gives the shards what was replayed; to be called once, at the end.
+    mutating func apply(to shards: [Shard]) {
+        for offset in 0..<Self.pendingCount {
+            settle(pending[(next + offset) & (Self.pendingCount - 1)])
         }
+        for (shard, var table) in zip(shards, tables) {
+            for clear in clears { shard.replayClear(clear.prefix, sequence: clear.sequence) }
+            for region in regions { table.hold(region) }
+            shard.replay(table)
+        }
+        // From here on the shards alone have them, and need not copy them to change them.
+        tables = []
     }
 }

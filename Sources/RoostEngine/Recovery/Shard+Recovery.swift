@@ -12,17 +12,9 @@ extension Shard {
         }
     }
 
-    /// Applies replayed operations.
-    nonisolated func replay(
-        _ operations: [(location: UInt, hash: UInt64)], regions: [MappedRegion]
-    ) {
-        published.withLock { state in
-            for region in regions { state.active.hold(region) }
-            for (location, hash) in operations {
-                let operation = Operation(location: location)
-                state.active.insert(operation, hash: hash, sequence: operation.sequence)
-            }
-        }
+    /// Takes over the table of replayed operations.
+    nonisolated func replay(_ table: LogTable) {
+        published.withLock { $0.active = table }
     }
 
     nonisolated func replayClear(_ prefix: [UInt8], sequence: UInt64) {

@@ -54,10 +54,7 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
         }
 
         func setAll(_ keys: ArraySlice<String>, _ values: ArraySlice<[UInt8]>) throws {
-            var all = engine.defaults.persistentDomain(forName: engine.domain) ?? [:]
-            for (key, value) in zip(keys, values) { all[key] = Data(value) }
-            engine.defaults.setPersistentDomain(all, forName: engine.domain)
-            try engine.synchronize()
+            try engine.defaults.setAll(zip(keys, values.lazy.map { Data($0) }))
         }
 
         func scan(from key: String?, limit: Int) throws -> ScanTotals {
@@ -68,5 +65,22 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
             }
             return totals
         }
+    }
+}
+
+extension UserDefaults {
+    /// Sets many values, in pieces: each key that was set since the last synchronisation is compared
+    /// with all others that were, so that 40,000 at once take minutes.
+    func setAll(_ pairs: some Sequence<(String, some Any)>) throws {
+        var unsavedCount = 0
+        for (key, value) in pairs {
+            set(value, forKey: key)
+            unsavedCount += 1
+            if unsavedCount == 2000 {
+                guard synchronize() else { throw BenchError("UserDefaults did not synchronise") }
+                unsavedCount = 0
+            }
+        }
+        guard synchronize() else { throw BenchError("UserDefaults did not synchronise") }
     }
 }

@@ -8,6 +8,17 @@ extension EngineSession {
         ]
     }
 
+    /// This process, which had the store open, opens it again and reads a value.
+    mutating func measureReopening(_ path: String) async throws {
+        let first = Stretch(.read, [keyCount / 3], workload)
+        var latencies: Latencies?
+        let begin = ContinuousClock.now
+        let engine = try await open(path)
+        _ = try await first.run(try engine.makeClient(), latencies: &latencies)
+        note("reopen-and-first-value", seconds(.now - begin) * 1e3, .milliseconds)
+        try await engine.close()
+    }
+
     /// A fresh process opens the closed store: what that costs, and reads of cold keys.
     mutating func measureFirstTouch(_ path: String) throws {
         let reads = min(keyCount, 100_000)
@@ -28,6 +39,7 @@ extension EngineSession {
         guard status == -SIGKILL else { throw BenchError("the filling process was not killed") }
         let findings = try ProbeFindings.gather(arguments(path, reads: 1))
         note("open-after-kill", findings.openAndFirstMilliseconds, .milliseconds)
+        note("open-after-kill-memory", findings.openMemoryMiB, .mebibytes)
         note("open-after-kill-peak-memory", findings.peakMemoryMiB, .mebibytes)
     }
 }

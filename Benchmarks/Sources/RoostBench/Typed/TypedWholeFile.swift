@@ -83,10 +83,7 @@ final class TypedUserDefaults: TypedEngine, @unchecked Sendable {
     }
 
     func setAll<Value: TypedValue>(_ pairs: [(String, Value)]) throws {
-        var all = defaults.persistentDomain(forName: domain) ?? [:]
-        for (key, value) in pairs { all[key] = value as? Int }
-        defaults.setPersistentDomain(all, forName: domain)
-        guard defaults.synchronize() else { throw BenchError("UserDefaults did not synchronise") }
+        try defaults.setAll(pairs.lazy.map { ($0, $1) })
     }
 
     func close() throws { _ = defaults.synchronize() }
