@@ -28,8 +28,18 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
         "roost-bench." + (path.split(separator: "/").last ?? "")
     }
 
-    static func remove(_ path: String) {
-        UserDefaults().removePersistentDomain(forName: domain(path))
+    /// By its file: removing the domain compares each key with all others, for minutes.
+    static func remove(_ path: String) throws {
+        let file = file(ofDomain: domain(path))
+        if FileManager.default.fileExists(atPath: file.path) {
+            try FileManager.default.removeItem(at: file)
+        }
+    }
+
+    fileprivate static func file(ofDomain domain: String) -> URL {
+        let environment = ProcessInfo.processInfo.environment
+        let directory = environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
+        return URL(fileURLWithPath: directory).appendingPathComponent("\(domain).plist")
     }
 
     func makeClient() -> Client { Client(engine: self) }
@@ -54,7 +64,8 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
         }
 
         func setAll(_ keys: ArraySlice<String>, _ values: ArraySlice<[UInt8]>) throws {
-            try engine.defaults.setAll(zip(keys, values.lazy.map { Data($0) }))
+            try engine.defaults.setAll(
+                zip(keys, values.lazy.map { Data($0) }), domain: engine.domain)
         }
 
         func scan(from key: String?, limit: Int) throws -> ScanTotals {
@@ -69,18 +80,23 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
 }
 
 extension UserDefaults {
-    /// Sets many values, in pieces: each key that was set since the last synchronisation is compared
-    /// with all others that were, so that 40,000 at once take minutes.
-    func setAll(_ pairs: some Sequence<(String, some Any)>) throws {
-        var unsavedCount = 0
-        for (key, value) in pairs {
-            set(value, forKey: key)
-            unsavedCount += 1
-            if unsavedCount == 2000 {
-                guard synchronize() else { throw BenchError("UserDefaults did not synchronise") }
-                unsavedCount = 0
-            }
-        }
+    /// Sets many values before what is measured, by way of the suite's file: set one by one, each is
+    /// compared with all others since the last synchronisation, and 40,000 take minutes.
+    func setAll(_ pairs: some Sequence<(String, some Any)>, domain: String) throws {
         guard synchronize() else { throw BenchError("UserDefaults did not synchronise") }
+        var all = persistentDomain(forName: domain) ?? [:]
+        var last: String?
+        for (key, value) in pairs {
+            all[key] = value
+            last = key
+        }
+        let file = UserDefaultsEngine.file(ofDomain: domain)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try PropertyListSerialization.data(fromPropertyList: all, format: .xml, options: 0)
+            .write(to: file, options: .atomic)
+        guard synchronize(), last.map({ object(forKey: $0) != nil }) ?? true else {
+            throw BenchError("UserDefaults did not take its file over")
+        }
     }
 }

@@ -89,8 +89,10 @@ struct EngineSession<Engine: KeyValueEngine> {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true)
         defer {
-            if Engine.self == UserDefaultsEngine.self { UserDefaultsEngine.remove(path) }
-            do { try FileManager.default.removeItem(atPath: path) } catch {
+            do {
+                if Engine.self == UserDefaultsEngine.self { try UserDefaultsEngine.remove(path) }
+                try FileManager.default.removeItem(atPath: path)
+            } catch {
                 FileHandle.standardError.write(Data("could not remove \(path): \(error)\n".utf8))
             }
         }

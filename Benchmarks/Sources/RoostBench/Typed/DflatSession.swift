@@ -198,8 +198,10 @@ struct DflatSession<Engine: TypedEngine>: Sendable {
     }
 
     private func remove(_ path: String) {
-        if Engine.self == TypedUserDefaults.self { UserDefaultsEngine.remove(path) }
-        do { try FileManager.default.removeItem(atPath: path) } catch {
+        do {
+            if Engine.self == TypedUserDefaults.self { try UserDefaultsEngine.remove(path) }
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
             FileHandle.standardError.write(Data("could not remove \(path): \(error)\n".utf8))
         }
     }

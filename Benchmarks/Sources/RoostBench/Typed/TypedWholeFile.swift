@@ -83,7 +83,7 @@ final class TypedUserDefaults: TypedEngine, @unchecked Sendable {
     }
 
     func setAll<Value: TypedValue>(_ pairs: [(String, Value)]) throws {
-        try defaults.setAll(pairs.lazy.map { ($0, $1) })
+        try defaults.setAll(pairs.lazy.map { ($0, $1) }, domain: domain)
     }
 
     func close() throws { _ = defaults.synchronize() }
