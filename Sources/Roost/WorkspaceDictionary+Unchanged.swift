@@ -96,7 +96,11 @@ extension WorkspaceDictionary {
         else {
             return false
         }
-        if found.resident == nil, try found.withBytes({ encoded.isSame(as: $0) }) { return true }
+        if found.resident == nil, found.valueCount == encoded.count,
+            try found.withBytes({ encoded.isSame(as: $0) })
+        {
+            return true
+        }
         do {
             let value = try codec().decode(
                 found, key: key, name: name, engine: workspace.engine,

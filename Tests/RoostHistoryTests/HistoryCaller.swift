@@ -183,7 +183,7 @@ struct HistoryCaller {
                 let name = Self.dictionaries[ranged]
                 try attempt.scan(RecordRange(name), .ascending, limit: .max) { recordKey, value in
                     let key = String(decoding: recordKey[name.prefix.count...], as: UTF8.self)
-                    found[key] = try Self.observed(value)
+                    found[key] = Self.observed(value)
                 }
                 for key in Self.keys { call.note("\(ranged)/\(key)", found[key] ?? .absent) }
                 if try attempt.count(of: name) != found.count {

@@ -4,11 +4,14 @@ struct Workload: Sendable {
     let keyCount: Int
     private var isAbsent = false
     private let valuePool: [[UInt8]]
+    /// Random halves come again after this many keys: further apart than any window or dictionary of
+    /// a compression sees.
+    private static let poolCount = 1 << 15
 
     init(keyCount: Int) {
         self.keyCount = keyCount
         var random = SplitMix(state: 7)
-        valuePool = (0..<1024).map { _ in
+        valuePool = (0..<Self.poolCount).map { _ in
             (0..<50).map { _ in UInt8(truncatingIfNeeded: random.next()) }
                 + [UInt8](repeating: 0x61, count: 50)
         }
@@ -41,7 +44,7 @@ struct Workload: Sendable {
     /// Distinct for each index and generation in its first eight bytes; `index(ofWord:)` tells
     /// the index from them. An index has at most 40 bits.
     func value(_ index: Int, generation: UInt64) -> [UInt8] {
-        var value = valuePool[index & 1023]
+        var value = valuePool[index & (Self.poolCount - 1)]
         var word = (UInt64(index) | generation << 40) &* Self.multiplier
         for place in 0..<8 {
             value[place] = UInt8(truncatingIfNeeded: word)

@@ -35,7 +35,10 @@ struct ValueCodec<Value: Sendable>: Sendable {
             return try decode(stored, key: key, name: name, migrations)
         }
         let value = try decode(found, key: key, name: name, migrations)
-        if found.isWorthKeeping(as: Value.self) { engine.keep(value, found, key: key, name: name) }
+        // Converting an older value costs as much as decoding one.
+        if found.isWorthKeeping(as: Value.self) || !migrations.isEmpty {
+            engine.keep(value, found, key: key, name: name)
+        }
         return value
     }
 
@@ -108,7 +111,8 @@ extension FoundValue {
     /// The value, where it is resident or stored in the fixed form of its type; else `nil`.
     func fixedValue<Value: Sendable>(as type: Value.Type) throws -> Value? {
         if let resident { return ResidentValue<Value>.value(of: resident) }
-        guard FixedForm.kind(of: type) != nil else { return nil }
+        // A value with a deadline has another first byte: not worth being decompressed for.
+        guard FixedForm.kind(of: type) != nil, deadline == .never else { return nil }
         var value: Value?
         try passBytes { value = FixedForm.value(stored: $0, as: type) }
         return value

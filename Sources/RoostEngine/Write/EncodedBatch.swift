@@ -24,6 +24,8 @@ package struct EncodedBatch: Sendable {
     /// The first thing that was wrong with a call; reported when the batch is committed.
     package private(set) var failure: RoostError?
     private let hashSeed: HashSeed
+    /// How much is zeroed ahead at most.
+    private static let largestStepBytes = 1 << 20
     /// The dictionary of the last operation: most batches have one for all.
     private var lastName: DictionaryName?
 
@@ -123,7 +125,8 @@ package struct EncodedBatch: Sendable {
                 RoostError(.valueTooLarge, "a batch may hold up to 1 GiB; split it into several"))
             return false
         }
-        let size = min(max(needed, 2 * memory.count, 4096), Limits.framePayloadSizeBytes)
+        let ahead = min(max(memory.count, 256), Self.largestStepBytes)
+        let size = min(max(needed, memory.count + ahead), Limits.framePayloadSizeBytes)
         memory.append(contentsOf: repeatElement(0, count: size - memory.count))
         return true
     }

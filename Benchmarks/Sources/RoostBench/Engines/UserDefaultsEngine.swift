@@ -30,10 +30,14 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
 
     /// By its file: removing the domain compares each key with all others, for minutes.
     static func remove(_ path: String) throws {
-        let file = file(ofDomain: domain(path))
-        if FileManager.default.fileExists(atPath: file.path) {
-            try FileManager.default.removeItem(at: file)
-        }
+        #if canImport(Darwin)
+            UserDefaults().removePersistentDomain(forName: domain(path))
+        #else
+            let file = file(ofDomain: domain(path))
+            if FileManager.default.fileExists(atPath: file.path) {
+                try FileManager.default.removeItem(at: file)
+            }
+        #endif
     }
 
     fileprivate static func file(ofDomain domain: String) -> URL {
@@ -80,22 +84,22 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
 }
 
 extension UserDefaults {
-    /// Sets many values before what is measured, by way of the suite's file: set one by one, each is
+    /// Sets many values outside what is measured, by way of the suite's file: set one by one, each is
     /// compared with all others since the last synchronisation, and 40,000 take minutes.
     func setAll(_ pairs: some Sequence<(String, some Any)>, domain: String) throws {
         guard synchronize() else { throw BenchError("UserDefaults did not synchronise") }
         var all = persistentDomain(forName: domain) ?? [:]
-        var last: String?
-        for (key, value) in pairs {
-            all[key] = value
-            last = key
-        }
-        let file = UserDefaultsEngine.file(ofDomain: domain)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try PropertyListSerialization.data(fromPropertyList: all, format: .xml, options: 0)
-            .write(to: file, options: .atomic)
-        guard synchronize(), last.map({ object(forKey: $0) != nil }) ?? true else {
+        for (key, value) in pairs { all[key] = value }
+        #if canImport(Darwin)
+            setPersistentDomain(all, forName: domain)
+        #else
+            let file = UserDefaultsEngine.file(ofDomain: domain)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try PropertyListSerialization.data(fromPropertyList: all, format: .xml, options: 0)
+                .write(to: file, options: .atomic)
+        #endif
+        guard synchronize(), persistentDomain(forName: domain)?.count == all.count else {
             throw BenchError("UserDefaults did not take its file over")
         }
     }

@@ -48,15 +48,6 @@ struct CodableRecord: TypedValue {
     var score: Double
     var tags: [String]
 
-    init(number: Int) {
-        id = number
-        name = "name \(number)"
-        email = "person\(number)@example.org"
-        isActive = number % 2 == 0
-        score = Double(number) / 8
-        tags = ["one", "two"]
-    }
-
     nonisolated(nonsending) func set(
         forKey key: String, in dictionary: WorkspaceDictionary
     ) async throws {
@@ -69,6 +60,14 @@ struct CodableRecord: TypedValue {
 
     static func value(forKey key: String, in dictionary: WorkspaceDictionary) throws -> Self? {
         try dictionary.value(forKey: key, as: Self.self)
+    }
+}
+
+extension CodableRecord {
+    init(number: Int) {
+        self.init(
+            id: number, name: "name \(number)", email: "person\(number)@example.org",
+            isActive: number % 2 == 0, score: Double(number) / 8, tags: ["one", "two"])
     }
 }
 
@@ -90,13 +89,9 @@ struct BinaryRecord: TypedValue, BinaryCodable {
     }
 
     init(from reader: inout BinaryReader) throws {
-        fields = CodableRecord(number: 0)
-        fields.id = try reader.field(1)
-        fields.name = try reader.field(2)
-        fields.email = try reader.field(3)
-        fields.isActive = try reader.field(4)
-        fields.score = try reader.field(5)
-        fields.tags = try reader.field(6)
+        fields = CodableRecord(
+            id: try reader.field(1), name: try reader.field(2), email: try reader.field(3),
+            isActive: try reader.field(4), score: try reader.field(5), tags: try reader.field(6))
     }
 }
 
