@@ -46,8 +46,9 @@ struct ValueCodec<Value: Sendable>: Sendable {
         _ found: borrowing FoundValue, key: String, name: DictionaryName,
         _ migrations: MigrationRegistry
     ) throws -> Value {
-        try found.withBytes {
-            try decode(stored: $0, key: key, name: name, migrations: migrations)
+        // What both hold keeps the bytes in place; it must live until they are decoded.
+        try withExtendedLifetime(try found.decompressed()) { stored in
+            try decode(stored: stored.bytes, key: key, name: name, migrations: migrations)
         }
     }
 
@@ -111,11 +112,28 @@ extension FoundValue {
     /// The value, where it is resident or stored in the fixed form of its type; else `nil`.
     func fixedValue<Value: Sendable>(as type: Value.Type) throws -> Value? {
         if let resident { return ResidentValue<Value>.value(of: resident) }
+        guard FixedForm.kind(of: type) != nil else { return nil }
         // A value with a deadline has another first byte: not worth being decompressed for.
-        guard FixedForm.kind(of: type) != nil, deadline == .never else { return nil }
-        var value: Value?
-        try passBytes { value = FixedForm.value(stored: $0, as: type) }
-        return value
+        if plainBytes == nil, deadline != .never { return nil }
+        return try storedFixedValue(as: type)
+    }
+
+    /// Apart, so that what is of other types looks up no types of results here.
+    @inline(never)
+    private func storedFixedValue<Value: Sendable>(as type: Value.Type) throws -> Value? {
+        try withStored { FixedForm.value(stored: $0, as: type) }
+    }
+
+    /// As `withBytes`, in this module, so that the compiler specialises it for each use.
+    @inline(__always)
+    fileprivate func withStored<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        if let plainBytes { return try body(plainBytes) }
+        return try withUnsafeTemporaryAllocation(byteCount: valueCount, alignment: 16) { buffer in
+            try decompress(into: buffer)
+            return try body(UnsafeRawBufferPointer(buffer))
+        }
     }
 
     /// About what the decoded value takes: coded ones tend to be twice as large in memory.

@@ -84,24 +84,62 @@ package struct FoundValue: ~Copyable {
         return ValueHeader(stored)?.deadline ?? .never
     }
 
-    /// Calls `body` with kind and payload, valid during the call. Not for a resident value.
+    /// Kind and payload where they are stored as they are, valid as long as this value is; `nil` where
+    /// they are compressed. Empty for a resident value.
+    package var plainBytes: UnsafeRawBufferPointer? { isCompressed ? nil : stored }
+
+    /// Writes kind and payload, which are compressed, into `target`, which is `valueCount` bytes long.
     ///
-    /// Not generic, as other modules call it for every cold read.
-    ///
-    /// - Throws: `.corrupt`, where it does not decompress; what `body` throws.
-    package func passBytes(to body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard isCompressed, let owner else { return try body(stored) }
+    /// - Throws: `.corrupt`, where they do not decompress.
+    package func decompress(into target: UnsafeMutableRawBufferPointer) throws {
         // The only initialiser that sets such flags sets `owner` to the snapshot.
-        let snapshot = Unmanaged.passUnretained(unsafeDowncast(owner, to: SnapshotReader.self))
-        try snapshot._withUnsafeGuaranteedRef { try $0.withValue(of: compressed, body) }
+        let snapshot = unsafeDowncast(owner!, to: SnapshotReader.self)
+        let count = try snapshot.checkedValueCount(of: compressed)
+        try snapshot.decompressValue(of: compressed, into: .init(rebasing: target[..<count]))
     }
 
-    /// As `passBytes`, with what `body` makes of them.
+    /// Kind and payload, decompressed into memory of their own where they have to be: for code that is
+    /// generic over the value, which pays more for a result that a closure hands on.
+    ///
+    /// - Throws: `.corrupt`, where they do not decompress.
+    package func decompressed() throws -> DecompressedValue {
+        if let plainBytes { return DecompressedValue(bytes: plainBytes, owner: nil) }
+        let owner = ValueBuffer.make(count: valueCount)
+        let memory = owner.memory(count: valueCount)
+        try decompress(into: memory)
+        return DecompressedValue(bytes: UnsafeRawBufferPointer(memory), owner: owner)
+    }
+
+    /// What `body` makes of kind and payload, which are valid during the call. Not for a resident
+    /// value. Other modules, where it would be called unspecialised, have their own on the hot path.
+    ///
+    /// - Throws: `.corrupt`, where they do not decompress; what `body` throws.
     package func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
-        var result: Result?
-        try passBytes { result = try body($0) }
-        return result!
+        if let plainBytes { return try body(plainBytes) }
+        return try withUnsafeTemporaryAllocation(byteCount: valueCount, alignment: 16) { buffer in
+            try decompress(into: buffer)
+            return try body(UnsafeRawBufferPointer(buffer))
+        }
+    }
+}
+
+/// The bytes of a value that was found, valid as long as both are held.
+package struct DecompressedValue: ~Copyable {
+    package let bytes: UnsafeRawBufferPointer
+    fileprivate let owner: AnyObject?
+}
+
+/// Memory for a value that was decompressed: the object's own, behind its header.
+private final class ValueBuffer: ManagedBuffer<Void, UInt8> {
+    static func make(count: Int) -> ValueBuffer {
+        // What `create` of a subclass makes is of that class.
+        unsafeDowncast(create(minimumCapacity: max(count, 1)) { _ in }, to: ValueBuffer.self)
+    }
+
+    /// Valid as long as the object is held.
+    func memory(count: Int) -> UnsafeMutableRawBufferPointer {
+        withUnsafeMutablePointerToElements { .init(start: $0, count: count) }
     }
 }
