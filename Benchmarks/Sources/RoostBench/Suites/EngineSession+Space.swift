@@ -26,7 +26,7 @@ extension EngineSession {
 
     /// Waits until what the engine does in the background no longer changes the files, at most
     /// twenty seconds.
-    private func rest(_ path: String) async throws {
+    func rest(_ path: String) async throws {
         var last = -1.0
         for _ in 0..<20 {
             try await Task.sleep(for: .seconds(1))

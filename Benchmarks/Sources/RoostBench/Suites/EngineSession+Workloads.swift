@@ -10,6 +10,8 @@ extension EngineSession {
         try await fill(engine, indices: 0..<keyCount, as: .fillSequential)
         for workload in EngineWorkload.onFilledStore where wanted.contains(workload) {
             if workload == .firstTouch || workload == .fillSequential { continue }
+            // Reads are of a store whose background work is done.
+            if workload == .read { try await rest(path) }
             try await run(workload, engine)
         }
         if wanted.contains(.firstTouch) { try await engine.compact() }
