@@ -48,6 +48,12 @@ package final class LogHistory: Sendable {
 
     /// All that the segments before `number` held is in snapshots.
     package func forget(before number: UInt64) {
-        held.withLock { segments in segments.removeAll { $0.number < number } }
+        // Unmapping takes milliseconds, and a writer that rotates takes the mutex.
+        let forgotten = held.withLock { segments in
+            let begin = segments.firstIndex { $0.number >= number } ?? segments.endIndex
+            defer { segments.removeFirst(begin) }
+            return segments[..<begin]
+        }
+        withExtendedLifetime(forgotten) {}
     }
 }

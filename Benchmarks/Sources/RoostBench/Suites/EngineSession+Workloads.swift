@@ -16,6 +16,7 @@ extension EngineSession {
         }
         if wanted.contains(.firstTouch) { try await engine.compact() }
         try await engine.close()
+        if wanted.contains(.tails) { noteLongestPause() }
         if wanted.contains(.firstTouch) {
             try await measureReopening(path)
             try measureFirstTouch(path)
@@ -144,6 +145,20 @@ extension EngineSession {
             name ?? kind.rawValue, Double(result.operations) / result.seconds,
             clients: stretches.count,
             sampledOperations: result.operations < count ? result.operations : nil)
+    }
+
+    /// The longest that this thread is kept waiting in a second in which it only looks at the clock: what
+    /// of the longest calls may be the machine's.
+    private mutating func noteLongestPause() {
+        let begin = monotonicNanoseconds()
+        var last = begin
+        var longest: UInt64 = 0
+        while last - begin < 1_000_000_000 {
+            let now = monotonicNanoseconds()
+            longest = max(longest, now - last)
+            last = now
+        }
+        note("tails-idle-max", Double(longest) / 1e3, .microseconds)
     }
 
     private mutating func measureTails(_ engine: Engine) async throws {
