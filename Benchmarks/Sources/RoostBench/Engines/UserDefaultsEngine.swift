@@ -49,18 +49,14 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
     func makeClient() -> Client { Client(engine: self) }
     func compact() {}
 
-    func close() throws { try synchronize() }
-
-    fileprivate func synchronize() throws {
-        guard defaults.synchronize() else { throw BenchError("UserDefaults did not synchronise") }
-    }
+    func close() throws { try defaults.synchronizeOrThrow() }
 
     struct Client: KeyValueClient {
         fileprivate let engine: UserDefaultsEngine
 
         func set(_ value: [UInt8], forKey key: String) throws {
             engine.defaults.set(Data(value), forKey: key)
-            try engine.synchronize()
+            try engine.defaults.synchronizeOrThrow()
         }
 
         func word(forKey key: String) throws -> UInt64? {
@@ -84,10 +80,14 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
 }
 
 extension UserDefaults {
+    func synchronizeOrThrow() throws {
+        guard synchronize() else { throw BenchError("UserDefaults did not synchronise") }
+    }
+
     /// Sets many values outside what is measured, by way of the suite's file: set one by one, each is
     /// compared with all others since the last synchronisation, and 40,000 take minutes.
     func setAll(_ pairs: some Sequence<(String, some Any)>, domain: String) throws {
-        guard synchronize() else { throw BenchError("UserDefaults did not synchronise") }
+        try synchronizeOrThrow()
         var all = persistentDomain(forName: domain) ?? [:]
         for (key, value) in pairs { all[key] = value }
         #if canImport(Darwin)
@@ -99,7 +99,8 @@ extension UserDefaults {
             try PropertyListSerialization.data(fromPropertyList: all, format: .xml, options: 0)
                 .write(to: file, options: .atomic)
         #endif
-        guard synchronize(), persistentDomain(forName: domain)?.count == all.count else {
+        try synchronizeOrThrow()
+        guard persistentDomain(forName: domain)?.count == all.count else {
             throw BenchError("UserDefaults did not take its file over")
         }
     }

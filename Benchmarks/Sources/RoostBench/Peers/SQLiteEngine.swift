@@ -23,17 +23,10 @@
             var configuration = Configuration()
             configuration.maximumReaderCount = 2
             configuration.busyMode = .timeout(60)
-            let synchronous = options.durability == .synced ? "FULL" : "NORMAL"
-            configuration.prepareDatabase { database in
-                try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
-                try database.execute(sql: "PRAGMA cache_size = -65536")
-            }
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -65536") }
             let pool = try DatabasePool(
-                path: path + "/values.sqlite", configuration: configuration)
-            // Once more: a pool sets NORMAL when it turns WAL on, after its connections are prepared.
-            try pool.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
-            }
+                path: path + "/values.sqlite", configuration: configuration,
+                durability: options.durability)
             try pool.write { database in
                 try database.execute(
                     sql: """

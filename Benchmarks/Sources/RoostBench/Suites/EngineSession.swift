@@ -85,17 +85,8 @@ struct EngineSession<Engine: KeyValueEngine> {
     private mutating func inDirectory(
         _ body: (inout EngineSession, String) async throws -> Void
     ) async throws {
-        let path = "\(directory)/roost-bench-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true)
-        defer {
-            do {
-                if Engine.self == UserDefaultsEngine.self { try UserDefaultsEngine.remove(path) }
-                try FileManager.default.removeItem(atPath: path)
-            } catch {
-                FileHandle.standardError.write(Data("could not remove \(path): \(error)\n".utf8))
-            }
-        }
-        try await body(&self, path)
+        let store = try StoreDirectory(in: directory)
+        defer { store.remove() }
+        try await body(&self, store.path)
     }
 }

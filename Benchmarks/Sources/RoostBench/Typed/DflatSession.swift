@@ -22,9 +22,9 @@ struct DflatSession<Engine: TypedEngine>: Sendable {
     nonisolated(nonsending) mutating func run(caller: String) async throws {
         self.caller = caller
         if wanted.contains(where: { $0.kind == .int }), Engine.kinds.contains(.int) {
-            let path = try makeDirectory()
-            defer { remove(path) }
-            try await runIntegers(path)
+            let store = try StoreDirectory(in: directory)
+            defer { store.remove() }
+            try await runIntegers(store.path)
         }
         if wanted.contains(where: { $0.kind == .codable }), Engine.kinds.contains(.codable) {
             try await runRecords(CodableRecord.self, .insertCodable, .readCodableCold)
@@ -70,8 +70,9 @@ struct DflatSession<Engine: TypedEngine>: Sendable {
     private nonisolated(nonsending) mutating func runRecords<Value: TypedValue>(
         _ type: Value.Type, _ inserting: DflatWorkload, _ reading: DflatWorkload
     ) async throws {
-        let path = try makeDirectory()
-        defer { remove(path) }
+        let store = try StoreDirectory(in: directory)
+        defer { store.remove() }
+        let path = store.path
         var engine = try await Engine.open(at: path, durability: .process)
         try await insert(engine, type, keys, inserting)
         try await engine.close()
@@ -87,9 +88,9 @@ struct DflatSession<Engine: TypedEngine>: Sendable {
     private nonisolated(nonsending) mutating func runDurable() async throws {
         guard wanted.contains(.insertInt) else { return }
         for clients in Engine.self == TypedRoost.self ? [1, 64] : [1] {
-            let path = try makeDirectory()
-            defer { remove(path) }
-            let engine = try await Engine.open(at: path, durability: .synced)
+            let store = try StoreDirectory(in: directory)
+            defer { store.remove() }
+            let engine = try await Engine.open(at: store.path, durability: .synced)
             let keys = keys
             let count = clients == 1 ? max(keyCount / 10, 10) : keyCount
             let begin = ContinuousClock.now
@@ -195,20 +196,6 @@ struct DflatSession<Engine: TypedEngine>: Sendable {
                 sampledOperations: operations < keyCount ? operations : nil))
     }
 
-    private func makeDirectory() throws -> String {
-        let path = "\(directory)/roost-bench-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        return path
-    }
-
-    private func remove(_ path: String) {
-        do {
-            if Engine.self == TypedUserDefaults.self { try UserDefaultsEngine.remove(path) }
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            FileHandle.standardError.write(Data("could not remove \(path): \(error)\n".utf8))
-        }
-    }
 }
 
 /// Ends a sample of operations that are too slow to do all.

@@ -16,17 +16,9 @@
         private init(pool: DatabasePool) { self.pool = pool }
 
         static func open(at path: String, durability: RowDurability) throws -> TypedSQLite {
-            var configuration = Configuration()
-            let synchronous = durability == .synced ? "FULL" : "NORMAL"
-            configuration.prepareDatabase { database in
-                try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
-            }
             let pool = try DatabasePool(
-                path: path + "/values.sqlite", configuration: configuration)
-            // Once more: a pool sets NORMAL when it turns WAL on, after its connections are prepared.
-            try pool.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
-            }
+                path: path + "/values.sqlite", configuration: Configuration(),
+                durability: durability)
             try pool.write { database in
                 try database.execute(
                     sql: """

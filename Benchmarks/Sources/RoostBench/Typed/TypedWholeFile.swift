@@ -74,7 +74,7 @@ final class TypedUserDefaults: TypedEngine, @unchecked Sendable {
 
     func set<Value: TypedValue>(_ value: Value, forKey key: String) throws {
         defaults.set(value, forKey: key)
-        guard defaults.synchronize() else { throw BenchError("UserDefaults did not synchronise") }
+        try defaults.synchronizeOrThrow()
     }
 
     func value<Value: TypedValue>(forKey key: String, as type: Value.Type) throws -> Value? {
@@ -86,7 +86,7 @@ final class TypedUserDefaults: TypedEngine, @unchecked Sendable {
         try defaults.setAll(pairs.lazy.map { ($0, $1) }, domain: domain)
     }
 
-    func close() throws { _ = defaults.synchronize() }
+    func close() throws { try defaults.synchronizeOrThrow() }
 }
 
 /// The JSON actor with a repository for each type, as apps have one for each.
