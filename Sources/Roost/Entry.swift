@@ -79,7 +79,10 @@ extension WorkspaceDictionary {
     ) throws -> Entry<Value> {
         let name = try checkedName()
         let versioned = try workspace.engine.findVersioned(key, name: name)
-        let value = try versioned.withBytes { try decode(stored: $0, key: key, codec()) }
+        // What it owns keeps the bytes in place; it must live until they are decoded.
+        let value = try withExtendedLifetime(versioned) { versioned in
+            try versioned.storedBytes.map { try decode(stored: $0, key: key, codec()) }
+        }
         return Entry(key: key, value: value, dictionary: name, record: versioned.version)
     }
 

@@ -38,10 +38,11 @@ extension WorkspaceDictionary {
         let name = try checkedName()
         let found = try workspace.engine.find(key, name: name, isResidentAllowed: false)
         guard let found else { return nil }
-        guard let value = try found.withBytes({ StoredValue(stored: $0) }) else {
-            throw kindless(key, name)
+        // What it owns keeps the bytes in place while they are copied.
+        return try withExtendedLifetime(found) { found in
+            guard let value = StoredValue(stored: found.bytes) else { throw kindless(key, name) }
+            return value
         }
-        return value
     }
 }
 

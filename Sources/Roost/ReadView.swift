@@ -122,7 +122,10 @@ public final class ReadView: Sendable {
         check(dictionary)
         let name = try dictionary.checkedName()
         guard let found = try engineView.find(key, name: name) else { return nil }
-        return try found.withBytes { try dictionary.decode(stored: $0, key: key, codec()) }
+        // What it owns keeps the bytes in place; it must live until they are decoded.
+        return try withExtendedLifetime(found) { found in
+            try dictionary.decode(stored: found.bytes, key: key, codec())
+        }
     }
 
     private func check(_ dictionary: WorkspaceDictionary) {

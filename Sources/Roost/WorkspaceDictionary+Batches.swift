@@ -33,9 +33,7 @@ extension WorkspaceDictionary {
     public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
         _ values: [String: Value], durability: Durability? = nil
     ) async throws {
-        var batch = try PairBatch(self)
-        for (key, value) in values { try batch.addBinary(value, forKey: key) }
-        try await batch.commit(durability)
+        try await setAll(values.lazy.map { ($0.key, $0.value) }, durability: durability)
     }
 
     /// Sets every entry of a Swift dictionary as one batch.
@@ -43,9 +41,7 @@ extension WorkspaceDictionary {
     public nonisolated(nonsending) func setAll<Value: Codable & Sendable>(
         _ values: [String: Value], durability: Durability? = nil
     ) async throws {
-        var batch = try PairBatch(self)
-        for (key, value) in values { try batch.addCodable(value, forKey: key) }
-        try await batch.commit(durability)
+        try await setAll(values.lazy.map { ($0.key, $0.value) }, durability: durability)
     }
 }
 

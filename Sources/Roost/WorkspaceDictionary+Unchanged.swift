@@ -96,8 +96,8 @@ extension WorkspaceDictionary {
         else {
             return false
         }
-        if found.resident == nil, found.valueCount == encoded.count,
-            try found.withBytes({ encoded.isSame(as: $0) })
+        if found.resident == nil,
+            withExtendedLifetime(found.owner, { encoded.isSame(as: found.bytes) })
         {
             return true
         }

@@ -164,10 +164,8 @@ extension WorkspaceDictionary {
             plain = .absent
             return nil
         }
-        guard let value = try found.fixedValue(as: type) else { return nil }
-        if found.isWorthKeeping(as: type) {
-            workspace.engine.keep(value, found, key: key, name: name)
-        }
+        guard let value = found.fixedValue(as: type) else { return nil }
+        if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
         return value
     }
 
@@ -178,10 +176,8 @@ extension WorkspaceDictionary {
         let name = try checkedName()
         guard let found = try workspace.engine.find(key, name: name) else { return nil }
         let migrations = workspace.migrations
-        if migrations.isEmpty, let value = try found.fixedValue(as: Value.self) {
-            if found.isWorthKeeping(as: Value.self) {
-                workspace.engine.keep(value, found, key: key, name: name)
-            }
+        if migrations.isEmpty, let value = found.fixedValue(as: Value.self) {
+            if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
             return value
         }
         return try codec().decode(

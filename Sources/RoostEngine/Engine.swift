@@ -18,8 +18,6 @@ package final class Engine: Sendable {
     package let hashSeed: HashSeed
     package let clock: ExpiryClock
     let shards: [Shard]
-    /// The same shards, for single keys.
-    let shardPlaces: ShardPlaces
     let log: LogWriter?
     let syncer: LogSyncer?
     let compactor: Compactor
@@ -40,7 +38,6 @@ package final class Engine: Sendable {
         hashSeed = parts.manifest.hashSeed
         clock = parts.clock
         shards = parts.shards
-        shardPlaces = ShardPlaces(shards)
         let order = KeyOrder()
         for shard in parts.shards { shard.published.withLock { $0.active.takeOrder(order) } }
         feed = parts.feed
@@ -70,7 +67,6 @@ package final class Engine: Sendable {
     }
 
     deinit {
-        shardPlaces.deallocate()
         feed.end()
         failures.end()
         // The compactor knows the shards, and they know `behind`.

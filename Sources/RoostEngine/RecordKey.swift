@@ -33,22 +33,29 @@ extension DictionaryName {
     func withLookUpKey<Result: ~Copyable>(
         _ key: String, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        let prefix = prefixBytes
-        return try withUnsafeTemporaryAllocation(
-            byteCount: prefix.count + key.utf8.count, alignment: 8
-        ) { buffer in
-            let start = buffer.baseAddress.unsafelyUnwrapped
-            start.copyMemory(from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
-            key.copyBytes(to: start + prefix.count)
-            return try body(UnsafeRawBufferPointer(buffer))
+        try withUnsafeTemporaryAllocation(byteCount: recordKeyCount(of: key), alignment: 8) {
+            copyRecordKey(key, to: $0.baseAddress.unsafelyUnwrapped)
+            return try body(UnsafeRawBufferPointer($0))
         }
+    }
+
+    /// How many bytes the record key of `key` has.
+    @inline(__always)
+    func recordKeyCount(of key: String) -> Int { prefixBytes.count + key.utf8.count }
+
+    /// Writes the record key of `key`.
+    @inline(__always)
+    func copyRecordKey(_ key: String, to target: UnsafeMutableRawPointer) {
+        let prefix = prefixBytes
+        target.copyMemory(from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
+        key.copyBytes(to: target + prefix.count)
     }
 }
 
 extension String {
     /// Copies all of the UTF-8.
     @inline(__always)
-    func copyBytes(to target: UnsafeMutableRawPointer) {
+    fileprivate func copyBytes(to target: UnsafeMutableRawPointer) {
         let isCopied: Void? = utf8.withContiguousStorageIfAvailable { bytes in
             guard let base = bytes.baseAddress else { return }
             target.copyMemory(from: base, byteCount: bytes.count)

@@ -19,7 +19,7 @@ extension Engine {
     /// One value by its key, kind included.
     func value(_ key: String, _ name: DictionaryName) throws -> [UInt8]? {
         guard let found = try find(key, name: name) else { return nil }
-        return try found.withBytes { Array($0) }
+        return withExtendedLifetime(found.owner) { Array(found.bytes) }
     }
 }
 

@@ -170,7 +170,7 @@ package final class SnapshotReader: Sendable {
     package func checkedValueCount(of record: RecordGroup.Record) throws -> Int {
         // LZ4 gives at most 255 bytes for one; more is a lie that would cost memory.
         guard record.rawCount / 255 <= record.stored.count else {
-            throw damaged("a value's length makes no sense", at: record.stored.baseAddress!)
+            throw damaged("a value's length makes no sense", at: record.suffix.baseAddress!)
         }
         return record.rawCount
     }
@@ -186,7 +186,7 @@ package final class SnapshotReader: Sendable {
                 .init(rebasing: record.stored[headerCount...]), dictionary: try dictionaryBytes(),
                 into: .init(rebasing: target[headerCount...]))
         else {
-            throw damaged("a value does not decompress", at: record.stored.baseAddress!)
+            throw damaged("a value does not decompress", at: record.suffix.baseAddress!)
         }
     }
 

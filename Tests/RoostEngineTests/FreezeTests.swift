@@ -52,9 +52,7 @@ private struct Fixture {
 
     func read(_ key: String) throws -> UInt8? {
         try name.withRecordKey(key) { bytes in
-            try shard.find(bytes, seed.wideHash(bytes), isResidentAllowed: true)?.withBytes {
-                $0.last
-            } ?? nil
+            try shard.find(bytes, seed.wideHash(bytes), isResidentAllowed: true)?.bytes.last
         }
     }
 

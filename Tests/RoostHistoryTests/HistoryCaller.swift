@@ -148,7 +148,7 @@ struct HistoryCaller {
         let removes = random.once(in: 4)
         await record("replace \(durability)") { call in
             let versioned = try engine.findVersioned(place.key, name: place.name)
-            let observed = try Self.observed(versioned)
+            let observed = Self.observed(versioned)
             let version = versioned.version
             await Task.yield()
             call.writes[place.text] = !removes
@@ -219,7 +219,7 @@ struct HistoryCaller {
             defer { view.close() }
             for (index, place) in places.enumerated() {
                 if let found = try view.find(place.key, name: place.name) {
-                    call.note(place.text, try Self.observed(found))
+                    call.note(place.text, Self.observed(found))
                 } else {
                     call.note(place.text, .absent)
                 }
@@ -237,7 +237,7 @@ struct HistoryCaller {
                 call.note(place.text, .absent)
                 return call.outcome = .committed
             }
-            let observed = try Self.observed(found)
+            let observed = Self.observed(found)
             call.note(place.text, observed)
             call.outcome = .committed
             if found.resident != nil { return }
@@ -262,7 +262,7 @@ struct HistoryCaller {
         for (dictionary, name) in Self.dictionaries.enumerated() {
             for key in Self.keys {
                 let versioned = try engine.findVersioned(key, name: name)
-                call.note("\(dictionary)/\(key)", try Self.observed(versioned))
+                call.note("\(dictionary)/\(key)", Self.observed(versioned))
                 versions["\(dictionary)/\(key)"] = versioned.version.sequence
             }
         }
@@ -277,17 +277,13 @@ struct HistoryCaller {
         EncodedValue(kind: ValueKind.int.rawValue, payload: .inline(UInt64(id), count: 8))
     }
 
-    private static func observed(
-        _ versioned: borrowing VersionedValue
-    ) throws -> RecordedCall.Observed {
-        try versioned.withBytes(observed) ?? .absent
+    private static func observed(_ versioned: borrowing VersionedValue) -> RecordedCall.Observed {
+        withExtendedLifetime(versioned) { $0.storedBytes.map(observed) ?? .absent }
     }
 
-    private static func observed(
-        _ found: borrowing FoundValue
-    ) throws -> RecordedCall.Observed {
+    private static func observed(_ found: borrowing FoundValue) -> RecordedCall.Observed {
         if let box = found.resident as? ObservedBox { return box.observed }
-        return try found.withBytes(observed)
+        return withExtendedLifetime(found) { observed($0.bytes) }
     }
 
     private static func observed(_ bytes: UnsafeRawBufferPointer) -> RecordedCall.Observed {

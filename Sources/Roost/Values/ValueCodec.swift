@@ -35,10 +35,7 @@ struct ValueCodec<Value: Sendable>: Sendable {
             return try decode(stored, key: key, name: name, migrations)
         }
         let value = try decode(found, key: key, name: name, migrations)
-        // Converting an older value costs as much as decoding one.
-        if found.isWorthKeeping(as: Value.self) || !migrations.isEmpty {
-            engine.keep(value, found, key: key, name: name)
-        }
+        if found.isWorthKeeping { engine.keep(value, found, key: key, name: name) }
         return value
     }
 
@@ -46,9 +43,9 @@ struct ValueCodec<Value: Sendable>: Sendable {
         _ found: borrowing FoundValue, key: String, name: DictionaryName,
         _ migrations: MigrationRegistry
     ) throws -> Value {
-        // What both hold keeps the bytes in place; it must live until they are decoded.
-        try withExtendedLifetime(try found.decompressed()) { stored in
-            try decode(stored: stored.bytes, key: key, name: name, migrations: migrations)
+        // What it owns keeps the bytes in place; it must live until they are decoded.
+        try withExtendedLifetime(found) { found in
+            try decode(stored: found.bytes, key: key, name: name, migrations: migrations)
         }
     }
 
@@ -103,54 +100,39 @@ extension Engine {
     ) {
         makeResident(
             ResidentValue(value, until: found.deadline),
-            costBytes: found.memorySizeBytes(as: Value.self), found: found,
+            costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,
             key: key, name: name)
     }
 }
 
 extension FoundValue {
     /// The value, where it is resident or stored in the fixed form of its type; else `nil`.
-    func fixedValue<Value: Sendable>(as type: Value.Type) throws -> Value? {
+    func fixedValue<Value: Sendable>(as type: Value.Type) -> Value? {
         if let resident { return ResidentValue<Value>.value(of: resident) }
-        guard FixedForm.kind(of: type) != nil else { return nil }
-        // A value with a deadline has another first byte: not worth being decompressed for.
-        if plainBytes == nil, deadline != .never { return nil }
-        return try storedFixedValue(as: type)
-    }
-
-    /// Apart, so that what is of other types looks up no types of results here.
-    @inline(never)
-    private func storedFixedValue<Value: Sendable>(as type: Value.Type) throws -> Value? {
-        try withStored { FixedForm.value(stored: $0, as: type) }
-    }
-
-    /// As `withBytes`, in this module, so that the compiler specialises it for each use.
-    @inline(__always)
-    fileprivate func withStored<Result>(
-        _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result {
-        if let plainBytes { return try body(plainBytes) }
-        return try withUnsafeTemporaryAllocation(byteCount: valueCount, alignment: 16) { buffer in
-            try decompress(into: buffer)
-            return try body(UnsafeRawBufferPointer(buffer))
+        guard let kind = FixedForm.kind(of: type), bytes.first == kind.rawValue else { return nil }
+        // What it owns keeps the bytes in place; it must live until they are decoded.
+        return withExtendedLifetime(self) { found in
+            FixedForm.decode(UnsafeRawBufferPointer(rebasing: found.bytes[1...]), as: type)
         }
     }
 
-    /// About what the decoded value takes: coded ones tend to be twice as large in memory.
+    /// About what the decoded value takes beside its own stride: coded ones tend to be twice as
+    /// large in memory.
+    var memorySizeBytes: Int { bytes.count * (isCoded ? 2 : 1) + 64 }
+
     @inline(__always)
-    func memorySizeBytes<Value>(as type: Value.Type) -> Int {
-        let isCoded = FixedForm.kind(of: type) == nil
-        return valueCount * (isCoded ? 2 : 1) + 64 + MemoryLayout<Value>.stride
+    private var isCoded: Bool {
+        guard let first = bytes.first else { return false }
+        return ValueKind(rawValue: first & ~ValueHeader.flags)?.isCoded ?? false
     }
 
     /// Cold values cost a look into snapshots, coded ones a decoding. What stands in the log in
     /// a fixed form costs as little there as it would resident.
-    @inline(__always)
-    func isWorthKeeping<Value>(as type: Value.Type) -> Bool {
+    var isWorthKeeping: Bool {
         switch origin {
         case .resident, .view: false
         case .cold: true
-        case .log: FixedForm.kind(of: type) == nil
+        case .log: isCoded
         }
     }
 }

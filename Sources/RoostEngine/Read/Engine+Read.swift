@@ -2,6 +2,75 @@ import RoostFormat
 import RoostIO
 import RoostSnapshot
 
+/// A key's value as a read found it: resident, or as bytes. Not copied: counting what it holds cost
+/// a cold read more than its checksums.
+package struct FoundValue: ~Copyable {
+    /// The decoded value, where it is resident, and its type.
+    package let resident: Resident?
+    /// Kind and payload, valid as long as `owner` is held.
+    package let bytes: UnsafeRawBufferPointer
+    package let owner: AnyObject?
+    /// What must still hold when the decoded value is made resident.
+    package let origin: Origin
+    /// The key's hash, where the look-up leaves it for `makeResident`.
+    let hash: WideHash?
+
+    init(
+        resident: Resident?, bytes: UnsafeRawBufferPointer, owner: AnyObject?, origin: Origin,
+        hash: WideHash? = nil
+    ) {
+        self.resident = resident
+        self.bytes = bytes
+        self.owner = owner
+        self.origin = origin
+        self.hash = hash
+    }
+
+    package enum Origin: Hashable, Sendable {
+        case resident
+        /// At this address in the log.
+        case log(UInt)
+        /// In the snapshots of this epoch, the dictionary last emptied then.
+        case cold(epoch: UInt64, clearedSequence: UInt64)
+        /// In a snapshot that a read view holds.
+        case view
+    }
+}
+
+extension FoundValue {
+    /// A put that was found in `snapshot`, decompressed where it has to be.
+    init(
+        _ record: RecordGroup.Record, in snapshot: SnapshotReader, origin: Origin,
+        hash: WideHash? = nil
+    ) throws {
+        guard record.flags.contains(.compressed) else {
+            self.init(
+                resident: nil, bytes: record.stored, owner: snapshot, origin: origin, hash: hash)
+            return
+        }
+        let count = try snapshot.checkedValueCount(of: record)
+        let owner = ValueBuffer.make(count: count)
+        let value = owner.memory(count: count)
+        try snapshot.decompressValue(of: record, into: value)
+        self.init(
+            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: origin,
+            hash: hash)
+    }
+}
+
+/// Memory for a value that was decompressed: the object's own, behind its header.
+private final class ValueBuffer: ManagedBuffer<Void, UInt8> {
+    static func make(count: Int) -> ValueBuffer {
+        // What `create` of a subclass makes is of that class.
+        unsafeDowncast(create(minimumCapacity: max(count, 1)) { _ in }, to: ValueBuffer.self)
+    }
+
+    /// Valid as long as the object is held.
+    func memory(count: Int) -> UnsafeMutableRawBufferPointer {
+        withUnsafeMutablePointerToElements { .init(start: $0, count: count) }
+    }
+}
+
 extension Engine {
     /// The value of a key, or `nil`. Synchronous, from any thread; takes the shard's mutex for
     /// the look-up, and reads from cold storage without it.
@@ -9,12 +78,10 @@ extension Engine {
         _ key: String, name: DictionaryName, isResidentAllowed: Bool = true
     ) throws -> FoundValue? {
         try condition.checkOpen()
-        let (seed, shards) = (hashSeed, shardPlaces)
         return try name.withLookUpKey(key) { recordKey in
-            let hash = seed.wideHash(recordKey)
-            return try shards.withShard(of: hash.hash) {
-                try $0.find(recordKey, hash, isResidentAllowed: isResidentAllowed)
-            }
+            let hash = hashSeed.wideHash(recordKey)
+            return try shard(of: hash.hash).find(
+                recordKey, hash, isResidentAllowed: isResidentAllowed)
         }
     }
 
@@ -31,10 +98,9 @@ extension Engine {
     /// Whether a key has a value; decodes and decompresses nothing.
     package func contains(_ key: String, name: DictionaryName) throws -> Bool {
         try condition.checkOpen()
-        let (seed, shards) = (hashSeed, shardPlaces)
         return try name.withLookUpKey(key) { recordKey in
-            let hash = seed.hash(recordKey)
-            return try shards.withShard(of: hash) { try $0.contains(recordKey, hash: hash) }
+            let hash = hashSeed.hash(recordKey)
+            return try shard(of: hash).contains(recordKey, hash: hash)
         }
     }
 
@@ -45,15 +111,11 @@ extension Engine {
         key: String,
         name: DictionaryName
     ) {
-        let (seed, shards) = (hashSeed, shardPlaces)
-        let isChecked = !configuration.plantedFaults.contains(.staleResidents)
         name.withLookUpKey(key) { recordKey in
-            let hash = found.hash ?? seed.wideHash(recordKey)
-            shards.withShard(of: hash.hash) {
-                $0.makeResident(
-                    value(), costBytes: costBytes, found: found, recordKey, hash,
-                    isChecked: isChecked)
-            }
+            let hash = found.hash ?? hashSeed.wideHash(recordKey)
+            shard(of: hash.hash).makeResident(
+                value(), costBytes: costBytes, found: found, recordKey, hash,
+                isChecked: !configuration.plantedFaults.contains(.staleResidents))
         }
     }
 }
@@ -96,11 +158,14 @@ extension Shard {
                 published.withLock { $0.residents.remove(hash) }
                 return nil
             }
-            return FoundValue(resident)
+            return FoundValue(
+                resident: resident, bytes: .init(start: nil, count: 0), owner: nil,
+                origin: .resident)
         case .log(let operation, let owner):
             guard clock.isLive(operation.deadline) else { return nil }
             return FoundValue(
-                operation.value, owner: owner, origin: .log(operation.location))
+                resident: nil, bytes: operation.value, owner: owner,
+                origin: .log(operation.location))
         case .absent: return nil
         case .cold(let list, let epoch, let clearedSequence):
             return try findCold(
@@ -115,7 +180,7 @@ extension Shard {
         guard let (snapshot, record) = try list.find(key, hash: hash.hash), record.isPut,
             record.sequence >= clearedSequence, clock.isLive(record.deadline)
         else { return nil }
-        return FoundValue(
+        return try FoundValue(
             record, in: snapshot, origin: .cold(epoch: epoch, clearedSequence: clearedSequence),
             hash: hash)
     }

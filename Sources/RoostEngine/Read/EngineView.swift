@@ -78,9 +78,10 @@ package final class EngineView: Sendable {
             switch place {
             case .log(let operation):
                 found = FoundValue(
-                    operation.value, owner: part, origin: .log(operation.location))
+                    resident: nil, bytes: operation.value, owner: part,
+                    origin: .log(operation.location))
             case .cold(let snapshot, let record):
-                found = FoundValue(record, in: snapshot, origin: .view)
+                found = try FoundValue(record, in: snapshot, origin: .view)
             }
         }
         return found

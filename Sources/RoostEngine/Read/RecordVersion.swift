@@ -25,13 +25,10 @@ package struct VersionedValue: ~Copyable {
     package let found: FoundValue?
     package let version: RecordVersion
 
-    /// What `body` makes of kind and payload, which are valid during the call; `nil` where there is
-    /// no value.
-    package func withBytes<Result>(
-        _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result? {
+    /// Kind and payload, valid as long as this is held.
+    package var storedBytes: UnsafeRawBufferPointer? {
         switch found {
-        case .some(let found): try found.withBytes(body)
+        case .some(let found): found.bytes
         case .none: nil
         }
     }
@@ -73,7 +70,8 @@ extension Shard {
                     found: nil, version: RecordVersion(sequence: 0, origin: origin))
             }
             return VersionedValue(
-                found: FoundValue(operation.value, owner: owner, origin: origin),
+                found: FoundValue(
+                    resident: nil, bytes: operation.value, owner: owner, origin: origin),
                 version: RecordVersion(
                     sequence: operation.sequence, origin: origin, deadline: deadline))
         case .cold(let clearedSequence):
@@ -85,7 +83,7 @@ extension Shard {
                     found: nil, version: RecordVersion(sequence: 0, origin: origin))
             }
             return VersionedValue(
-                found: FoundValue(record, in: snapshot, origin: origin),
+                found: try FoundValue(record, in: snapshot, origin: origin),
                 version: RecordVersion(
                     sequence: record.sequence, origin: origin, deadline: record.deadline))
         }

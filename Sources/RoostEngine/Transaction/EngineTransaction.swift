@@ -43,7 +43,8 @@ package struct EngineTransaction: ~Copyable {
             let view = try noteRead(key, name)
             guard let found = try view.find(key, name: name) else { return try body(nil) }
             reads?.note(found.deadline)
-            return try found.withBytes(body)
+            // What it owns keeps the bytes in place while they are used.
+            return try withExtendedLifetime(found) { try body($0.bytes) }
         }
     }
 

@@ -35,11 +35,7 @@ package struct EncodedBatch: Sendable {
     package var operationCount: Int { changes.count + clears.count }
 
     package mutating func put(_ value: EncodedValue, forKey key: String, in name: DictionaryName) {
-        if key.utf8.count > Limits.keySizeBytes || value.count > Limits.valueSizeBytes,
-            let error = checkSizes(key: key, value: value)
-        {
-            return fail(error)
-        }
+        if let error = checkSizes(key: key, value: value) { return fail(error) }
         append(value.operationKind, key, name, valueCount: value.count) { value.write(to: $0) }
     }
 
@@ -51,15 +47,10 @@ package struct EncodedBatch: Sendable {
     /// Removes what the dictionary held before the batch. What the batch itself puts stays, so a
     /// clear counts wherever it stands.
     package mutating func clear(_ name: DictionaryName) {
-        let count = name.prefix.count
-        guard let begin = makeRoom(Operation.headerSizeBytes + count) else { return }
-        memory.withUnsafeMutableBytes { bytes in
-            let target = bytes.baseAddress.unsafelyUnwrapped + begin
-            Operation.writeHeader(
-                to: target, kind: .clear, keyCount: count, valueCount: 0,
-                frameOffset: Frame.headerSizeBytes + begin)
-            (target + Operation.headerSizeBytes).copyMemory(
-                from: name.prefixBytes.baseAddress.unsafelyUnwrapped, byteCount: count)
+        let prefix = name.prefixBytes
+        layOut(.clear, keyCount: prefix.count, valueCount: 0) { keyStart, _ in
+            keyStart.copyMemory(
+                from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
         }
         clears.append(name.prefix)
     }
@@ -81,40 +72,42 @@ package struct EncodedBatch: Sendable {
         _ kind: Operation.Kind, _ key: String, _ name: DictionaryName, valueCount: Int,
         fill: (UnsafeMutableRawPointer) -> Void
     ) {
-        let prefix = name.prefixBytes
-        let keyCount = prefix.count + key.utf8.count
-        guard let begin = makeRoom(Operation.headerSizeBytes + keyCount + valueCount) else {
-            return
-        }
-        let frameOffset = Frame.headerSizeBytes + begin
+        let keyCount = name.recordKeyCount(of: key)
         let hashSeed = hashSeed
-        let hash = memory.withUnsafeMutableBytes { bytes in
-            let target = bytes.baseAddress.unsafelyUnwrapped + begin
-            Operation.writeHeader(
-                to: target, kind: kind, keyCount: keyCount, valueCount: valueCount,
-                frameOffset: frameOffset)
-            let keyStart = target + Operation.headerSizeBytes
-            keyStart.copyMemory(
-                from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
-            key.copyBytes(to: keyStart + prefix.count)
+        let change = layOut(kind, keyCount: keyCount, valueCount: valueCount) {
+            keyStart, frameOffset in
+            name.copyRecordKey(key, to: keyStart)
             fill(keyStart + keyCount)
-            return hashSeed.hash(.init(start: keyStart, count: keyCount))
+            let hash = hashSeed.hash(.init(start: keyStart, count: keyCount))
+            return Change(hash: hash, frameOffset: frameOffset)
         }
-        changes.append(Change(hash: hash, frameOffset: frameOffset))
+        guard let change else { return }
+        changes.append(change)
         if lastName !== name {
             lastName = name
             dictionaries.insert(name.prefix)
         }
     }
 
-    /// Where `sizeBytes` more of the payload begin; `nil` where it would become too large, which is
-    /// then noted.
-    @inline(__always)
-    private mutating func makeRoom(_ sizeBytes: Int) -> Int? {
+    /// Appends an operation whose key and value, which follow each other, `fill` writes; `nil` where
+    /// the payload would become too large, which is then noted.
+    @inline(__always) @discardableResult
+    private mutating func layOut<Result>(
+        _ kind: Operation.Kind, keyCount: Int, valueCount: Int,
+        fill: (_ keyStart: UnsafeMutableRawPointer, _ frameOffset: Int) -> Result
+    ) -> Result? {
         let begin = payloadCount
+        let sizeBytes = Operation.headerSizeBytes + keyCount + valueCount
         if memory.count - begin < sizeBytes, !grow(sizeBytes) { return nil }
         payloadCount = begin + sizeBytes
-        return begin
+        let frameOffset = Frame.headerSizeBytes + begin
+        return memory.withUnsafeMutableBytes { bytes in
+            let target = bytes.baseAddress.unsafelyUnwrapped + begin
+            Operation.writeHeader(
+                to: target, kind: kind, keyCount: keyCount, valueCount: valueCount,
+                frameOffset: frameOffset)
+            return fill(target + Operation.headerSizeBytes, frameOffset)
+        }
     }
 
     @inline(never)
@@ -133,7 +126,17 @@ package struct EncodedBatch: Sendable {
 }
 
 /// The error for a key or value beyond the limits, before anything is written.
+@inline(__always)
 package func checkSizes(key: String, value: EncodedValue?) -> RoostError? {
+    // Most values are within the limit even with their overhead.
+    if key.utf8.count <= Limits.keySizeBytes, value?.count ?? 0 <= Limits.valueSizeBytes {
+        return nil
+    }
+    return sizeError(key: key, value: value)
+}
+
+@inline(never)
+private func sizeError(key: String, value: EncodedValue?) -> RoostError? {
     let keyCount = key.utf8.count
     if keyCount > Limits.keySizeBytes {
         return RoostError(

@@ -103,7 +103,9 @@ import Testing
 
         func payload(_ key: String) throws -> [UInt8]? {
             guard let found = try engine.find(key, name: name) else { return nil }
-            return try found.withBytes { Array($0.dropFirst(ValueHeader($0)!.sizeBytes)) }
+            return withExtendedLifetime(found) { found in
+                Array(found.bytes.dropFirst(ValueHeader(found.bytes)!.sizeBytes))
+            }
         }
 
         func checkAll() throws {
