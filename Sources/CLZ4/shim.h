@@ -2,6 +2,8 @@
 #define ROOST_CLZ4_H
 
 #include <lz4.h>
+#include <stdlib.h>
+#include <string.h>
 
 /// Whether a stream can refer to a prepared dictionary in place instead of starting from a copy
 /// of its 16 KiB: both the header that this was compiled against and the library that runs must
@@ -30,6 +32,35 @@ static inline void roost_lz4_attach(LZ4_stream_t *stream, const LZ4_stream_t *di
 #else
     (void)stream;
     (void)dictionary;
+#endif
+}
+
+/// Decompresses no more than the first `target_size` bytes of a block; as
+/// `LZ4_decompress_safe_usingDict` otherwise. By way of memory for all of it, of which no more than
+/// 16 bytes may be left out: for versions that cannot do it in place.
+static inline int roost_lz4_decompress_whole(
+    const char *block, char *target, int block_size, int target_size, const char *dictionary,
+    int dictionary_size) {
+    char *whole = (char *)malloc((size_t)target_size + 16);
+    if (!whole) return -1;
+    int size = LZ4_decompress_safe_usingDict(
+        block, whole, block_size, target_size + 16, dictionary, dictionary_size);
+    if (size > target_size) size = target_size;
+    if (size > 0) memcpy(target, whole, (size_t)size);
+    free(whole);
+    return size;
+}
+
+/// Decompresses no more than the first `target_size` bytes of a block.
+static inline int roost_lz4_decompress_begin(
+    const char *block, char *target, int block_size, int target_size, const char *dictionary,
+    int dictionary_size) {
+#if LZ4_VERSION_NUMBER >= 10904
+    return LZ4_decompress_safe_partial_usingDict(
+        block, target, block_size, target_size, target_size, dictionary, dictionary_size);
+#else
+    return roost_lz4_decompress_whole(
+        block, target, block_size, target_size, dictionary, dictionary_size);
 #endif
 }
 

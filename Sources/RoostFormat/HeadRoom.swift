@@ -38,19 +38,23 @@ package struct HeadRoom {
     /// Fills in the records of a group whose checksum holds, from the last where `isReversed`;
     /// `false` where its bytes make no sense.
     package mutating func decode(
-        _ group: UnsafeRawBufferPointer, isReversed: Bool, prefixCount: Int
+        _ group: UnsafeRawBufferPointer, firstKey: FirstKey, isReversed: Bool, prefixCount: Int
     ) -> Bool {
         count = 0
-        keySizeBytes = 0
-        guard var cursor = RecordGroup.Cursor(group) else { return false }
+        guard var cursor = RecordGroup.Cursor(group, firstKeyCount: firstKey.count) else {
+            return false
+        }
+        firstKey.withBytes {
+            UnsafeMutableRawBufferPointer(start: keys, count: keyCapacity).copyMemory(from: $0)
+        }
+        keySizeBytes = firstKey.count
         let recordCount = cursor.remainingCount
         if recordCount > capacity { growHeads(recordCount) }
         let mask: UInt128 = isReversed ? .max : 0
         var previous = keys
-        var previousCount = 0
         var place = isReversed ? recordCount - 1 : 0
         while !cursor.isAtEnd {
-            guard let record = cursor.next(), record.shared <= previousCount else { return false }
+            guard let record = cursor.next() else { return false }
             let keyCount = record.shared + record.suffix.count
             if keyCapacity - keySizeBytes < keyCount {
                 let offset = previous - keys
@@ -68,7 +72,6 @@ package struct HeadRoom {
                     mask: mask))
             place += isReversed ? -1 : 1
             previous = key
-            previousCount = keyCount
             keySizeBytes += keyCount
         }
         count = recordCount

@@ -1,23 +1,29 @@
-/// A few neighbouring records of a snapshot under one checksum, keys front-coded
-/// (each says how much it shares with the one before). docs/FORMAT.md, "Groups".
+/// A few neighbouring records of a snapshot under one checksum, keys front-coded: each says how much
+/// it shares with the one before, the first with the snapshot's `FirstKey`. docs/FORMAT.md, "Groups".
 ///
 /// ```
 /// offset  size  field
 ///      0     4  CRC-32C of all that follows, padding excluded, seeded by snapshot and group number
 ///      4     4  length in bytes, header included, padding excluded
-///      8     1  record count
-///      9     v  sequence number of the first record (varint)
-///              records: flags, shared, suffix length, sequence - first (zigzag),
-///                       [puts: stored length, [compressed: raw length]], suffix, stored bytes
+///      8     1  bits 0-4: record count; bits 5-7: how many bytes a sequence number takes, 0: a varint
+///      9     v  what is added to each sequence number (varint): the least
+///              short records: flags, key shape, sequence - least, [puts: stored length unless it is
+///                       the last put's, [compressed: raw length likewise]], suffix, stored bytes
+///              long records: flags, shared, suffix length, sequence - least, [puts: stored length,
+///                       [compressed: raw length]], suffix, stored bytes
 /// ```
 public enum RecordGroup {
     /// A group ends with this one. Every look-up checks a whole group: fewer records cost space, more
-    /// cost time. docs/decisions/0056.
-    package static let maximumRecordCount = 8
+    /// cost time. docs/decisions/0059.
+    package static let maximumRecordCount = 12
     /// A group ends with the record that takes it past this.
     package static let targetSizeBytes = 1536
     package static let headerSizeBytes = 9
     package static let alignment = 8
+
+    /// What bits of the ninth byte count records.
+    static let countMask: UInt8 = 0x1f
+    static let widthShift: UInt8 = 5
 
     /// Not an `OptionSet`, whose generic forms other modules would call unspecialised, for every
     /// record.
@@ -29,12 +35,47 @@ public enum RecordGroup {
 
         @inlinable public static var put: Flags { Flags(rawValue: 1) }
         @inlinable public static var tombstone: Flags { Flags(rawValue: 2) }
+        /// An LZ4 block.
         @inlinable public static var compressed: Flags { Flags(rawValue: 4) }
         /// The stored bytes begin with the kind and the deadline, never compressed.
         @inlinable public static var expires: Flags { Flags(rawValue: 8) }
+        /// The block of the value with twelve zeros behind it, less the sequence of just these.
+        static var compressedLessSequence: Flags { Flags(rawValue: 0x10) }
+        /// The same, less the zeros, which end the last sequence.
+        static var compressedLessZeros: Flags { Flags(rawValue: 0x14) }
+        @inlinable static var compression: UInt8 { 0x14 }
+
+        /// How the record is laid out, which nobody but its group looks at.
+        static var hasLastStoredCount: Flags { Flags(rawValue: 0x20) }
+        static var hasLastRawCount: Flags { Flags(rawValue: 0x40) }
+        static var isShort: Flags { Flags(rawValue: 0x80) }
+        /// Those that say what a record is.
+        static var meaning: UInt8 { 0x1f }
 
         @inlinable
         public func contains(_ other: Flags) -> Bool { rawValue & other.rawValue == other.rawValue }
+
+        /// Whether the stored bytes are an LZ4 block, in one of three ways.
+        @inlinable
+        public var isCompressed: Bool { rawValue & Self.compression != 0 }
+
+        /// How many bytes of the block are left out: its end, which is always the same.
+        package var leftOutCount: Int {
+            switch rawValue & Self.compression {
+            case Self.compressedLessSequence.rawValue: 13
+            case Self.compressedLessZeros.rawValue: 12
+            default: 0
+            }
+        }
+
+        /// Of a block that has this many bytes left out.
+        package static func compressed(leftOutCount: Int) -> Flags {
+            switch leftOutCount {
+            case 13: .compressedLessSequence
+            case 12: .compressedLessZeros
+            default: .compressed
+            }
+        }
 
         @inlinable
         public func union(_ other: Flags) -> Flags { Flags(rawValue: rawValue | other.rawValue) }

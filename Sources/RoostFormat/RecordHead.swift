@@ -14,7 +14,6 @@ public struct RecordHead {
     /// Set where the record is an operation, whose sequence number stands with its frame: another
     /// look at memory, for those who ask. Never in a snapshot.
     @inlinable static var isOperation: RecordGroup.Flags { .init(rawValue: 0x80) }
-    private static let knownFlags: UInt8 = 0x0f
 
     @inlinable @inline(__always)
     public init(_ operation: Operation, prefixCount: Int, mask: UInt128) {
@@ -42,7 +41,8 @@ public struct RecordHead {
         storedCount = UInt32(truncatingIfNeeded: record.stored.count)
         rawSizeBytes = UInt32(truncatingIfNeeded: record.rawCount)
         knownSequence = record.sequence
-        flags = .init(rawValue: record.flags.rawValue & Self.knownFlags)
+        // A record's flags have no bit for operations.
+        flags = record.flags
     }
 
     @inlinable public var key: UnsafeRawBufferPointer {

@@ -2,6 +2,10 @@
 /// docs/FORMAT.md, "Snapshots".
 package struct SnapshotFooter: Equatable, Sendable {
     package static let sizeBytes = 192
+    /// The version that is written. What version 1 has, version 2 reads alike: docs/FORMAT.md,
+    /// "Version 1 of snapshots".
+    package static let version: UInt32 = 2
+    private static let readVersions: ClosedRange<UInt32> = 1...2
     /// The file begins with eight bytes of magic, the version and zeros.
     package static let headerSizeBytes = 16
     package static let headerMagic: UInt64 = 0x504e_5354_534f_4f52  // "ROOSTSNP"
@@ -34,6 +38,7 @@ package struct SnapshotFooter: Equatable, Sendable {
     package var countsChecksum: UInt32 = 0
     /// When the first of the values expires; on disk 0 where none does.
     package var earliestDeadline = Deadline.never
+    package var firstKey = FirstKey()
 
     package init() {}
 
@@ -49,7 +54,7 @@ package struct SnapshotFooter: Equatable, Sendable {
     package func write(to target: UnsafeMutableRawPointer) {
         target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.sizeBytes)
         target.store(Self.magic, at: 0)
-        target.store(Limits.formatVersion, at: 8)
+        target.store(Self.version, at: 8)
         target.store(salt, at: 12)
         target.store(number, at: 16)
         target.store(workspace.first, at: 24)
@@ -74,6 +79,7 @@ package struct SnapshotFooter: Equatable, Sendable {
         target.store(countsCount, at: 152)
         target.store(countsChecksum, at: 156)
         if earliestDeadline != .never { target.store(earliestDeadline.milliseconds, at: 160) }
+        firstKey.write(to: target + 168)
         target.store(ChecksumSeed(0).checksum(target, count: 188), at: 188)
     }
 
@@ -94,7 +100,7 @@ package struct SnapshotFooter: Equatable, Sendable {
             return .damaged("the file does not begin as a snapshot")
         }
         let version = base.load(UInt32.self, at: 8)
-        guard version == Limits.formatVersion else { return .unsupported(version: version) }
+        guard readVersions.contains(version) else { return .unsupported(version: version) }
         guard base.load(UInt32.self, at: 12) == 0 else { return .damaged("the header is damaged") }
         let start = base + (file.count - sizeBytes)
         guard start.load(UInt64.self, at: 0) == magic,
@@ -127,6 +133,10 @@ package struct SnapshotFooter: Equatable, Sendable {
         footer.countsChecksum = start.load(UInt32.self, at: 156)
         let earliest = start.load(UInt64.self, at: 160)
         footer.earliestDeadline = earliest == 0 ? .never : Deadline(milliseconds: earliest)
+        guard let firstKey = FirstKey(readFrom: start + 168) else {
+            return .damaged("the length of the first key is out of range")
+        }
+        footer.firstKey = firstKey
         guard footer.partsFit(fileSizeBytes: UInt64(file.count)) else {
             return .damaged("the footer's parts do not fit the file")
         }

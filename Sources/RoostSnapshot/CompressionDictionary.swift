@@ -29,8 +29,12 @@ package struct CompressionDictionary: Sendable, Equatable {
     /// into as many parts as the dictionary has segments, the best segment of each part is
     /// taken, and what it covers no longer counts. Pieces are counted by hash, so counts may be
     /// too high, never too low.
+    ///
+    /// Every fourth sample is kept back, to see whether what the others taught is worth its while.
     package static func train(samples: [[UInt8]], recordCount: Int) -> CompressionDictionary {
         guard samples.count >= minimumSampleCount else { return .init() }
+        let unseen = samples.indices.filter { $0 % 4 == 3 }.map { samples[$0] }
+        let samples = samples.indices.filter { $0 % 4 != 3 }.map { samples[$0] }
         var counts = PieceCounts()
         for sample in samples { counts.count(sample) }
         var chosen: [[UInt8]] = []
@@ -47,7 +51,7 @@ package struct CompressionDictionary: Sendable, Equatable {
         // The most valuable last: the end of a dictionary is the nearest to the value.
         let trained = CompressionDictionary(
             bytes: chosen.reversed().flatMap { $0 }, recordCount: UInt32(clamping: recordCount))
-        return trained.isWorthKeeping(for: samples)
+        return trained.isWorthKeeping(for: unseen)
             ? trained : .init(bytes: [], recordCount: UInt32(clamping: recordCount))
     }
 
@@ -58,7 +62,7 @@ package struct CompressionDictionary: Sendable, Equatable {
         func total(_ dictionary: CompressionDictionary) -> Int {
             var compressor = ValueCompressor(dictionary: dictionary)
             return samples.reduce(0) { sum, sample in
-                sum + sample.withUnsafeBytes { compressor.compress($0)?.count ?? $0.count }
+                sum + sample.withUnsafeBytes { compressor.compress($0)?.bytes.count ?? $0.count }
             }
         }
         return total(self) * 20 <= total(.init()) * 19
@@ -73,12 +77,16 @@ private struct PieceCounts {
     private static let bits: UInt64 = 16
     private var counts = [UInt32](repeating: 0, count: 1 << Int(bits))
 
-    private func slot(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
+    private func piece(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
         var word: UInt64 = 0
         for index in 0..<Self.pieceSizeBytes {
             word |= UInt64(bytes[offset + index]) << UInt64(8 * index)
         }
-        return Int((word &* 0x9e37_79b9_7f4a_7c15) >> (64 - Self.bits))
+        return word
+    }
+
+    private func slot(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
+        Int((piece(bytes, offset) &* 0x9e37_79b9_7f4a_7c15) >> (64 - Self.bits))
     }
 
     mutating func count(_ sample: [UInt8]) {
@@ -123,9 +131,12 @@ private struct PieceCounts {
         return best?.bytes
     }
 
-    /// What a piece saves: nothing where it occurs too seldom for another value to meet it.
+    /// What a piece saves: nothing where it occurs too seldom for another value to meet it, and nothing
+    /// where it is one byte again and again: LZ4 refers to the first of them in the value itself.
     private func worth(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
         let count = Int(counts[slot(bytes, offset)])
-        return count >= 4 ? count : 0
+        guard count >= 4 else { return 0 }
+        let piece = piece(bytes, offset)
+        return piece == (piece & 0xff) * 0x0101_0101_0101 ? 0 : count
     }
 }

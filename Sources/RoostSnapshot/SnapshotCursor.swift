@@ -29,7 +29,7 @@ package final class SnapshotCursor {
         var high = snapshot.groupCount
         while low < high {
             let middle = (low + high) / 2
-            if try compareBytes(firstKey(ofGroup: middle), target) <= 0 {
+            if try snapshot.compareFirstKey(ofGroup: middle, to: target) <= 0 {
                 low = middle + 1
             } else {
                 high = middle
@@ -49,26 +49,17 @@ package final class SnapshotCursor {
                 return
             }
             let group = try snapshot.group(nextGroup)
-            guard let opened = RecordGroup.Cursor(group) else {
-                throw snapshot.damaged("a group's header makes no sense", at: group.baseAddress!)
-            }
-            cursor = opened
+            cursor = try snapshot.cursor(group)
             nextGroup += 1
             keyBuffer.count = 0
+            snapshot.footer.firstKey.withBytes { keyBuffer.append($0) }
         }
-        guard let next = cursor!.next(), next.shared <= keyBuffer.count else {
+        guard let next = cursor!.next() else {
             let group = try snapshot.group(nextGroup - 1)
             throw snapshot.damaged("a group's records make no sense", at: group.baseAddress!)
         }
         keyBuffer.count = next.shared
         keyBuffer.append(next.suffix)
         record = next
-    }
-
-    private func firstKey(ofGroup index: Int) throws -> UnsafeRawBufferPointer {
-        let group = try snapshot.group(index)
-        guard var first = RecordGroup.Cursor(group), let record = first.next(), record.shared == 0
-        else { throw snapshot.damaged("a group's records make no sense", at: group.baseAddress!) }
-        return record.suffix
     }
 }

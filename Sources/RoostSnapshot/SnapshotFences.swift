@@ -31,9 +31,11 @@ struct SnapshotFences: Sendable {
             words = []
             return
         }
-        let first = try snapshot.firstKey(ofGroup: begin)
-        let last = try snapshot.firstKey(ofGroup: end - 1)
-        shared = Array(first[..<commonPrefixCount(first, last)])
+        let first = try snapshot.withFirstKey(ofGroup: begin) { Array($0) }
+        let common = try snapshot.withFirstKey(ofGroup: end - 1) { last in
+            first.withUnsafeBytes { commonPrefixCount($0, last) }
+        }
+        shared = Array(first[..<common])
         words = Array(repeating: 0, count: end - begin)
     }
 
@@ -56,13 +58,14 @@ struct SnapshotFences: Sendable {
         while low < high {
             let middle = (low + high) / 2
             if words[middle - begin] == 0 {
-                let key = try snapshot.firstKey(ofGroup: middle)
-                words[middle - begin] = leadingWord(key, from: shared.count)
+                words[middle - begin] = try snapshot.withFirstKey(ofGroup: middle) {
+                    leadingWord($0, from: shared.count)
+                }
             }
             let known = words[middle - begin]
             let isAtOrBefore =
                 known != word
-                ? known < word : try compareBytes(snapshot.firstKey(ofGroup: middle), bound) <= 0
+                ? known < word : try snapshot.compareFirstKey(ofGroup: middle, to: bound) <= 0
             if isAtOrBefore { low = middle + 1 } else { high = middle }
         }
         return max(0, low - 1)
@@ -109,7 +112,7 @@ extension SnapshotReader {
         var high = groups.upperBound
         while low < high {
             let middle = (low + high) / 2
-            let comparison = try compareBytes(firstKey(ofGroup: middle), bound)
+            let comparison = try compareFirstKey(ofGroup: middle, to: bound)
             if comparison < 0 || (comparison == 0 && !isAtWanted) {
                 low = middle + 1
             } else {
@@ -119,10 +122,31 @@ extension SnapshotReader {
         return low
     }
 
-    func firstKey(ofGroup index: Int) throws -> UnsafeRawBufferPointer {
+    func compareFirstKey(
+        ofGroup index: Int, to bound: UnsafeRawBufferPointer
+    ) throws -> Int {
+        try withFirstKey(ofGroup: index) { compareBytes($0, bound) }
+    }
+
+    /// Calls `body` with a group's first key, whole.
+    func withFirstKey<Result>(
+        ofGroup index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
         let group = try group(index)
-        guard var first = RecordGroup.Cursor(group), let record = first.next(), record.shared == 0
-        else { throw damaged("a group's records make no sense", at: group.baseAddress!) }
-        return record.suffix
+        var cursor = try cursor(group)
+        guard let record = cursor.next() else {
+            throw damaged("a group's records make no sense", at: group.baseAddress!)
+        }
+        if record.shared == 0 { return try body(record.suffix) }
+        return try withUnsafeTemporaryAllocation(
+            byteCount: record.shared + record.suffix.count, alignment: 1
+        ) { key in
+            footer.firstKey.withBytes {
+                key.copyMemory(from: .init(rebasing: $0[..<record.shared]))
+            }
+            UnsafeMutableRawBufferPointer(rebasing: key[record.shared...]).copyMemory(
+                from: record.suffix)
+            return try body(UnsafeRawBufferPointer(key))
+        }
     }
 }

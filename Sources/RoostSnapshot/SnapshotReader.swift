@@ -41,7 +41,7 @@ package final class SnapshotReader: Sendable {
         case .unsupported(let version):
             throw RoostError(
                 .unsupportedVersion,
-                "the snapshot is of format \(version); this version reads \(Limits.formatVersion)",
+                "the snapshot is of format \(version); this version reads \(SnapshotFooter.version)",
                 file: file.path, offset: 8)
         case .damaged(let reason):
             throw RoostError(
@@ -81,14 +81,14 @@ package final class SnapshotReader: Sendable {
                 let entry = IndexLine.entry(start, matches.trailingZeroBitCount)
                 matches &= matches - 1
                 let group = try group(Int(entry) & ((1 << groupBits) - 1))
-                switch RecordGroup.find(key, in: group) {
+                switch RecordGroup.find(key, in: group, firstKey: footer.firstKey) {
                 case .found(let record): return record
                 case .absent: continue
                 case .damaged:
                     throw damaged("a group's records make no sense", at: group.baseAddress!)
                 }
             }
-            if !IndexLine.state(start).overflows { return nil }
+            if !IndexLine.overflows(start, hash: hash) { return nil }
             line = line + 1 == index.lineCount ? 0 : line + 1
         }
         return nil
@@ -154,15 +154,25 @@ package final class SnapshotReader: Sendable {
         return .init(start: start, count: count)
     }
 
+    /// Steps through the records of a group.
+    package func cursor(_ group: UnsafeRawBufferPointer) throws -> RecordGroup.Cursor {
+        guard let cursor = RecordGroup.Cursor(group, firstKeyCount: footer.firstKey.count) else {
+            throw damaged("a group's header makes no sense", at: group.baseAddress!)
+        }
+        return cursor
+    }
+
     /// Calls `body` with the value of a put, decompressed; its bytes are valid during the call.
     package func withValue(
         of record: RecordGroup.Record, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        guard record.flags.contains(.compressed) else { return try body(record.stored) }
+        guard record.flags.isCompressed else { return try body(record.stored) }
         let count = try checkedValueCount(of: record)
-        try withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { buffer in
-            try decompressValue(of: record, into: buffer)
-            try body(UnsafeRawBufferPointer(buffer))
+        try withUnsafeTemporaryAllocation(
+            byteCount: count + Self.spareSizeBytes, alignment: 16
+        ) { room in
+            try decompressValue(of: record, into: room)
+            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }
     }
 
@@ -170,23 +180,29 @@ package final class SnapshotReader: Sendable {
     package func checkedValueCount(of record: RecordGroup.Record) throws -> Int {
         // LZ4 gives at most 255 bytes for one; more is a lie that would cost memory.
         guard record.rawCount / 255 <= record.stored.count else {
-            throw damaged("a value's length makes no sense", at: record.suffix.baseAddress!)
+            throw damaged("a value's length makes no sense", at: record.stored.baseAddress!)
         }
         return record.rawCount
     }
 
-    /// Decompresses a value into `target`, which is as long as it.
+    /// Room behind a value that makes decompressing it faster.
+    package static let spareSizeBytes = BlockEnd.zeroCount
+
+    /// Decompresses a value into the begin of `room`, which is at least as long; what stands behind it
+    /// may change, up to the room's end.
+    @inline(__always)
     package func decompressValue(
-        of record: RecordGroup.Record, into target: UnsafeMutableRawBufferPointer
+        of record: RecordGroup.Record, into room: UnsafeMutableRawBufferPointer
     ) throws {
         let headerCount = record.uncompressedCount
-        target.copyMemory(from: .init(rebasing: record.stored[..<headerCount]))
+        room.copyMemory(from: .init(rebasing: record.stored[..<headerCount]))
         guard
             decompress(
-                .init(rebasing: record.stored[headerCount...]), dictionary: try dictionaryBytes(),
-                into: .init(rebasing: target[headerCount...]))
+                .init(rebasing: record.stored[headerCount...]),
+                leftOutCount: record.flags.leftOutCount, dictionary: try dictionaryBytes(),
+                count: record.rawCount - headerCount, into: .init(rebasing: room[headerCount...]))
         else {
-            throw damaged("a value does not decompress", at: record.suffix.baseAddress!)
+            throw damaged("a value does not decompress", at: record.stored.baseAddress!)
         }
     }
 

@@ -16,8 +16,9 @@ package final class SnapshotWalker {
     package let snapshot: SnapshotReader
     private let order: ScanOrder
     private var records: [RecordGroup.Record] = []
-    /// The group's keys, whole, one behind another; the end of each.
+    /// The group's keys, whole, one behind another, from `firstKeyBegin`; the end of each.
     private var keys = OutputBuffer(capacity: 4096)
+    private var firstKeyBegin = 0
     private var keyEnds: [Int] = []
     private var group = 0
     private var index = 0
@@ -38,7 +39,7 @@ package final class SnapshotWalker {
     package var deadline: Deadline { records[index].deadline }
 
     package var key: UnsafeRawBufferPointer {
-        let begin = index == 0 ? 0 : keyEnds[index - 1]
+        let begin = index == 0 ? firstKeyBegin : keyEnds[index - 1]
         return .init(start: keys.base + begin, count: keyEnds[index] - begin)
     }
 
@@ -81,12 +82,12 @@ package final class SnapshotWalker {
         records.removeAll(keepingCapacity: true)
         keyEnds.removeAll(keepingCapacity: true)
         keys.count = 0
-        guard var cursor = RecordGroup.Cursor(bytes) else {
-            throw snapshot.damaged("a group's header makes no sense", at: bytes.baseAddress!)
-        }
+        snapshot.footer.firstKey.withBytes { keys.append($0) }
+        firstKeyBegin = keys.count
+        var cursor = try snapshot.cursor(bytes)
         var begin = 0
         while !cursor.isAtEnd {
-            guard let record = cursor.next(), record.shared <= keys.count - begin else {
+            guard let record = cursor.next() else {
                 throw snapshot.damaged("a group's records make no sense", at: bytes.baseAddress!)
             }
             let count = record.shared + record.suffix.count

@@ -19,11 +19,8 @@ package struct SnapshotWriter: ~Copyable {
     /// Where `output` begins in the file.
     private var outputOffset: UInt64 = 0
 
-    private var group = OutputBuffer(capacity: 4096)
-    private var groupRecordCount = 0
-    private var groupBaseSequence: UInt64 = 0
+    private var group = RecordGroup.Builder()
     private var groupOffsets: [UInt32] = []
-    private var previousKey = OutputBuffer(capacity: 256)
     private var entries: [(hash: UInt64, group: UInt32)] = []
 
     private static let flushSizeBytes = 1 << 20
@@ -46,7 +43,7 @@ package struct SnapshotWriter: ~Copyable {
         footer.shard = UInt32(shard)
         footer.minimumSequence = .max
         output.append(SnapshotFooter.headerMagic)
-        output.append(Limits.formatVersion)
+        output.append(SnapshotFooter.version)
         output.append(UInt32(0))
         footer.dictionaryOffset = UInt64(output.count)
         let bytes = dictionary?.bytes ?? []
@@ -68,8 +65,9 @@ package struct SnapshotWriter: ~Copyable {
         let flags: RecordGroup.Flags = headerCount > 0 ? .put.union(.expires) : .put
         if let compressed = compressor?.compress(value, headerCount: headerCount) {
             try add(
-                key: key, sequence: sequence, flags: flags.union(.compressed), stored: compressed,
-                rawCount: value.count)
+                key: key, sequence: sequence,
+                flags: flags.union(.compressed(leftOutCount: compressed.leftOutCount)),
+                stored: compressed.bytes, rawCount: value.count)
         } else {
             try add(
                 key: key, sequence: sequence, flags: flags, stored: value, rawCount: value.count)
@@ -88,20 +86,7 @@ package struct SnapshotWriter: ~Copyable {
         key: UnsafeRawBufferPointer, sequence: UInt64, flags: RecordGroup.Flags,
         stored: UnsafeRawBufferPointer, rawCount: Int
     ) throws {
-        if groupRecordCount == 0 { beginGroup(sequence) }
-        let shared = groupRecordCount == 0 ? 0 : commonPrefixCount(previousKey.bytes, key)
-        group.append(flags.rawValue)
-        group.appendVarint(UInt64(shared))
-        group.appendVarint(UInt64(key.count - shared))
-        group.appendVarint(Varint.zigzag(Int64(bitPattern: sequence &- groupBaseSequence)))
-        if flags.contains(.put) {
-            group.appendVarint(UInt64(stored.count))
-            if flags.contains(.compressed) { group.appendVarint(UInt64(rawCount)) }
-        }
-        group.append(UnsafeRawBufferPointer(rebasing: key[shared...]))
-        group.append(stored)
-        previousKey.count = 0
-        previousKey.append(key)
+        group.add(key: key, sequence: sequence, flags: flags, stored: stored, rawCount: rawCount)
         entries.append((hashSeed.hash(key), UInt32(groupOffsets.count)))
         var deadline = Deadline.never
         if flags.contains(.expires) {
@@ -114,40 +99,19 @@ package struct SnapshotWriter: ~Copyable {
         footer.rawSizeBytes += UInt64(key.count + rawCount)
         footer.minimumSequence = min(footer.minimumSequence, sequence)
         footer.maximumSequence = max(footer.maximumSequence, sequence)
-        groupRecordCount += 1
-        if groupRecordCount == RecordGroup.maximumRecordCount
-            || group.count >= RecordGroup.targetSizeBytes
-        {
-            try endGroup()
-        }
-    }
-
-    private mutating func beginGroup(_ sequence: UInt64) {
-        groupBaseSequence = sequence
-        group.count = 0
-        group.append(UInt32(0))
-        group.append(UInt32(0))
-        group.append(UInt8(0))
-        group.appendVarint(groupBaseSequence)
-        groupRecordCount = 0
+        if group.isFull { try endGroup() }
     }
 
     private mutating func endGroup() throws {
-        guard groupRecordCount > 0 else { return }
-        let index = groupOffsets.count
+        guard !group.isEmpty else { return }
         let offset = outputOffset + UInt64(output.count)
         guard let units = UInt32(exactly: offset / UInt64(RecordGroup.alignment)) else {
             throw RoostError(
                 .valueTooLarge, "a snapshot of one shard would pass 32 GiB", file: file.path)
         }
-        group.base.store(UInt32(group.count), at: 4)
-        group.base.store(UInt8(groupRecordCount), at: 8)
-        let seed = footer.groupSeed.part(UInt64(index))
-        group.base.store(seed.checksum(group.base + 4, count: group.count - 4), at: 0)
+        group.finish(seed: footer.groupSeed.part(UInt64(groupOffsets.count)), into: &output)
         groupOffsets.append(units)
-        output.append(group.bytes)
         output.pad(to: RecordGroup.alignment)
-        groupRecordCount = 0
         if output.count >= Self.flushSizeBytes { try flush() }
     }
 
@@ -162,6 +126,7 @@ package struct SnapshotWriter: ~Copyable {
     package mutating func finish() throws -> SnapshotFooter {
         precondition(!entries.isEmpty, "a snapshot holds at least one record")
         try endGroup()
+        footer.firstKey = group.snapshotFirstKey
         footer.recordCount = UInt64(entries.count)
         footer.groupCount = UInt32(groupOffsets.count)
         footer.offsetsOffset = outputOffset + UInt64(output.count)

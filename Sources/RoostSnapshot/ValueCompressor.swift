@@ -14,6 +14,8 @@ package struct ValueCompressor: ~Copyable {
     private let dictionaryBytes: UnsafeMutableRawBufferPointer
     private let attaches: Bool
     private var output = OutputBuffer(capacity: 4096)
+    /// A short value with what `BlockEnd` puts behind it.
+    private var padded = OutputBuffer(capacity: 2 * BlockEnd.usedUpToSizeBytes)
     /// Attempts in a row that saved nothing; from some on only a few values are tried.
     private var failures = 0
 
@@ -40,39 +42,65 @@ package struct ValueCompressor: ~Copyable {
         dictionaryBytes.deallocate()
     }
 
-    /// The compressed form, valid until the next call; `nil` where it would not be smaller by a
-    /// sixteenth. The first `headerCount` bytes stay as they are.
+    /// What a value becomes.
+    package struct Compressed {
+        /// Valid until the next value.
+        package let bytes: UnsafeRawBufferPointer
+        /// How many bytes of the block's end are left out: of `BlockEnd.bytes`, as of all such blocks.
+        package let leftOutCount: Int
+    }
+
+    /// The compressed form; `nil` where it would not be smaller by a sixteenth. The first
+    /// `headerCount` bytes stay as they are.
     package mutating func compress(
         _ stored: UnsafeRawBufferPointer, headerCount: Int = 0
-    ) -> UnsafeRawBufferPointer? {
+    ) -> Compressed? {
         let value = UnsafeRawBufferPointer(rebasing: stored[headerCount...])
         guard value.count >= Self.minimumSizeBytes else { return nil }
         if failures >= Self.patience {
             failures += 1
             if failures % 16 != 0 { return nil }
         }
-        // Room for whatever comes: a call that ran out of it would leave the stream unusable.
-        let capacity = LZ4_compressBound(Int32(value.count))
         output.count = 0
-        // Room for both at once: growing between them would move the one away from the other.
-        _ = output.reserve(headerCount + Int(capacity))
         output.append(.init(rebasing: stored[..<headerCount]))
-        let target = output.reserve(Int(capacity)).assumingMemoryBound(to: CChar.self)
-        let source = value.baseAddress!.assumingMemoryBound(to: CChar.self)
-        let count: Int32
-        if value.count > Self.aloneSizeBytes {
-            count = LZ4_compress_fast(source, target, Int32(value.count), capacity, 1)
-        } else {
-            prepareWorking()
-            count = LZ4_compress_fast_continue(
-                working, source, target, Int32(value.count), capacity, 1)
-        }
-        guard count > 0, Int(count) < value.count - value.count / 16 else {
+        let (count, leftOutCount) = compressBlock(of: value)
+        guard count > 0, count < value.count - value.count / 16 else {
             failures += 1
             return nil
         }
         failures = 0
-        return .init(start: output.base, count: headerCount + Int(count))
+        return Compressed(
+            bytes: .init(start: output.base, count: headerCount + count),
+            leftOutCount: leftOutCount)
+    }
+
+    /// Writes the block of `value` behind what is in `output`: its length without what may be left
+    /// out, and how much that is.
+    private mutating func compressBlock(of value: UnsafeRawBufferPointer) -> (Int, Int) {
+        if value.count <= BlockEnd.usedUpToSizeBytes {
+            padded.count = 0
+            padded.append(value)
+            BlockEnd.withBytes { padded.append(.init(rebasing: $0[1...])) }
+            let count = writeBlock(of: padded.bytes)
+            let leftOutCount = BlockEnd.count(
+                in: .init(start: output.base + output.count, count: count))
+            if leftOutCount > 0 { return (count - leftOutCount, leftOutCount) }
+        }
+        return (writeBlock(of: value), 0)
+    }
+
+    private mutating func writeBlock(of value: UnsafeRawBufferPointer) -> Int {
+        // Room for whatever comes: a call that ran out of it would leave the stream unusable.
+        let capacity = LZ4_compressBound(Int32(value.count))
+        let target = output.reserve(Int(capacity)).assumingMemoryBound(to: CChar.self)
+        let source = value.baseAddress!.assumingMemoryBound(to: CChar.self)
+        if value.count > Self.aloneSizeBytes {
+            return Int(LZ4_compress_fast(source, target, Int32(value.count), capacity, 1))
+        }
+        prepareWorking()
+        return Int(
+            LZ4_compress_fast_continue(
+                working, source, target, Int32(value.count), capacity, 1))
     }
 
     private func prepareWorking() {
@@ -83,18 +111,4 @@ package struct ValueCompressor: ~Copyable {
             working.pointee = prepared.pointee
         }
     }
-}
-
-/// Decompresses `stored` into `target`, whose length is the value's; `false` where the bytes
-/// make no sense or give another length. Reads and writes within its bounds whatever they are.
-package func decompress(
-    _ stored: UnsafeRawBufferPointer, dictionary: UnsafeRawBufferPointer,
-    into target: UnsafeMutableRawBufferPointer
-) -> Bool {
-    guard let source = stored.baseAddress, let output = target.baseAddress else { return false }
-    let count = LZ4_decompress_safe_usingDict(
-        source.assumingMemoryBound(to: CChar.self), output.assumingMemoryBound(to: CChar.self),
-        Int32(stored.count), Int32(target.count),
-        dictionary.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(dictionary.count))
-    return Int(count) == target.count
 }

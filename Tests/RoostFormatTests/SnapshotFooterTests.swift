@@ -2,6 +2,8 @@ import RoostFormat
 import RoostTestSupport
 import Testing
 
+private let firstKey = Array("a key that is too long".utf8).withUnsafeBytes { FirstKey($0) }
+
 /// A file of nothing but a header, one empty group's place, one line of each kind and a footer.
 private func file() -> [UInt8] {
     let size = 16 + 16 + 64 + 64 + SnapshotFooter.sizeBytes
@@ -22,11 +24,12 @@ private func file() -> [UInt8] {
     footer.countsOffset = 160
     footer.countsCount = 1
     footer.fileSizeBytes = UInt64(size)
+    footer.firstKey = firstKey
     var bytes = [UInt8](repeating: 0, count: size)
     bytes.withUnsafeMutableBytes { bytes in
         let start = bytes.baseAddress!
         start.store(SnapshotFooter.headerMagic, at: 0)
-        start.store(Limits.formatVersion, at: 8)
+        start.store(SnapshotFooter.version, at: 8)
         footer.write(to: start + size - SnapshotFooter.sizeBytes)
     }
     return bytes
@@ -48,6 +51,8 @@ private func isValid(_ bytes: [UInt8]) -> Bool {
             #expect(footer.number == 4)
             #expect(footer.shard == 7)
             #expect(footer.indexOffset == 96)
+            #expect(footer.firstKey == firstKey)
+            #expect(footer.firstKey.withBytes { Array($0) } == Array("a key that is too l".utf8))
         }
     }
 
@@ -76,7 +81,7 @@ private func isValid(_ bytes: [UInt8]) -> Bool {
         for _ in 0..<20_000 {
             var hostile = original
             // The fields that say where things are.
-            let field = start + 44 + random.below(24) * 4
+            let field = start + 44 + random.below(36) * 4
             let value =
                 random.once(in: 2)
                 ? UInt32.max - UInt32(random.below(300)) : UInt32(random.below(400))
@@ -88,6 +93,7 @@ private func isValid(_ bytes: [UInt8]) -> Bool {
             }
             hostile.withUnsafeBytes { bytes in
                 guard case .valid(let footer) = SnapshotFooter.read(bytes) else { return }
+                #expect(footer.firstKey.count <= FirstKey.capacity)
                 #expect(
                     footer.indexOffset + UInt64(footer.indexLineCount) * 64 <= UInt64(bytes.count))
                 #expect(footer.groupsOffset <= footer.offsetsOffset)

@@ -1,3 +1,4 @@
+import CLZ4
 import RoostSnapshot
 import RoostTestSupport
 import Testing
@@ -14,10 +15,22 @@ private func roundTrip(_ value: [UInt8], _ compressor: inout ValueCompressor) ->
         var result = [UInt8](repeating: 0xaa, count: value.count)
         let isWhole = result.withUnsafeMutableBytes { target in
             compressor.dictionary.bytes.withUnsafeBytes {
-                decompress(stored, dictionary: $0, into: target)
+                decompress(
+                    stored.bytes, leftOutCount: stored.leftOutCount, dictionary: $0,
+                    count: value.count, into: target)
             }
         }
-        return isWhole ? result : []
+        guard isWhole else { return [] }
+        // With some room more.
+        var roomy = [UInt8](repeating: 0xaa, count: value.count + 12)
+        let isWholeAgain = roomy.withUnsafeMutableBytes { room in
+            compressor.dictionary.bytes.withUnsafeBytes {
+                decompress(
+                    stored.bytes, leftOutCount: stored.leftOutCount, dictionary: $0,
+                    count: value.count, into: room)
+            }
+        }
+        return isWholeAgain && roomy.starts(with: result) ? result : []
     }
 }
 
@@ -33,7 +46,9 @@ private func roundTrip(_ value: [UInt8], _ compressor: inout ValueCompressor) ->
         for number in 1_000..<1_200 {
             #expect(roundTrip(record(number), &compressor) == record(number))
             raw += record(number).count
-            stored += record(number).withUnsafeBytes { compressor.compress($0)?.count ?? $0.count }
+            stored += record(number).withUnsafeBytes {
+                compressor.compress($0)?.bytes.count ?? $0.count
+            }
         }
         #expect(stored * 3 < raw * 2, "\(stored) of \(raw) bytes")
     }
@@ -48,6 +63,57 @@ private func roundTrip(_ value: [UInt8], _ compressor: inout ValueCompressor) ->
                 let word = random.bytes(9)
                 let value = (0..<size).map { word[$0 % 9] }
                 #expect(roundTrip(value, &compressor) == value, "\(size) bytes")
+            }
+        }
+    }
+
+    @Test func theEndOfAShortBlockIsLeftOut() {
+        var random = SeededGenerator(seed: testSeed())
+        let dictionary = CompressionDictionary.train(
+            samples: (0..<100).map(record), recordCount: 100)
+        var seen: Set<Int> = []
+        for dictionary in [dictionary, .init()] {
+            var compressor = ValueCompressor(dictionary: dictionary)
+            for round in 0..<4_000 {
+                var value = record(round) + random.bytes([0, 0, 1, 5, 20][random.below(5)])
+                // Ends that repeat, also as the zeros that stand behind them when it is compressed.
+                value += [UInt8](
+                    repeating: [0, 0x61, 0xc0][random.below(3)], count: random.below(40))
+                if random.once(in: 10) { value += random.bytes(980) }
+                let back = roundTrip(value, &compressor)
+                // Noise is left alone.
+                #expect(back == nil || back == value)
+                value.withUnsafeBytes { bytes in
+                    if let stored = compressor.compress(bytes) { seen.insert(stored.leftOutCount) }
+                }
+            }
+        }
+        #expect(seen == [0, 12, 13])
+    }
+
+    /// As an older LZ4 decompresses them.
+    @Test func blocksAreDecompressedByWayOfTheWholeAlike() {
+        var compressor = ValueCompressor(dictionary: .init())
+        for size in 20..<200 {
+            let value = (0..<size).map { UInt8($0 / 8) } + [UInt8](repeating: 1, count: 30)
+            value.withUnsafeBytes { bytes in
+                guard let stored = compressor.compress(bytes) else { return }
+                let end = [0xc0] + [UInt8](repeating: 0, count: 12)
+                let block = Array(stored.bytes) + end.suffix(stored.leftOutCount)
+                for decompress in [roost_lz4_decompress_begin, roost_lz4_decompress_whole] {
+                    var target = [CChar](repeating: -1, count: value.count + 8)
+                    let count = block.withUnsafeBufferPointer { block in
+                        block.withMemoryRebound(to: CChar.self) {
+                            decompress(
+                                $0.baseAddress, &target, Int32(block.count), Int32(value.count),
+                                nil, 0)
+                        }
+                    }
+                    #expect(Int(count) == value.count)
+                    #expect(
+                        target.map { UInt8(bitPattern: $0) } == value
+                            + [UInt8](repeating: 255, count: 8))
+                }
             }
         }
     }
@@ -70,7 +136,10 @@ private func roundTrip(_ value: [UInt8], _ compressor: inout ValueCompressor) ->
             samples: (0..<100).map(record), recordCount: 100)
         var compressor = ValueCompressor(dictionary: dictionary)
         for round in 0..<20_000 {
-            var stored = record(round).withUnsafeBytes { Array(compressor.compress($0) ?? $0) }
+            var stored = record(round).withUnsafeBytes {
+                Array(compressor.compress($0)?.bytes ?? $0)
+            }
+            let leftOutCount = [0, 12, 13][random.below(3)]
             for _ in 0..<(1 + random.below(3)) {
                 stored[random.below(stored.count)] = random.bytes(1)[0]
             }
@@ -80,7 +149,9 @@ private func roundTrip(_ value: [UInt8], _ compressor: inout ValueCompressor) ->
                 let inner = UnsafeMutableRawBufferPointer(rebasing: whole[..<(whole.count - 8)])
                 _ = stored.withUnsafeBytes { stored in
                     dictionary.bytes.withUnsafeBytes {
-                        decompress(stored, dictionary: $0, into: inner)
+                        decompress(
+                            stored, leftOutCount: leftOutCount, dictionary: $0,
+                            count: max(inner.count - random.below(20), 0), into: inner)
                     }
                 }
             }
@@ -96,6 +167,24 @@ private func roundTrip(_ value: [UInt8], _ compressor: inout ValueCompressor) ->
         var random = SeededGenerator(seed: testSeed())
         let noise = (0..<200).map { _ in random.bytes(40) }
         #expect(CompressionDictionary.train(samples: noise, recordCount: 200).bytes.count < 600)
+    }
+
+    @Test func runsOfOneByteNeedNoDictionary() throws {
+        var random = SeededGenerator(seed: testSeed())
+        func value(_ random: inout SeededGenerator) -> [UInt8] {
+            random.bytes(50) + [UInt8](repeating: 0x61, count: 50)
+        }
+        let dictionary = CompressionDictionary.train(
+            samples: (0..<500).map { _ in value(&random) }, recordCount: 500)
+        #expect(dictionary.bytes.isEmpty)
+        var compressor = ValueCompressor(dictionary: dictionary)
+        for _ in 0..<100 {
+            let value = value(&random)
+            #expect(roundTrip(value, &compressor) == value)
+            // A token and the lengths' further bytes, the noise and one of the run, an offset.
+            let count = value.withUnsafeBytes { compressor.compress($0)?.bytes.count }
+            #expect(try #require(count) <= 57)
+        }
     }
 
     @Test func aShardOutgrowsItsDictionaryAtEightTimesItsSize() {

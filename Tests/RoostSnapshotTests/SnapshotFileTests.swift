@@ -69,7 +69,8 @@ import Testing
                 for _ in 0..<40 {
                     var key = records[random.below(records.count)].key
                     if random.once(in: 3) { key.append([0, 97, 255][random.below(3)]) }
-                    #expect(found(key, group) == linear(key, group))
+                    let firstKey = reader.footer.firstKey
+                    #expect(found(key, group, firstKey) == linear(key, group, firstKey))
                 }
             }
         }
@@ -92,8 +93,11 @@ import Testing
                 if random.once(in: 4) { hostile.removeLast(random.below(hostile.count - 9)) }
                 hostile.withUnsafeBytes { hostile in
                     let key = records[random.below(records.count)].key
-                    _ = found(key, hostile)
-                    guard var cursor = RecordGroup.Cursor(hostile) else { return }
+                    let firstKey = reader.footer.firstKey
+                    _ = found(key, hostile, firstKey)
+                    guard
+                        var cursor = RecordGroup.Cursor(hostile, firstKeyCount: firstKey.count)
+                    else { return }
                     while !cursor.isAtEnd, let record = cursor.next() {
                         #expect(record.suffix.count + record.stored.count <= hostile.count)
                     }
@@ -102,9 +106,11 @@ import Testing
         }
     }
 
-    private func found(_ key: [UInt8], _ group: UnsafeRawBufferPointer) -> UInt64? {
+    private func found(
+        _ key: [UInt8], _ group: UnsafeRawBufferPointer, _ firstKey: FirstKey
+    ) -> UInt64? {
         key.withUnsafeBytes { key in
-            if case .found(let record) = RecordGroup.find(key, in: group) {
+            if case .found(let record) = RecordGroup.find(key, in: group, firstKey: firstKey) {
                 record.sequence
             } else {
                 nil
@@ -112,9 +118,13 @@ import Testing
         }
     }
 
-    private func linear(_ key: [UInt8], _ group: UnsafeRawBufferPointer) -> UInt64? {
-        guard var cursor = RecordGroup.Cursor(group) else { return nil }
-        var current: [UInt8] = []
+    private func linear(
+        _ key: [UInt8], _ group: UnsafeRawBufferPointer, _ firstKey: FirstKey
+    ) -> UInt64? {
+        guard var cursor = RecordGroup.Cursor(group, firstKeyCount: firstKey.count) else {
+            return nil
+        }
+        var current = firstKey.withBytes { Array($0) }
         while !cursor.isAtEnd, let record = cursor.next() {
             current = Array(current.prefix(record.shared)) + Array(record.suffix)
             if current == key { return record.sequence }

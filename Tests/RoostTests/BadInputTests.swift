@@ -117,7 +117,7 @@ import Testing
             for name in try fileNames(in: path, prefix: "") {
                 let original = try readBytes("\(path)/\(name)")
                 var later = original
-                later[8] = 2
+                later[8] += 1
                 if name.hasPrefix("log") {
                     later.withUnsafeMutableBytes { bytes in
                         let start = bytes.baseAddress!

@@ -11,10 +11,12 @@ import Testing
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures/stores")
-    private static var current: String {
-        fixtures.appendingPathComponent("format-\(Limits.formatVersion)").path
+    /// By the version of their snapshots, which changed last.
+    private static func store(_ version: UInt32) -> String {
+        fixtures.appendingPathComponent("format-\(version)").path
     }
-    private static var killed: String { current + "-killed" }
+    private static var current: String { store(SnapshotFooter.version) }
+    private static var killed: String { store(1) + "-killed" }
     private static var future: String { fixtures.appendingPathComponent("future").path }
     private static let isWriting =
         ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil
@@ -123,20 +125,22 @@ import Testing
         #expect(report.isSound, "\(report.damages)")
     }
 
-    @Test func aStoreOfThisFormatOpensWithAllThatIsInIt() async throws {
-        if Self.isWriting {
+    @Test(arguments: 1...SnapshotFooter.version)
+    func aStoreOfEveryFormatOpensWithAllThatIsInIt(version: UInt32) async throws {
+        let store = Self.store(version)
+        if Self.isWriting, store == Self.current {
             if FileManager.default.fileExists(atPath: Self.current) {
                 try FileManager.default.removeItem(atPath: Self.current)
             }
             try await write(at: Self.current)
         }
         try await withTemporaryDirectory { path in
-            try copyDirectory(Self.current, to: "\(path)/w")
+            try copyDirectory(store, to: "\(path)/w")
             let readOnly = try await Workspace.open(
                 at: "\(path)/w", configuration: .init(access: .readOnly))
             try await check(readOnly)
             try await readOnly.close()
-            #expect(try contents(ofDirectory: "\(path)/w") == contents(ofDirectory: Self.current))
+            #expect(try contents(ofDirectory: "\(path)/w") == contents(ofDirectory: store))
             for _ in 0..<2 {
                 let workspace = try await Workspace.open(at: "\(path)/w")
                 try await check(workspace)

@@ -26,7 +26,7 @@ struct SnapshotDump {
                 var value = ""
                 try reader.withValue(of: record) { value = preview.value($0) }
                 let compressed =
-                    record.flags.contains(.compressed)
+                    record.flags.isCompressed
                     ? "  (\(record.rawCount) bytes in \(record.stored.count))" : ""
                 try output.writeLine("\(record.sequence)  put  \(key)  \(value)\(compressed)")
             } else {

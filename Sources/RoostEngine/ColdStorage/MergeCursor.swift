@@ -94,7 +94,7 @@ final class RecordRun {
     /// Adds the current put to `writer`, as it is stored where the writer's dictionary allows.
     func copyPut(to writer: inout SnapshotWriter) throws {
         if case .snapshot(let cursor) = kind, let record = cursor.record,
-            copiesCompressed || !record.flags.contains(.compressed)
+            copiesCompressed || !record.flags.isCompressed
         {
             try writer.add(
                 key: key, sequence: sequence, flags: record.flags, stored: record.stored,

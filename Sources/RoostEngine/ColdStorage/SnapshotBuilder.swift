@@ -198,7 +198,7 @@ struct SnapshotBuilder: Sendable {
         var samples: [[UInt8]] = []
         for index in Swift.stride(from: 0, to: snapshot.groupCount, by: stride) {
             let group = try snapshot.group(index)
-            guard var cursor = RecordGroup.Cursor(group) else { continue }
+            var cursor = try snapshot.cursor(group)
             var taken = 0
             while !cursor.isAtEnd, taken < max(1, sampleCount / snapshot.groupCount),
                 let record = cursor.next()

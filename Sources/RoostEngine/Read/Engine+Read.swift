@@ -43,18 +43,19 @@ extension FoundValue {
         _ record: RecordGroup.Record, in snapshot: SnapshotReader, origin: Origin,
         hash: WideHash? = nil
     ) throws {
-        guard record.flags.contains(.compressed) else {
+        guard record.flags.isCompressed else {
             self.init(
                 resident: nil, bytes: record.stored, owner: snapshot, origin: origin, hash: hash)
             return
         }
         let count = try snapshot.checkedValueCount(of: record)
-        let owner = ValueBuffer.make(count: count)
-        let value = owner.memory(count: count)
-        try snapshot.decompressValue(of: record, into: value)
+        let roomCount = count + SnapshotReader.spareSizeBytes
+        let owner = ValueBuffer.make(count: roomCount)
+        let room = owner.memory(count: roomCount)
+        try snapshot.decompressValue(of: record, into: room)
         self.init(
-            resident: nil, bytes: UnsafeRawBufferPointer(value), owner: owner, origin: origin,
-            hash: hash)
+            resident: nil, bytes: UnsafeRawBufferPointer(rebasing: room[..<count]), owner: owner,
+            origin: origin, hash: hash)
     }
 }
 

@@ -92,12 +92,14 @@ extension Salvage {
             UInt64(address - UnsafeRawPointer(snapshot.region.base))
         }
         let senseless = "a group's records make no sense"
-        guard var cursor = RecordGroup.Cursor(group) else {
+        let firstKey = snapshot.footer.firstKey
+        guard var cursor = RecordGroup.Cursor(group, firstKeyCount: firstKey.count) else {
             return damage.begin(offset(group.baseAddress!), senseless)
         }
         var key = OutputBuffer(capacity: 256)
+        firstKey.withBytes { key.append($0) }
         while !cursor.isAtEnd {
-            guard let record = cursor.next(), record.shared <= key.count else {
+            guard let record = cursor.next() else {
                 return damage.begin(offset(group.baseAddress!), senseless)
             }
             key.count = record.shared
@@ -114,7 +116,7 @@ extension Salvage {
     }
 
     private func isReadable(_ record: RecordGroup.Record, of snapshot: SnapshotReader) -> Bool {
-        guard record.isPut, record.flags.contains(.compressed) else { return true }
+        guard record.isPut, record.flags.isCompressed else { return true }
         do {
             try snapshot.withValue(of: record) { _ in }
             return true

@@ -95,7 +95,10 @@ package struct Salvage {
             let snapshot = snapshots[snapshot]
             return try recordKey.withUnsafeBytes { key in
                 let group = try snapshot.group(index, at: offset)
-                guard case .found(let record) = RecordGroup.find(key, in: group) else { return nil }
+                guard
+                    case .found(let record) = RecordGroup.find(
+                        key, in: group, firstKey: snapshot.footer.firstKey)
+                else { return nil }
                 var value: [UInt8]?
                 try snapshot.withValue(of: record) { value = Array($0) }
                 return value

@@ -73,7 +73,8 @@ struct SnapshotRun {
         let bytes = try snapshot.group(group)
         readAhead.note(bytes, of: snapshot, order)
         let isWhole = room.decode(
-            bytes, isReversed: order == .descending, prefixCount: range.prefix.count)
+            bytes, firstKey: snapshot.footer.firstKey, isReversed: order == .descending,
+            prefixCount: range.prefix.count)
         guard isWhole else {
             throw snapshot.damaged("a group's records make no sense", at: bytes.baseAddress!)
         }

@@ -49,7 +49,11 @@ extension ViewScan {
             }
             if let bytes = key.baseAddress { place.copyMemory(from: bytes, byteCount: key.count) }
             place += key.count
-            if withValues { try copyValue(to: .init(start: place, count: valueCount)) }
+            if withValues {
+                // What follows in the target is still to be filled.
+                let roomCount = capacity - progress.sizeBytes - (needed - valueCount)
+                try copyValue(to: .init(start: place, count: roomCount))
+            }
             progress.sizeBytes += needed
             progress.count += 1
             try moveToNext()

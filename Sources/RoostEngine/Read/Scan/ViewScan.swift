@@ -93,20 +93,20 @@ package final class ViewScan {
     /// called at the end.
     package func value() throws -> UnsafeRawBufferPointer {
         precondition(current >= 0, "the scan is at its end")
-        if head.pointee.flags.contains(.compressed) { return try decompressedValue() }
+        if head.pointee.flags.isCompressed { return try decompressedValue() }
         return head.pointee.stored
     }
 
     @inline(never)
     private func decompressedValue() throws -> UnsafeRawBufferPointer {
         let count = try checkedValueCount()
-        if count > values.count {
+        let roomCount = count + SnapshotReader.spareSizeBytes
+        if roomCount > values.count {
             values.deallocate()
-            values = .allocate(byteCount: max(count, 1024), alignment: 16)
+            values = .allocate(byteCount: max(roomCount, 1024), alignment: 16)
         }
-        let value = UnsafeMutableRawBufferPointer(rebasing: values[..<count])
-        try copyValue(to: value)
-        return UnsafeRawBufferPointer(value)
+        try copyValue(to: values)
+        return UnsafeRawBufferPointer(rebasing: values[..<count])
     }
 
     @inline(__always)
@@ -115,16 +115,16 @@ package final class ViewScan {
     /// The length of the current value once decompressed, which may be believed.
     @inline(__always)
     func checkedValueCount() throws -> Int {
-        guard head.pointee.flags.contains(.compressed) else { return head.pointee.rawCount }
+        guard head.pointee.flags.isCompressed else { return head.pointee.rawCount }
         return try reader._withUnsafeGuaranteedRef {
             try $0.checkedValueCount(of: head.pointee.record)
         }
     }
 
-    /// Puts the current value into `target`, which is as long as it.
+    /// Puts the current value at the begin of `target`; what is behind it may change.
     @inline(__always)
     func copyValue(to target: UnsafeMutableRawBufferPointer) throws {
-        guard head.pointee.flags.contains(.compressed) else {
+        guard head.pointee.flags.isCompressed else {
             return target.copyMemory(from: head.pointee.stored)
         }
         try reader._withUnsafeGuaranteedRef {
