@@ -26,7 +26,9 @@ func fuzzDecompressor(_ input: FuzzBytes) throws {
         stored[input.nextHalf() % stored.count] = input.next()
     }
     if kind & 4 != 0 { leftOutCount = 0 }
-    check(stored, leftOutCount, dictionary, count: kind & 2 == 0 ? value.count : count)
+    check(
+        stored, leftOutCount, dictionary, count: kind & 2 == 0 ? value.count : count,
+        spareCount: kind & 8 == 0 ? 0 : SnapshotReader.spareSizeBytes)
 }
 
 /// Text that repeats itself, as the fuzzer says.
@@ -41,20 +43,23 @@ private func value(from input: inout FuzzBytes) -> [UInt8] {
 
 @discardableResult
 private func check(
-    _ stored: [UInt8], _ leftOutCount: Int, _ dictionary: [UInt8], count: Int
+    _ stored: [UInt8], _ leftOutCount: Int, _ dictionary: [UInt8], count: Int, spareCount: Int = 0
 ) -> [UInt8]? {
     let guardCount = 64
-    var target = [UInt8](repeating: 0xa5, count: count + guardCount)
+    let roomCount = count + spareCount
+    var target = [UInt8](repeating: 0xa5, count: roomCount + guardCount)
     let isRead = target.withUnsafeMutableBytes { target in
         stored.withUnsafeBytes { stored in
             dictionary.withUnsafeBytes {
                 decompress(
                     stored, leftOutCount: leftOutCount, dictionary: $0, count: count,
-                    into: .init(rebasing: target[..<count]))
+                    into: .init(rebasing: target[..<roomCount]))
             }
         }
     }
-    guard target[count...].allSatisfy({ $0 == 0xa5 }) else { fatalError("written past the end") }
+    guard target[roomCount...].allSatisfy({ $0 == 0xa5 }) else {
+        fatalError("written past the end")
+    }
     guard isRead else { return nil }
     let bytes = Array(target[..<count])
     // Of a block whose end is left out only the value has to be right, not what is behind it.

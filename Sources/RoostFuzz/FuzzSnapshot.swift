@@ -52,7 +52,7 @@ func fuzzSnapshot(_ input: FuzzBytes) throws {
     if fixes { fixChecksums(&bytes) }
     let directory = try FuzzDirectory.make([FileName.snapshot(1).text: bytes])
     let reader = try SnapshotReader(number: 1, in: directory)
-    reader.forEachSalvagedGroup { _ in }
+    decodeHeads(reader)
     for number in 0..<42 {
         let key = Array("\u{1}dkey \(number / 10)\(number % 10)".utf8)
         try ignoringDamage {
@@ -69,6 +69,34 @@ func fuzzSnapshot(_ input: FuzzBytes) throws {
         touch(cursor.key)
         if record.isPut { try ignoringDamage { try reader.withValue(of: record) { touch($0) } } }
         try cursor.moveToNext()
+    }
+    for order in [ScanOrder.ascending, .descending] {
+        let walker = SnapshotWalker(reader, order)
+        try walker.move(to: order == .ascending ? .init(start: nil, count: 0) : nil)
+        while !walker.isAtEnd {
+            touch(walker.key)
+            try walker.moveToNext()
+        }
+    }
+}
+
+/// As ordered scans do, in either direction.
+private func decodeHeads(_ reader: SnapshotReader) {
+    withUnsafeTemporaryAllocation(byteCount: HeadRoom.usualSizeBytes, alignment: 64) { memory in
+        var room = HeadRoom(in: memory.baseAddress!)
+        defer { room.free() }
+        reader.forEachSalvagedGroup { salvaged in
+            guard case .intact(let group, _, _) = salvaged else { return }
+            for isReversed in [false, true] {
+                let isWhole = room.decode(
+                    group, firstKey: reader.footer.firstKey, isReversed: isReversed, prefixCount: 0)
+                guard isWhole else { continue }
+                for index in 0..<room.count {
+                    touch(room.heads[index].key)
+                    touch(room.heads[index].stored)
+                }
+            }
+        }
     }
 }
 
