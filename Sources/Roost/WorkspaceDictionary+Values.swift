@@ -175,13 +175,33 @@ extension WorkspaceDictionary {
     private func readAny<Value>(_ key: String, _ codec: () -> ValueCodec<Value>) throws -> Value? {
         let name = try checkedName()
         guard let found = try workspace.engine.find(key, name: name) else { return nil }
-        let migrations = workspace.migrations
-        if migrations.isEmpty, let value = found.fixedValue(as: Value.self) {
-            if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
-            return value
+        if workspace.migrations.isEmpty,
+            found.resident != nil || FixedForm.kind(of: Value.self) != nil
+        {
+            return try readFixed(found, key, name, codec)
         }
-        return try codec().decode(
-            found, key: key, name: name, engine: workspace.engine, migrations: migrations)
+        return try decode(found, key, name, codec)
+    }
+
+    /// As `readAny`, for what may be there decoded or in a fixed form. By itself, as `ValueCodec` says.
+    @inline(never)
+    private func readFixed<Value>(
+        _ found: borrowing FoundValue, _ key: String, _ name: DictionaryName,
+        _ codec: () -> ValueCodec<Value>
+    ) throws -> Value? {
+        guard let value = found.fixedValue(as: Value.self) else {
+            return try decode(found, key, name, codec)
+        }
+        if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
+        return value
+    }
+
+    private func decode<Value>(
+        _ found: borrowing FoundValue, _ key: String, _ name: DictionaryName,
+        _ codec: () -> ValueCodec<Value>
+    ) throws -> Value? {
+        try codec().decode(
+            found, key: key, name: name, engine: workspace.engine, migrations: workspace.migrations)
     }
 
     func loadShared<Value>(

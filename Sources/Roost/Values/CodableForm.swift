@@ -33,20 +33,29 @@ private func tooDeep(_ type: Any.Type) -> RoostError {
         "\(type): values are nested deeper than \(PropertyListBounds.depthLimit) levels")
 }
 
-/// `nil` where `kind` is none of `Codable`'s.
+/// Thrown where a codec does not do the kind that a value is stored as.
+struct UnknownKind: Error {}
+
+/// Throws `UnknownKind` where `kind` is none of `Codable`'s.
 func decodeCodable<Value: Decodable>(
     _ type: Value.Type, _ kind: ValueKind, _ payload: UnsafeRawBufferPointer
-) throws -> Value? {
+) throws -> Value {
     switch kind {
     case .roost: return try RoostCoder().decode(Value.self, from: payload)
     case .json:
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
             positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
-        return try decoder.decode([Value].self, from: Data(payload)).first
+        return try onlyValue(try decoder.decode([Value].self, from: Data(payload)))
     case .propertyList:
         try PropertyListBounds.check(payload)
-        return try PropertyListDecoder().decode([Value].self, from: Data(payload)).first
-    default: return nil
+        return try onlyValue(try PropertyListDecoder().decode([Value].self, from: Data(payload)))
+    default: throw UnknownKind()
     }
+}
+
+/// Of the array that both of Foundation's forms are.
+private func onlyValue<Value>(_ values: [Value]) throws -> Value {
+    guard let value = values.first else { throw UnknownKind() }
+    return value
 }

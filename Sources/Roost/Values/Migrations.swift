@@ -72,7 +72,11 @@ struct MigratedType: Sendable {
         let codec = ValueCodec<Value>.dynamic()
         id = ObjectIdentifier(type)
         decode = { kind, payload in
-            if kind.isCoded { return try codec.decodeOther(kind, payload) }
+            if kind.isCoded {
+                do { return try codec.decodeOther(kind, payload) } catch is UnknownKind {
+                    return nil
+                }
+            }
             return FixedForm.kind(of: Value.self) == kind
                 ? FixedForm.decode(payload, as: Value.self) : nil
         }
@@ -98,11 +102,14 @@ extension ValueCodec {
             },
             decodeOther: { kind, payload in
                 if kind == .binary {
-                    guard let type = Value.self as? any BinaryCodable.Type else { return nil }
-                    return try BinaryReader.decode(type, from: payload) as? Value
+                    guard let type = Value.self as? any BinaryCodable.Type else {
+                        throw UnknownKind()
+                    }
+                    // The type is that of `Value`.
+                    return try BinaryReader.decode(type, from: payload) as! Value
                 }
-                guard let type = Value.self as? any Decodable.Type else { return nil }
-                return try decodeCodable(type, kind, payload) as? Value
+                guard let type = Value.self as? any Decodable.Type else { throw UnknownKind() }
+                return try decodeCodable(type, kind, payload) as! Value
             })
     }
 }

@@ -6,11 +6,14 @@ import RoostFormat
 /// How values of one type become stored bytes and come back.
 ///
 /// The types with a fixed form are told by identity first, whichever way the caller came in.
+///
+/// What every coded value goes through names no `Value?` of its own: the runtime looks that type up
+/// each time, which costs as much as the checksums.
 struct ValueCodec<Value: Sendable>: Sendable {
     /// Encodes a value that has no fixed form.
     let encodeOther: @Sendable (Value, ValueCoder) throws -> EncodedValue
-    /// Decodes the payload of a coded kind; `nil` where this codec does not do that kind.
-    let decodeOther: @Sendable (ValueKind, UnsafeRawBufferPointer) throws -> Value?
+    /// Decodes the payload of a coded kind; throws `UnknownKind` where this codec does not do it.
+    let decodeOther: @Sendable (ValueKind, UnsafeRawBufferPointer) throws -> Value
 
     func encode(_ value: Value, coder: ValueCoder) throws -> EncodedValue {
         if let fixed = FixedForm.encode(value) { return fixed }
@@ -27,16 +30,24 @@ struct ValueCodec<Value: Sendable>: Sendable {
         migrations: MigrationRegistry
     ) throws -> Value? {
         if let resident = found.resident {
-            if let value = ResidentValue<Value>.value(of: resident) { return value }
-            // Resident as another type: the stored bytes decide.
-            guard let stored = try engine.find(key, name: name, isResidentAllowed: false) else {
-                return nil
-            }
-            return try decode(stored, key: key, name: name, migrations)
+            return try value(of: resident, key: key, name: name, engine: engine, migrations)
         }
         let value = try decode(found, key: key, name: name, migrations)
         if found.isWorthKeeping { engine.keep(value, found, key: key, name: name) }
         return value
+    }
+
+    @inline(never)
+    private func value(
+        of resident: Resident, key: String, name: DictionaryName, engine: Engine,
+        _ migrations: MigrationRegistry
+    ) throws -> Value? {
+        if let value = ResidentValue<Value>.value(of: resident) { return value }
+        // Resident as another type: the stored bytes decide.
+        guard let stored = try engine.find(key, name: name, isResidentAllowed: false) else {
+            return nil
+        }
+        return try decode(stored, key: key, name: name, migrations)
     }
 
     private func decode(
@@ -73,22 +84,27 @@ struct ValueCodec<Value: Sendable>: Sendable {
         // A type with a fixed form is never stored as a binary one, whose bytes might by chance
         // decode as it.
         if kind.isCoded, kind != .binary || FixedForm.kind(of: Value.self) == nil {
-            do {
-                if let value = try decodeOther(kind, payload) { return value }
-            } catch {
+            do { return try decodeOther(kind, payload) } catch is UnknownKind {} catch {
                 throw RoostError(
                     .decodingFailed,
                     "\"\(key)\" in \"\(name.name)\" does not decode as \(Value.self); its bytes are unchanged",
                     cause: error)
             }
         } else if FixedForm.kind(of: Value.self) == kind {
-            if let value = FixedForm.decode(payload, as: Value.self) { return value }
-            throw RoostError(
-                .decodingFailed, "\"\(key)\" in \"\(name.name)\" is not a whole \(kind.typeName)")
+            return try decodeFixed(payload, kind, key: key, name: name)
         }
         throw RoostError(
             .typeMismatch,
             "\"\(key)\" in \"\(name.name)\" is stored as \(kind.typeName), not as \(Value.self)")
+    }
+
+    @inline(never)
+    private func decodeFixed(
+        _ payload: UnsafeRawBufferPointer, _ kind: ValueKind, key: String, name: DictionaryName
+    ) throws -> Value {
+        if let value = FixedForm.decode(payload, as: Value.self) { return value }
+        throw RoostError(
+            .decodingFailed, "\"\(key)\" in \"\(name.name)\" is not a whole \(kind.typeName)")
     }
 }
 
@@ -168,8 +184,9 @@ extension ValueCodec where Value: BinaryCodable {
             decodeOther: { kind, payload in
                 if kind == .binary { return try BinaryReader.decode(Value.self, from: payload) }
                 // Stored when the type was only `Codable`; it may still be that too.
-                guard let type = Value.self as? any Decodable.Type else { return nil }
-                return try decodeCodable(type, kind, payload) as? Value
+                guard let type = Value.self as? any Decodable.Type else { throw UnknownKind() }
+                // The type is that of `Value`.
+                return try decodeCodable(type, kind, payload) as! Value
             })
     }
 }
@@ -188,8 +205,11 @@ extension ValueCodec where Value: Codable {
             },
             decodeOther: { kind, payload in
                 if kind == .binary {
-                    guard let type = Value.self as? any BinaryCodable.Type else { return nil }
-                    return try BinaryReader.decode(type, from: payload) as? Value
+                    guard let type = Value.self as? any BinaryCodable.Type else {
+                        throw UnknownKind()
+                    }
+                    // The type is that of `Value`.
+                    return try BinaryReader.decode(type, from: payload) as! Value
                 }
                 return try decodeCodable(Value.self, kind, payload)
             })

@@ -250,10 +250,17 @@ struct ResidentValues {
     }
 
     private mutating func growSlots() {
-        let old = slots
-        slots = Array(repeating: Slot(), count: max(32, old.count * 2))
-        shift = UInt64(64 - slots.count.trailingZeroBitCount)
-        for slot in old where slot.value != nil { slots[vacantSlot(for: slot.hash)] = slot }
+        let count = max(32, slots.count * 2)
+        // One by one, and swapped: each copy of a slot counts a reference, while readers wait.
+        var old = [Slot](unsafeUninitializedCapacity: count) { slots, initializedCount in
+            for index in 0..<count { slots.initializeElement(at: index, to: Slot()) }
+            initializedCount = count
+        }
+        swap(&old, &slots)
+        shift = UInt64(64 - count.trailingZeroBitCount)
+        for index in old.indices where old[index].value != nil {
+            swap(&old[index], &slots[vacantSlot(for: old[index].hash)])
+        }
     }
 }
 
