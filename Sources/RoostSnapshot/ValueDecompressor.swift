@@ -1,4 +1,5 @@
 import CLZ4
+import RoostFormat
 
 /// How the blocks of short values end, which is not stored.
 ///
@@ -23,12 +24,12 @@ enum BlockEnd {
 
     /// How much of the end of a padded value's block can be left out.
     static func count(in block: UnsafeRawBufferPointer) -> Int {
-        withBytes { end in
-            for count in [sizeBytes, zeroCount] where block.count > count {
-                let isThere = block.suffix(count).elementsEqual(end.suffix(count))
-                if isThere { return count }
-            }
-            return 0
+        let zerosBegin = block.count - zeroCount
+        guard zerosBegin > 0, let base = block.baseAddress else { return 0 }
+        return withBytes { end in
+            let zeros = end.baseAddress.unsafelyUnwrapped + 1
+            guard compareMemory(base + zerosBegin, zeros, zeroCount) == 0 else { return 0 }
+            return zerosBegin > 1 && block[zerosBegin - 1] == end[0] ? sizeBytes : zeroCount
         }
     }
 }
