@@ -9,6 +9,7 @@ enum CountedOperation: String, CaseIterable, Codable {
     case residentGet = "resident-get"
     case coldGet = "cold-get"
     case absentGet = "absent-get"
+    case scan
     case batch
     case decodeCodable = "decode-codable"
     case encodeCodable = "encode-codable"
@@ -16,7 +17,7 @@ enum CountedOperation: String, CaseIterable, Codable {
     var writes: Bool {
         switch self {
         case .put, .putDurable, .batch, .encodeCodable: true
-        case .residentGet, .coldGet, .absentGet, .decodeCodable: false
+        case .residentGet, .coldGet, .absentGet, .scan, .decodeCodable: false
         }
     }
 
@@ -68,7 +69,7 @@ struct Section {
 
     func run() async throws {
         switch operation {
-        case .coldGet, .absentGet, .residentGet, .decodeCodable: try await read()
+        case .coldGet, .absentGet, .residentGet, .scan, .decodeCodable: try await read()
         case .put, .putDurable, .batch, .encodeCodable: try await write()
         }
     }
@@ -91,6 +92,11 @@ struct Section {
             }
         case .absentGet:
             for index in 0..<count where try !bytes.contains(keys[index]) { found += 1 }
+        case .scan:
+            for try await (_, value) in bytes.entries(as: [UInt8].self, limit: count)
+            where value.count == 100 {
+                found += 1
+            }
         default:
             let records = workspace.dictionary("records")
             for index in 0..<count {
