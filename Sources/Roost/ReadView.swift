@@ -128,7 +128,7 @@ public final class ReadView: Sendable {
         }
     }
 
-    private func check(_ dictionary: WorkspaceDictionary) {
+    func check(_ dictionary: WorkspaceDictionary) {
         precondition(
             dictionary.workspace === workspace, "the dictionary belongs to another workspace")
     }

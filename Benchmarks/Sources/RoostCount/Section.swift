@@ -10,6 +10,7 @@ enum CountedOperation: String, CaseIterable, Codable {
     case coldGet = "cold-get"
     case absentGet = "absent-get"
     case scan
+    case scanEntries = "scan-entries"
     case batch
     case decodeCodable = "decode-codable"
     case encodeCodable = "encode-codable"
@@ -17,7 +18,7 @@ enum CountedOperation: String, CaseIterable, Codable {
     var writes: Bool {
         switch self {
         case .put, .putDurable, .batch, .encodeCodable: true
-        case .residentGet, .coldGet, .absentGet, .scan, .decodeCodable: false
+        case .residentGet, .coldGet, .absentGet, .scan, .scanEntries, .decodeCodable: false
         }
     }
 
@@ -69,7 +70,8 @@ struct Section {
 
     func run() async throws {
         switch operation {
-        case .coldGet, .absentGet, .residentGet, .scan, .decodeCodable: try await read()
+        case .coldGet, .absentGet, .residentGet, .scan, .scanEntries, .decodeCodable:
+            try await read()
         case .put, .putDurable, .batch, .encodeCodable: try await write()
         }
     }
@@ -93,6 +95,12 @@ struct Section {
         case .absentGet:
             for index in 0..<count where try !bytes.contains(keys[index]) { found += 1 }
         case .scan:
+            try workspace.read { view in
+                try view.forEachBytes(of: bytes, limit: count) { _, value in
+                    if value.byteCount == 100 { found += 1 }
+                }
+            }
+        case .scanEntries:
             for try await (_, value) in bytes.entries(as: [UInt8].self, limit: count)
             where value.count == 100 {
                 found += 1

@@ -35,8 +35,9 @@ struct JSONRepositoryEngine: KeyValueEngine {
             try await repository.saveAll(Array(zip(keys, values)))
         }
 
-        nonisolated(nonsending) func scan(from key: String?, limit: Int) async throws -> ScanTotals
-        {
+        nonisolated(nonsending) func scan(
+            from key: String?, limit: Int, makesEntries: Bool
+        ) async throws -> ScanTotals {
             var totals = ScanTotals()
             let items = await repository.items
             for name in items.keys.filter({ $0 >= key ?? "" }).sorted().prefix(limit) {

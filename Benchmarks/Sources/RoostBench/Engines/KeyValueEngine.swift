@@ -57,13 +57,18 @@ protocol KeyValueClient {
         _ keys: ArraySlice<String>, _ values: ArraySlice<[UInt8]>
     ) async throws
     /// Reads up to `limit` entries in order, from `key` on; from the first where it is `nil`.
-    nonisolated(nonsending) func scan(from key: String?, limit: Int) async throws -> ScanTotals
+    /// Their bytes are looked at where they stand, or a string and an array are made of each.
+    nonisolated(nonsending) func scan(
+        from key: String?, limit: Int, makesEntries: Bool
+    ) async throws -> ScanTotals
 }
 
 /// What a scan came across, so that none is measured that read nothing.
 struct ScanTotals: Equatable {
     var entries = 0
     var valueSizeBytes = 0
+    /// Of the entries that were made.
+    var keySizeBytes = 0
     /// The first words of all values, added up.
     var wordSum: UInt64 = 0
 
@@ -71,6 +76,19 @@ struct ScanTotals: Equatable {
         entries += 1
         valueSizeBytes += value.count
         wordSum &+= try valueWord(value)
+    }
+
+    /// Makes of the bytes what a Swift program would keep.
+    @inline(__always)
+    mutating func addMade(key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        try add((String(decoding: key, as: UTF8.self), [UInt8](value)))
+    }
+
+    /// Never inlined: else what nobody looks at would not be made.
+    @inline(never)
+    mutating func add(_ entry: (key: String, value: [UInt8])) throws {
+        keySizeBytes += entry.key.utf8.count
+        try entry.value.withUnsafeBytes { try add($0) }
     }
 }
 

@@ -56,7 +56,7 @@ final class PropertyListEngine: KeyValueEngine {
             try engine.change { for (key, value) in zip(keys, values) { $0[key] = Data(value) } }
         }
 
-        func scan(from key: String?, limit: Int) throws -> ScanTotals {
+        func scan(from key: String?, limit: Int, makesEntries: Bool) throws -> ScanTotals {
             let entries = engine.values.withLock { $0 }
             var totals = ScanTotals()
             for name in entries.keys.filter({ $0 >= key ?? "" }).sorted().prefix(limit) {

@@ -39,12 +39,19 @@ struct RoostEngine: KeyValueEngine {
             try await bytes.setAll(zip(keys, values).lazy.map { ($0, $1) })
         }
 
-        nonisolated(nonsending) func scan(from key: String?, limit: Int) async throws -> ScanTotals
-        {
+        nonisolated(nonsending) func scan(
+            from key: String?, limit: Int, makesEntries: Bool
+        ) async throws -> ScanTotals {
             var totals = ScanTotals()
-            let entries = bytes.entries(in: (key ?? "")..., as: [UInt8].self, limit: limit)
-            for try await (_, value) in entries {
-                try value.withUnsafeBytes { try totals.add($0) }
+            if makesEntries {
+                let entries = bytes.entries(in: (key ?? "")..., as: [UInt8].self, limit: limit)
+                for try await entry in entries { try totals.add(entry) }
+            } else {
+                try bytes.workspace.read { view in
+                    try view.forEachBytes(of: bytes, in: (key ?? "")..., limit: limit) { _, value in
+                        try value.withUnsafeBytes { try totals.add($0) }
+                    }
+                }
             }
             return totals
         }

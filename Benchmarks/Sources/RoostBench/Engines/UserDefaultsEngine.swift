@@ -68,7 +68,7 @@ final class UserDefaultsEngine: KeyValueEngine, @unchecked Sendable {
                 zip(keys, values.lazy.map { Data($0) }), domain: engine.domain)
         }
 
-        func scan(from key: String?, limit: Int) throws -> ScanTotals {
+        func scan(from key: String?, limit: Int, makesEntries: Bool) throws -> ScanTotals {
             let entries = engine.defaults.persistentDomain(forName: engine.domain) ?? [:]
             var totals = ScanTotals()
             for name in entries.keys.filter({ $0 >= key ?? "" }).sorted().prefix(limit) {

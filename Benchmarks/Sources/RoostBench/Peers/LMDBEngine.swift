@@ -97,7 +97,7 @@
             }
         }
 
-        func scan(from key: String?, limit: Int) throws -> ScanTotals {
+        func scan(from key: String?, limit: Int, makesEntries: Bool) throws -> ScanTotals {
             try check(mdb_txn_renew(reading))
             defer { mdb_txn_reset(reading) }
             var cursor: OpaquePointer?
@@ -112,7 +112,13 @@
                     cursor, &found, &value, key == nil ? MDB_FIRST : MDB_SET_RANGE)
             }
             while status == 0, totals.entries < limit {
-                try totals.add(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+                let bytes = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+                if makesEntries {
+                    try totals.addMade(
+                        key: .init(start: found.mv_data, count: found.mv_size), bytes)
+                } else {
+                    try totals.add(bytes)
+                }
                 status = mdb_cursor_get(cursor, &found, &value, MDB_NEXT)
             }
             if status != MDB_NOTFOUND { try check(status) }

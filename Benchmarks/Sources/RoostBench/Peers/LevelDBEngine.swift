@@ -91,7 +91,7 @@
                 try check(error)
             }
 
-            func scan(from key: String?, limit: Int) throws -> ScanTotals {
+            func scan(from key: String?, limit: Int, makesEntries: Bool) throws -> ScanTotals {
                 let iterator = leveldb_create_iterator(engine.database, engine.reading)
                 defer { leveldb_iter_destroy(iterator) }
                 if let key {
@@ -103,7 +103,13 @@
                 while totals.entries < limit, leveldb_iter_valid(iterator) != 0 {
                     var count = 0
                     let value = leveldb_iter_value(iterator, &count)
-                    try totals.add(UnsafeRawBufferPointer(start: value, count: count))
+                    let bytes = UnsafeRawBufferPointer(start: value, count: count)
+                    if makesEntries {
+                        let key = leveldb_iter_key(iterator, &count)
+                        try totals.addMade(key: .init(start: key, count: count), bytes)
+                    } else {
+                        try totals.add(bytes)
+                    }
                     leveldb_iter_next(iterator)
                 }
                 var error: UnsafeMutablePointer<CChar>?

@@ -96,7 +96,7 @@
                 try check(error)
             }
 
-            func scan(from key: String?, limit: Int) throws -> ScanTotals {
+            func scan(from key: String?, limit: Int, makesEntries: Bool) throws -> ScanTotals {
                 let iterator = rocksdb_create_iterator(engine.database, engine.reading)
                 defer { rocksdb_iter_destroy(iterator) }
                 if let key {
@@ -108,7 +108,13 @@
                 while totals.entries < limit, rocksdb_iter_valid(iterator) != 0 {
                     var count = 0
                     let value = rocksdb_iter_value(iterator, &count)
-                    try totals.add(UnsafeRawBufferPointer(start: value, count: count))
+                    let bytes = UnsafeRawBufferPointer(start: value, count: count)
+                    if makesEntries {
+                        let key = rocksdb_iter_key(iterator, &count)
+                        try totals.addMade(key: .init(start: key, count: count), bytes)
+                    } else {
+                        try totals.add(bytes)
+                    }
                     rocksdb_iter_next(iterator)
                 }
                 var error: UnsafeMutablePointer<CChar>?

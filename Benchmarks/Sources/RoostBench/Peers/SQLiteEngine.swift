@@ -80,15 +80,18 @@
                 }
             }
 
-            func scan(from key: String?, limit: Int) throws -> ScanTotals {
+            func scan(from key: String?, limit: Int, makesEntries: Bool) throws -> ScanTotals {
                 try reading.unsafeRead { database in
                     let statement = try database.cachedStatement(
-                        sql: "SELECT value FROM entries WHERE key >= ? ORDER BY key LIMIT ?")
+                        sql: "SELECT value, key FROM entries WHERE key >= ? ORDER BY key LIMIT ?")
                     var totals = ScanTotals()
                     let rows = try GRDB.Row.fetchCursor(statement, arguments: [key ?? "", limit])
                     while let row = try rows.next() {
                         try row.withUnsafeData(atIndex: 0) { value in
-                            try value?.withUnsafeBytes { try totals.add($0) }
+                            try value?.withUnsafeBytes { value in
+                                guard makesEntries else { return try totals.add(value) }
+                                try totals.add((row[1] as String, [UInt8](value)))
+                            }
                         }
                     }
                     return totals

@@ -72,7 +72,7 @@
                 try synchronize()
             }
 
-            func scan(from key: String?, limit: Int) throws -> ScanTotals {
+            func scan(from key: String?, limit: Int, makesEntries: Bool) throws -> ScanTotals {
                 guard let iterator = tkrzw_dbm_make_iterator(engine.database) else {
                     throw lastError()
                 }
@@ -87,7 +87,12 @@
                     guard tkrzw_dbm_iter_get(iterator, &key, &keyCount, &value, &count) else {
                         break
                     }
-                    try totals.add(UnsafeRawBufferPointer(start: value, count: Int(count)))
+                    let bytes = UnsafeRawBufferPointer(start: value, count: Int(count))
+                    if makesEntries {
+                        try totals.addMade(key: .init(start: key, count: Int(keyCount)), bytes)
+                    } else {
+                        try totals.add(bytes)
+                    }
                     free(key)
                     free(value)
                     guard tkrzw_dbm_iter_next(iterator) else { throw lastError() }

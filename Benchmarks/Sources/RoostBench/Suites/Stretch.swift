@@ -1,7 +1,8 @@
 /// What one client does, made before the clock starts, and what came of it.
 struct Stretch: Sendable {
-    enum Kind: Sendable {
-        case read, absent, set, readThenSet, scan, batch, fullScan
+    enum Kind: Sendable, Equatable {
+        case read, absent, set, readThenSet, scan, batch
+        case fullScan(makesEntries: Bool)
     }
 
     /// One for each operation; where it is a single one, that of all.
@@ -109,14 +110,16 @@ extension Stretch {
         case .scan:
             // Between one and a hundred entries, as YCSB's; fewer only at the end of the keys.
             let limit = 1 + indices[place] % 100
-            let totals = try await client.scan(from: keys[place], limit: limit)
+            let totals = try await client.scan(
+                from: keys[place], limit: limit, makesEntries: false)
             guard totals.entries > 0 else { throw BenchError("an empty scan") }
         case .batch:
             let end = min(place + batchCount, count)
             try await client.setAll(keys[place..<end], values[place..<end])
             return end - place
-        case .fullScan:
-            let totals = try await client.scan(from: nil, limit: .max)
+        case .fullScan(let makesEntries):
+            let totals = try await client.scan(
+                from: nil, limit: .max, makesEntries: makesEntries)
             guard totals.entries >= count, totals.valueSizeBytes == totals.entries * 100 else {
                 throw BenchError("a scan of \(totals.entries) entries, not \(count)")
             }

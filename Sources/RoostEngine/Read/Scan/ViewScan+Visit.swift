@@ -1,0 +1,17 @@
+extension ViewScan {
+    /// Calls `body` with the current record and those that follow, at most `limit`, and moves behind
+    /// them. The key is without its dictionary, the value with its kind; both are valid during the call.
+    package func forEachRecord(
+        limit: Int,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var remaining = limit
+        while remaining > 0, let head = currentHead {
+            let recordKey = head.pointee.key
+            try body(.init(rebasing: recordKey[(1 + Int(recordKey[0]))...]), value())
+            remaining -= 1
+            // What is behind the last one is not looked at.
+            if remaining > 0 { try moveToNext() }
+        }
+    }
+}
