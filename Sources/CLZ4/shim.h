@@ -64,4 +64,22 @@ static inline int roost_lz4_decompress_begin(
 #endif
 }
 
+/// The longest stored bytes of a short value.
+#define ROOST_LZ4_SHORT_SIZE 1024
+
+/// Decompresses a block of at most `ROOST_LZ4_SHORT_SIZE` bytes whose end of `left_out_size` bytes, at
+/// most 13, is not stored: zeros behind the token that says that twelve literals come. In one piece
+/// of memory on the stack, and by one call, as it is done for every cold value.
+static inline int roost_lz4_decompress_short(
+    const char *stored, char *target, int stored_size, int left_out_size, int target_size,
+    const char *dictionary, int dictionary_size) {
+    static const char end[32] = {(char)0xc0};
+    char block[ROOST_LZ4_SHORT_SIZE + 16];
+    memcpy(block, stored, (size_t)stored_size);
+    // Of a fixed length, which is no call; what is too much is not looked at.
+    memcpy(block + stored_size, end + (13 - left_out_size), 16);
+    return LZ4_decompress_safe_usingDict(
+        block, target, stored_size + left_out_size, target_size, dictionary, dictionary_size);
+}
+
 #endif

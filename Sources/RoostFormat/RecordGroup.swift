@@ -40,9 +40,9 @@ public enum RecordGroup {
         /// The stored bytes begin with the kind and the deadline, never compressed.
         @inlinable public static var expires: Flags { Flags(rawValue: 8) }
         /// The block of the value with twelve zeros behind it, less the sequence of just these.
-        static var compressedLessSequence: Flags { Flags(rawValue: 0x10) }
+        @inlinable static var compressedLessSequence: Flags { Flags(rawValue: 0x10) }
         /// The same, less the zeros, which end the last sequence.
-        static var compressedLessZeros: Flags { Flags(rawValue: 0x14) }
+        @inlinable static var compressedLessZeros: Flags { Flags(rawValue: 0x14) }
         @inlinable static var compression: UInt8 { 0x14 }
 
         /// How the record is laid out, which nobody but its group looks at.
@@ -60,11 +60,13 @@ public enum RecordGroup {
         public var isCompressed: Bool { rawValue & Self.compression != 0 }
 
         /// How many bytes of the block are left out: its end, which is always the same.
-        package var leftOutCount: Int {
-            switch rawValue & Self.compression {
-            case Self.compressedLessSequence.rawValue: 13
-            case Self.compressedLessZeros.rawValue: 12
-            default: 0
+        @inlinable public var leftOutCount: Int {
+            @inline(__always) get {
+                switch rawValue & Self.compression {
+                case Self.compressedLessSequence.rawValue: 13
+                case Self.compressedLessZeros.rawValue: 12
+                default: 0
+                }
             }
         }
 
@@ -112,9 +114,7 @@ public enum RecordGroup {
             flags.contains(.expires) ? ValueHeader.deadline(at: stored.baseAddress!) : .never
         }
 
-        /// How many of the stored bytes stand before what is compressed.
-        package var uncompressedCount: Int {
-            flags.contains(.expires) ? ValueHeader.deadlineSizeBytes : 0
-        }
+        /// Of a value that is compressed.
+        package var compressed: CompressedValue { .init(stored, flags, rawCount: rawCount) }
     }
 }

@@ -67,11 +67,9 @@ public struct RecordHead {
         flags.contains(.expires) ? ValueHeader.deadline(at: storedBase) : .never
     }
 
-    /// The record as its snapshot decompresses it.
-    package var record: RecordGroup.Record {
-        .init(
-            flags: flags, shared: 0, suffix: key, sequence: knownSequence, stored: stored,
-            rawCount: rawCount)
+    /// Of a value that is compressed.
+    @inlinable public var compressed: CompressedValue {
+        @inline(__always) get { .init(stored, flags, rawCount: rawCount) }
     }
 
     /// After the key was moved to `target`.

@@ -167,22 +167,22 @@ package final class SnapshotReader: Sendable {
         of record: RecordGroup.Record, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         guard record.flags.isCompressed else { return try body(record.stored) }
-        let count = try checkedValueCount(of: record)
+        let value = record.compressed
+        let count = try checkedCount(of: value)
         try withUnsafeTemporaryAllocation(
             byteCount: count + Self.spareSizeBytes, alignment: 16
         ) { room in
-            try decompressValue(of: record, into: room)
+            try decompress(value, into: room)
             try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }
     }
 
-    /// The length of a put's value once decompressed, which may be believed.
-    package func checkedValueCount(of record: RecordGroup.Record) throws -> Int {
-        // LZ4 gives at most 255 bytes for one; more is a lie that would cost memory.
-        guard record.rawCount / 255 <= record.stored.count else {
-            throw damaged("a value's length makes no sense", at: record.stored.baseAddress!)
+    /// The length of a value once decompressed, which may be believed.
+    package func checkedCount(of value: CompressedValue) throws -> Int {
+        guard value.isCountSound else {
+            throw damaged("a value's length makes no sense", at: value.stored.baseAddress!)
         }
-        return record.rawCount
+        return value.rawCount
     }
 
     /// Room behind a value that makes decompressing it faster.
@@ -190,19 +190,20 @@ package final class SnapshotReader: Sendable {
 
     /// Decompresses a value into the begin of `room`, which is at least as long; what stands behind it
     /// may change, up to the room's end.
-    @inline(__always)
-    package func decompressValue(
-        of record: RecordGroup.Record, into room: UnsafeMutableRawBufferPointer
+    package func decompress(
+        _ value: CompressedValue, into room: UnsafeMutableRawBufferPointer
     ) throws {
-        let headerCount = record.uncompressedCount
-        room.copyMemory(from: .init(rebasing: record.stored[..<headerCount]))
+        let headerCount = value.uncompressedCount
+        if headerCount > 0 {
+            room.copyMemory(from: .init(rebasing: value.stored[..<headerCount]))
+        }
         guard
-            decompress(
-                .init(rebasing: record.stored[headerCount...]),
-                leftOutCount: record.flags.leftOutCount, dictionary: try dictionaryBytes(),
-                count: record.rawCount - headerCount, into: .init(rebasing: room[headerCount...]))
+            RoostSnapshot.decompress(
+                .init(rebasing: value.stored[headerCount...]),
+                leftOutCount: value.flags.leftOutCount, dictionary: try dictionaryBytes(),
+                count: value.rawCount - headerCount, into: .init(rebasing: room[headerCount...]))
         else {
-            throw damaged("a value does not decompress", at: record.stored.baseAddress!)
+            throw damaged("a value does not decompress", at: value.stored.baseAddress!)
         }
     }
 

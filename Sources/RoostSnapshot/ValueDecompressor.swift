@@ -37,6 +37,7 @@ enum BlockEnd {
 /// Decompresses `stored` into the begin of `room`; `false` where the bytes make no sense or give
 /// another length than `count`, which is at most the room's. Reads and writes within its bounds
 /// whatever they are. `leftOutCount` is how much of the block's end is not stored: 0, 12 or 13.
+@inline(__always)
 package func decompress(
     _ stored: UnsafeRawBufferPointer, leftOutCount: Int, dictionary: UnsafeRawBufferPointer,
     count: Int, into room: UnsafeMutableRawBufferPointer
@@ -44,7 +45,27 @@ package func decompress(
     guard leftOutCount > 0 else {
         return decompress(stored, dictionary, LZ4_decompress_safe_usingDict, count, room)
     }
-    return withUnsafeTemporaryAllocation(
+    // With room for the zeros LZ4 need not be careful about the value's last bytes.
+    let wholeCount = count + BlockEnd.zeroCount
+    guard room.count >= wholeCount, stored.count <= ROOST_LZ4_SHORT_SIZE,
+        let source = stored.baseAddress, let target = room.baseAddress
+    else { return decompressPart(stored, leftOutCount, dictionary, count, room) }
+    let made = roost_lz4_decompress_short(
+        source.assumingMemoryBound(to: CChar.self), target.assumingMemoryBound(to: CChar.self),
+        Int32(truncatingIfNeeded: stored.count), Int32(truncatingIfNeeded: leftOutCount),
+        Int32(truncatingIfNeeded: wholeCount),
+        dictionary.baseAddress?.assumingMemoryBound(to: CChar.self),
+        Int32(truncatingIfNeeded: dictionary.count))
+    return Int(made) == wholeCount
+}
+
+/// The same without a bound for the block's length, or without room for its end.
+@inline(never)
+private func decompressPart(
+    _ stored: UnsafeRawBufferPointer, _ leftOutCount: Int, _ dictionary: UnsafeRawBufferPointer,
+    _ count: Int, _ room: UnsafeMutableRawBufferPointer
+) -> Bool {
+    withUnsafeTemporaryAllocation(
         byteCount: stored.count + BlockEnd.sizeBytes, alignment: 8
     ) { block in
         block.copyMemory(from: stored)
@@ -53,7 +74,6 @@ package func decompress(
             end.copyMemory(from: .init(rebasing: $0[(BlockEnd.sizeBytes - leftOutCount)...]))
         }
         let whole = UnsafeRawBufferPointer(rebasing: block[..<(stored.count + leftOutCount)])
-        // With room for the zeros LZ4 need not be careful about the value's last bytes.
         let wholeCount = count + BlockEnd.zeroCount
         return room.count >= wholeCount
             ? decompress(whole, dictionary, LZ4_decompress_safe_usingDict, wholeCount, room)

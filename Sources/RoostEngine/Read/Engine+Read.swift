@@ -48,11 +48,12 @@ extension FoundValue {
                 resident: nil, bytes: record.stored, owner: snapshot, origin: origin, hash: hash)
             return
         }
-        let count = try snapshot.checkedValueCount(of: record)
+        let value = record.compressed
+        let count = try snapshot.checkedCount(of: value)
         let roomCount = count + SnapshotReader.spareSizeBytes
         let owner = ValueBuffer.make(count: roomCount)
         let room = owner.memory(count: roomCount)
-        try snapshot.decompressValue(of: record, into: room)
+        try snapshot.decompress(value, into: room)
         self.init(
             resident: nil, bytes: UnsafeRawBufferPointer(rebasing: room[..<count]), owner: owner,
             origin: origin, hash: hash)

@@ -116,9 +116,9 @@ package final class ViewScan {
     @inline(__always)
     func checkedValueCount() throws -> Int {
         guard head.pointee.flags.isCompressed else { return head.pointee.rawCount }
-        return try reader._withUnsafeGuaranteedRef {
-            try $0.checkedValueCount(of: head.pointee.record)
-        }
+        let value = head.pointee.compressed
+        if value.isCountSound { return value.rawCount }
+        return try reader._withUnsafeGuaranteedRef { try $0.checkedCount(of: value) }
     }
 
     /// Puts the current value at the begin of `target`; what is behind it may change.
@@ -128,7 +128,7 @@ package final class ViewScan {
             return target.copyMemory(from: head.pointee.stored)
         }
         try reader._withUnsafeGuaranteedRef {
-            try $0.decompressValue(of: head.pointee.record, into: target)
+            try $0.decompress(head.pointee.compressed, into: target)
         }
     }
 
