@@ -78,10 +78,15 @@ struct ScanTotals: Equatable {
         wordSum &+= try valueWord(value)
     }
 
-    /// Makes of the bytes what a Swift program would keep.
+    /// Looks at the value's bytes, or makes of it and its key what a Swift program would keep; only
+    /// then is the key asked for.
     @inline(__always)
-    mutating func addMade(key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        try add((String(decoding: key, as: UTF8.self), [UInt8](value)))
+    mutating func add(
+        _ value: UnsafeRawBufferPointer, makesEntry: Bool,
+        key: @autoclosure () -> UnsafeRawBufferPointer
+    ) throws {
+        guard makesEntry else { return try add(value) }
+        try add((String(decoding: key(), as: UTF8.self), [UInt8](value)))
     }
 
     /// Never inlined: else what nobody looks at would not be made.

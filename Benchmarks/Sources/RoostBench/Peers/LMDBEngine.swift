@@ -112,13 +112,9 @@
                     cursor, &found, &value, key == nil ? MDB_FIRST : MDB_SET_RANGE)
             }
             while status == 0, totals.entries < limit {
-                let bytes = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
-                if makesEntries {
-                    try totals.addMade(
-                        key: .init(start: found.mv_data, count: found.mv_size), bytes)
-                } else {
-                    try totals.add(bytes)
-                }
+                try totals.add(
+                    .init(start: value.mv_data, count: value.mv_size), makesEntry: makesEntries,
+                    key: .init(start: found.mv_data, count: found.mv_size))
                 status = mdb_cursor_get(cursor, &found, &value, MDB_NEXT)
             }
             if status != MDB_NOTFOUND { try check(status) }

@@ -103,13 +103,9 @@
                 while totals.entries < limit, leveldb_iter_valid(iterator) != 0 {
                     var count = 0
                     let value = leveldb_iter_value(iterator, &count)
-                    let bytes = UnsafeRawBufferPointer(start: value, count: count)
-                    if makesEntries {
-                        let key = leveldb_iter_key(iterator, &count)
-                        try totals.addMade(key: .init(start: key, count: count), bytes)
-                    } else {
-                        try totals.add(bytes)
-                    }
+                    try totals.add(
+                        .init(start: value, count: count), makesEntry: makesEntries,
+                        key: .init(start: leveldb_iter_key(iterator, &count), count: count))
                     leveldb_iter_next(iterator)
                 }
                 var error: UnsafeMutablePointer<CChar>?

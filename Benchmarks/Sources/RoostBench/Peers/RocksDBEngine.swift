@@ -108,13 +108,9 @@
                 while totals.entries < limit, rocksdb_iter_valid(iterator) != 0 {
                     var count = 0
                     let value = rocksdb_iter_value(iterator, &count)
-                    let bytes = UnsafeRawBufferPointer(start: value, count: count)
-                    if makesEntries {
-                        let key = rocksdb_iter_key(iterator, &count)
-                        try totals.addMade(key: .init(start: key, count: count), bytes)
-                    } else {
-                        try totals.add(bytes)
-                    }
+                    try totals.add(
+                        .init(start: value, count: count), makesEntry: makesEntries,
+                        key: .init(start: rocksdb_iter_key(iterator, &count), count: count))
                     rocksdb_iter_next(iterator)
                 }
                 var error: UnsafeMutablePointer<CChar>?

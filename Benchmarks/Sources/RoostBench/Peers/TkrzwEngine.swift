@@ -87,12 +87,9 @@
                     guard tkrzw_dbm_iter_get(iterator, &key, &keyCount, &value, &count) else {
                         break
                     }
-                    let bytes = UnsafeRawBufferPointer(start: value, count: Int(count))
-                    if makesEntries {
-                        try totals.addMade(key: .init(start: key, count: Int(keyCount)), bytes)
-                    } else {
-                        try totals.add(bytes)
-                    }
+                    try totals.add(
+                        .init(start: value, count: Int(count)), makesEntry: makesEntries,
+                        key: .init(start: key, count: Int(keyCount)))
                     free(key)
                     free(value)
                     guard tkrzw_dbm_iter_next(iterator) else { throw lastError() }
