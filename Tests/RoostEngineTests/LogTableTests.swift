@@ -42,6 +42,80 @@ private func randomKey(_ random: inout SeededGenerator) -> [UInt8] {
         #expect(visited == model.count)
     }
 
+    /// Hashes that differ in their last bits only make some buckets much deeper than others.
+    @Test(arguments: [0, 9, 14])
+    func aTableOfManyBucketsHasEachKeyOnceInItsPart(sharedBits: UInt64) {
+        var random = SeededGenerator(seed: testSeed())
+        let log = SampleOperations(sizeBytes: 4 << 20)
+        var table = LogTable()
+        table.hold(log.region)
+        var hashes: [[UInt8]: UInt64] = [:]
+        var early: LogTable?
+        for step in 0..<40_000 {
+            let key = withUnsafeBytes(of: step.bigEndian) { Array($0) }
+            let shared = random.once(in: 3) ? 0 : sharedBits
+            hashes[key] = UInt64.random(in: .min ... .max, using: &random) >> shared
+            if step == 15_000 { early = table }
+            table.insert(
+                log.add(key, sequence: UInt64(step + 1), value: []), hash: hashes[key]!,
+                sequence: UInt64(step + 1))
+        }
+        #expect(table.count == hashes.count)
+        #expect(early?.count == 15_000)
+        for (key, hash) in hashes {
+            let sequence = UInt64(key.reduce(0) { $0 << 8 | Int($1) }) + 1
+            let found = key.withUnsafeBytes { table.find($0, hash: hash)?.sequence }
+            let foundEarly = key.withUnsafeBytes { early?.find($0, hash: hash)?.sequence }
+            guard found == sequence, foundEarly == (sequence <= 15_000 ? sequence : nil) else {
+                Issue.record("key \(sequence) has \(found ?? 0) and \(foundEarly ?? 0)")
+                return
+            }
+        }
+        for bitCount in [0, 1, 5, 12] {
+            var keys: Set<[UInt8]> = []
+            for part in 0..<(1 << bitCount) {
+                table.forEach(part: part, bitCount: bitCount) { operation, hash in
+                    let key = Array(operation.key)
+                    if !keys.insert(key).inserted || hashes[key] != hash {
+                        Issue.record("twice, or with another hash: \(key)")
+                    }
+                    if bitCount > 0, hash >> UInt64(64 - bitCount) != UInt64(part) {
+                        Issue.record("in a part that it is not of: \(key)")
+                    }
+                }
+            }
+            #expect(keys.count == hashes.count)
+        }
+        var visited = 0
+        table.forEach { _ in visited += 1 }
+        #expect(visited == hashes.count)
+    }
+
+    @Test func aPoolGivesBackWhatNobodyTakes() async throws {
+        let pool = BucketPool(trimInterval: .milliseconds(20))
+        var taken: [UInt] = []
+        // The first asks for what the next ones get.
+        while taken.count < 100 {
+            if let memory = pool.take() {
+                memory.storeBytes(of: taken.count, as: Int.self)
+                taken.append(UInt(bitPattern: memory))
+            } else {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        #expect(Set(taken).count == 100)
+        for (index, address) in taken.enumerated() {
+            let memory = try #require(UnsafeMutableRawPointer(bitPattern: address))
+            #expect(memory.load(as: Int.self) == index)
+            pool.give(memory)
+        }
+        let end = ContinuousClock.now + .seconds(20)
+        while pool.freeCount > 0, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(pool.freeCount == 0)
+    }
+
     @Test func aCopyIsAViewOfItsMoment() {
         let log = SampleOperations()
         var table = LogTable()

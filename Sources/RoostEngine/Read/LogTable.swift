@@ -1,24 +1,18 @@
 import RoostFormat
 import RoostIO
 
-/// Where a shard's newest records are in the log: an open-addressed table of a hash and an
-/// address, sixteen bytes a slot; the keys' bytes stay in the log.
+/// Where a shard's newest records are in the log: a hash table of a hash and an address, sixteen
+/// bytes a slot; the keys' bytes stay in the log.
 ///
 /// - A slot is empty while its location is zero; slots are never emptied again.
-/// - A slot's home is given by the hash's high bits, so that growing keeps the order and is one
-///   pass over old and new.
+/// - Within a bucket of `SlotDirectory` a key is in the first slot from its home on that was empty
+///   when it came.
 /// - `regions` holds every segment that a location points into.
 ///
 /// A value: a copy is a view of one moment, and costs its bytes at the next change.
 struct LogTable: Sendable {
-    struct Slot: Sendable {
-        var hash: UInt64 = 0
-        var location: UInt = 0
-    }
-
-    private var slots: SlotMemory
+    private var slots: SlotDirectory
     private(set) var count = 0
-    private var shift: UInt64
     private(set) var regions = RegionList()
     /// The lowest sequence number that a record in the table may have.
     private(set) var minimumSequence: UInt64 = .max
@@ -36,31 +30,32 @@ struct LogTable: Sendable {
 
     static let smallestCapacity = 16
 
+    /// With room for `capacity` slots at first, which is a power of two.
     init(capacity: Int = smallestCapacity, order: KeyOrder = KeyOrder()) {
-        precondition(capacity & (capacity - 1) == 0)
         self.order = order
-        slots = SlotMemory(capacity: capacity)
-        shift = UInt64(64 - capacity.trailingZeroBitCount)
+        slots = SlotDirectory(capacity: min(capacity, SlotDirectory.fullBucketCapacity))
     }
 
     var isEmpty: Bool { count == 0 }
     var capacity: Int { slots.capacity }
-    var sizeBytes: Int { slots.capacity * MemoryLayout<Slot>.stride }
+    var sizeBytes: Int { slots.sizeBytes }
 
     /// Brings the slot where `hash` will be looked for into the cache.
     @inline(__always)
     func prefetchSlot(_ hash: UInt64) {
-        prefetch(UnsafeRawPointer(slots.base + Int(hash >> shift)))
+        let home = SlotBucket.home(of: hash, mask: slots.mask)
+        prefetch(UnsafeRawPointer(slots.bucket(of: hash).slots + home))
     }
 
     /// The newest operation on `key`, or `nil`.
     @inline(__always)
     func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Operation? {
         let slots = slots
-        let mask = slots.capacity - 1
-        var index = Int(hash >> shift)
+        let mask = slots.mask
+        let bucket = slots.bucket(of: hash).slots
+        var index = SlotBucket.home(of: hash, mask: mask)
         while true {
-            let slot = slots.base[index]
+            let slot = bucket[index]
             if slot.location == 0 { return nil }
             if slot.hash == hash {
                 let operation = Operation(location: slot.location)
@@ -72,17 +67,16 @@ struct LogTable: Sendable {
 
     /// Points `operation`'s key to it, unless the table has a newer operation on the key.
     mutating func insert(_ operation: Operation, hash: UInt64, sequence: UInt64) {
-        if count >= slots.capacity / 8 * 5 {
-            grow()
-        } else if !isKnownUniquelyReferenced(&slots) {
-            slots = slots.copy(capacity: slots.capacity, shift: shift)
-        }
-        let mask = slots.capacity - 1
-        var index = Int(hash >> shift)
+        if !isKnownUniquelyReferenced(&slots) { slots = slots.copy() }
+        var bucket = slots.bucket(of: hash)
+        while bucket.count >= slots.bucketLimit { bucket = grow(for: hash) }
+        let mask = slots.mask
+        var index = SlotBucket.home(of: hash, mask: mask)
         while true {
-            let slot = slots.base[index]
+            let slot = bucket.slots[index]
             if slot.location == 0 {
-                slots.base[index] = Slot(hash: hash, location: operation.location)
+                bucket.slots[index] = .init(hash: hash, location: operation.location)
+                bucket.count += 1
                 count += 1
                 if sequence < minimumSequence { minimumSequence = sequence }
                 if isOrdered { noteUnordered(operation) }
@@ -93,13 +87,19 @@ struct LogTable: Sendable {
                 if equalBytes(older.key, operation.key) {
                     hasFirstOperations = false
                     if older.sequence <= sequence {
-                        slots.base[index].location = operation.location
+                        bucket.slots[index].location = operation.location
                     }
                     return
                 }
             }
             index = (index + 1) & mask
         }
+    }
+
+    @inline(never)
+    private mutating func grow(for hash: UInt64) -> SlotBucket {
+        slots = slots.grown(for: hash)
+        return slots.bucket(of: hash)
     }
 
     /// Keeps `region` alive for the locations in it.
@@ -163,14 +163,14 @@ struct LogTable: Sendable {
         self.order = order
     }
 
-    private mutating func grow() {
-        shift -= 1
-        slots = slots.copy(capacity: slots.capacity * 2, shift: shift)
-    }
-
     /// Some operation, or `nil` where there is none.
     var first: Operation? {
-        slots.all.first { $0.location != 0 }.map { Operation(location: $0.location) }
+        var first: Operation?
+        forEachUntil { operation in
+            first = operation
+            return false
+        }
+        return first
     }
 
     /// Every operation, in no order.
@@ -183,14 +183,17 @@ struct LogTable: Sendable {
 
     /// Every operation, in no order, as long as `body` returns `true`.
     func forEachUntil(_ body: (Operation) throws -> Bool) rethrows {
-        let all = slots.all
-        for index in all.indices where all[index].location != 0 {
-            // The records lie scattered over the log.
-            let ahead = index + Self.lookAhead
-            if ahead < all.count, all[ahead].location != 0 {
-                Operation(location: all[ahead].location).prefetch()
+        try slots.forEachBucket { bucket in
+            let bucket = bucket.all(capacity: slots.bucketCapacity)
+            for index in bucket.indices where bucket[index].location != 0 {
+                // The records lie scattered over the log.
+                let ahead = index + Self.lookAhead
+                if ahead < bucket.count, bucket[ahead].location != 0 {
+                    Operation(location: bucket[ahead].location).prefetch()
+                }
+                guard try body(Operation(location: bucket[index].location)) else { return false }
             }
-            guard try body(Operation(location: all[index].location)) else { return }
+            return true
         }
     }
 
@@ -199,19 +202,8 @@ struct LogTable: Sendable {
     /// Every operation on a key whose hash begins with the `bitCount` bits of `part`, and the
     /// hash. The parts of a table are the same ones after it has grown.
     func forEach(part: Int, bitCount: Int, _ body: (Operation, UInt64) -> Void) {
-        let slots = slots
-        let mask = slots.capacity - 1
-        let partCapacity = slots.capacity >> bitCount
-        var index = part * partCapacity
-        // Keys that found their home taken stand behind it, with no empty slot between.
-        for step in 0..<slots.capacity {
-            let slot = slots.base[index]
-            if slot.location == 0 {
-                if step >= partCapacity { return }
-            } else if Int(slot.hash >> UInt64(64 - bitCount)) == part {
-                body(Operation(location: slot.location), slot.hash)
-            }
-            index = (index + 1) & mask
+        slots.forEach(part: part, bitCount: bitCount) { slot in
+            body(Operation(location: slot.location), slot.hash)
         }
     }
 }
@@ -220,44 +212,6 @@ struct LogTable: Sendable {
 struct NoteMark: Sendable, Equatable {
     var epoch: Int
     var count: Int
-}
-
-/// The slots of a table, in memory that large tables get in large pages: a random look-up in
-/// small ones mostly waits for the page table.
-///
-/// `@unchecked Sendable`: written only by the one `LogTable` that holds the only reference, as
-/// `insert` checks before it writes; a table that is shared is copied first. So as long as two
-/// threads can see the memory nobody writes to it.
-final class SlotMemory: @unchecked Sendable {
-    let capacity: Int
-    let base: UnsafeMutablePointer<LogTable.Slot>
-    private let memory: LargeMemory
-
-    /// All slots empty.
-    init(capacity: Int) {
-        self.capacity = capacity
-        memory = LargeMemory(zeroedSizeBytes: capacity * MemoryLayout<LogTable.Slot>.stride)
-        // Zeros are an empty slot.
-        base = memory.base.bindMemory(to: LogTable.Slot.self, capacity: capacity)
-    }
-
-    var all: UnsafeBufferPointer<LogTable.Slot> { .init(start: base, count: capacity) }
-
-    /// The same slots in a table of `capacity`, in which `shift` gives a hash's home.
-    func copy(capacity: Int, shift: UInt64) -> SlotMemory {
-        let other = SlotMemory(capacity: capacity)
-        if capacity == self.capacity {
-            other.base.update(from: base, count: capacity)
-            return other
-        }
-        let mask = capacity - 1
-        for slot in all where slot.location != 0 {
-            var index = Int(slot.hash >> shift)
-            while other.base[index].location != 0 { index = (index + 1) & mask }
-            other.base[index] = slot
-        }
-        return other
-    }
 }
 
 /// The segments that a table points into, as one object, so that a reader keeps all of them
