@@ -1,4 +1,5 @@
 import RoostFormat
+import RoostIO
 
 /// Sorts operations by a word that stands for their keys' order, by a radix sort from the lowest
 /// byte on: a comparison sort took four times as long.
@@ -47,6 +48,7 @@ struct KeySorter {
                 var (source, target) = (first, second)
                 for shift in stride(from: UInt64(0), to: 64, by: 8)
                 where differing >> shift & 0xff != 0 {
+                    giveWay()
                     Self.distribute(source, to: target, byByteAt: shift)
                     (source, target) = (target, source)
                 }

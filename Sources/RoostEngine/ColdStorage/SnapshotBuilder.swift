@@ -102,7 +102,7 @@ struct SnapshotBuilder: Sendable {
         _ table: SortedTable, to writer: inout SnapshotWriter, _ dropsTombstones: Bool
     ) throws {
         for (index, operation) in table.operations.enumerated() {
-            if index % 1024 == 0 { try checkStopping() }
+            if index % Self.pauseInterval == 0 { try pause() }
             // The records lie in the log in the order of their writing.
             if index + Self.lookAhead < table.operations.count {
                 table.operations[index + Self.lookAhead].prefetch()
@@ -127,7 +127,7 @@ struct SnapshotBuilder: Sendable {
         var steps = 0
         while let run = cursor.current {
             steps += 1
-            if steps % 1024 == 0 { try checkStopping() }
+            if steps % Self.pauseInterval == 0 { try pause() }
             if isKept(run.key, run.sequence) {
                 if run.isPut, clock.isLive(run.deadline) {
                     try copy(run, to: &writer)
@@ -169,7 +169,11 @@ struct SnapshotBuilder: Sendable {
 
     private static let lookAhead = 8
 
-    private func checkStopping() throws {
+    /// Once in a tenth of a millisecond or two.
+    private static let pauseInterval = 128
+
+    private func pause() throws {
+        giveWay()
         if isStopping() { throw RoostError(.closed, "the workspace is being closed") }
     }
 
