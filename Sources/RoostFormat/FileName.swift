@@ -25,35 +25,73 @@ package enum FileName: Hashable, Sendable {
         }
     }
 
+    /// The file that `text` is the name of, written as `text` writes it; every opening asks it of
+    /// each file, some times over.
     package init?(_ text: String) {
-        var rest = Substring(text)
-        let isNew = rest.hasSuffix(".new")
-        if isNew { rest = rest.dropLast(4) }
-        let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
-        // A number that counting up from could overflow is nobody's.
-        let numbers = parts.dropFirst().map { UInt64($0).flatMap { $0 < Limits.number ? $0 : nil } }
-        switch (parts.first, numbers.count, isNew) {
-        case ("MANIFEST", 0, false): self = .manifest
-        case ("MANIFEST", 0, true): self = .newManifest
-        case ("log", 1, false):
-            guard let number = numbers[0] else { return nil }
+        var text = text
+        let name = text.withUTF8 { bytes in
+            var scanner = NameScanner(rest: bytes[...])
+            return Self(&scanner)
+        }
+        guard let name else { return nil }
+        self = name
+    }
+
+    private init?(_ scanner: inout NameScanner) {
+        if scanner.takes("MANIFEST") {
+            self = scanner.takes(".new") ? .newManifest : .manifest
+        } else if scanner.takes("log-"), let number = scanner.number() {
             self = .segment(number)
-        case ("snapshot", 1, _):
-            guard let number = numbers[0] else { return nil }
-            self = isNew ? .unfinishedSnapshot(number) : .snapshot(number)
-        case ("torn", 2, _):
-            guard let segment = numbers[0], let offset = numbers[1] else { return nil }
+        } else if scanner.takes("snapshot-"), let number = scanner.number() {
+            self = scanner.takes(".new") ? .unfinishedSnapshot(number) : .snapshot(number)
+        } else if scanner.takes("torn-"), let segment = scanner.number(), scanner.takes("-"),
+            let offset = scanner.number()
+        {
             self =
-                isNew
+                scanner.takes(".new")
                 ? .unfinishedTornTail(segment: segment, offset: offset)
                 : .tornTail(segment: segment, offset: offset)
-        default: return nil
+        } else {
+            return nil
         }
-        guard self.text == text else { return nil }
+        if !scanner.rest.isEmpty { return nil }
+    }
+}
+
+private let digitCount = 12
+
+/// What is left to be read of a name.
+private struct NameScanner {
+    var rest: Slice<UnsafeBufferPointer<UInt8>>
+
+    /// Whether `text` comes next, and then goes behind it.
+    mutating func takes(_ text: StaticString) -> Bool {
+        let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        guard rest.starts(with: bytes) else { return false }
+        rest = rest.dropFirst(bytes.count)
+        return true
+    }
+
+    /// Digits as `padded` writes them. A number that counting up from could overflow is nobody's.
+    mutating func number() -> UInt64? {
+        let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard digits.count >= digitCount,
+            digits.count == digitCount || digits.first != UInt8(ascii: "0")
+        else { return nil }
+        var number: UInt64 = 0
+        for digit in digits {
+            let (tenfold, overflows) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) = tenfold.addingReportingOverflow(
+                UInt64(digit - UInt8(ascii: "0")))
+            if overflows || overflowsToo { return nil }
+            number = sum
+        }
+        rest = rest.dropFirst(digits.count)
+        return number < Limits.number ? number : nil
     }
 }
 
 private func padded(_ number: UInt64) -> String {
     let digits = String(number)
-    return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
+    return String(repeating: "0", count: max(0, digitCount - digits.count)) + digits
 }

@@ -90,19 +90,27 @@ package struct SnapshotFooter: Equatable, Sendable {
         case damaged(String)
     }
 
-    /// Reads and checks the footer of `file`: every offset lies within the file, in order, and
-    /// every part has the length that its count asks for.
+    /// Reads and checks the footer of `file`.
     package static func read(_ file: UnsafeRawBufferPointer) -> Reading {
-        guard let base = file.baseAddress, file.count >= headerSizeBytes + sizeBytes else {
-            return .damaged("the file is too short to be a snapshot")
-        }
+        read(
+            header: .init(rebasing: file.prefix(headerSizeBytes)),
+            footer: .init(rebasing: file.suffix(sizeBytes)), fileSizeBytes: UInt64(file.count))
+    }
+
+    /// Reads and checks a file's first `headerSizeBytes` bytes and its last `sizeBytes`: every offset
+    /// lies within the file, in order, and every part has the length that its count asks for.
+    package static func read(
+        header: UnsafeRawBufferPointer, footer: UnsafeRawBufferPointer, fileSizeBytes: UInt64
+    ) -> Reading {
+        guard fileSizeBytes >= UInt64(headerSizeBytes + sizeBytes), let base = header.baseAddress,
+            let start = footer.baseAddress
+        else { return .damaged("the file is too short to be a snapshot") }
         guard base.load(UInt64.self, at: 0) == headerMagic else {
             return .damaged("the file does not begin as a snapshot")
         }
         let version = base.load(UInt32.self, at: 8)
         guard readVersions.contains(version) else { return .unsupported(version: version) }
         guard base.load(UInt32.self, at: 12) == 0 else { return .damaged("the header is damaged") }
-        let start = base + (file.count - sizeBytes)
         guard start.load(UInt64.self, at: 0) == magic,
             ChecksumSeed(0).checksum(start, count: 188) == start.load(UInt32.self, at: 188),
             start.load(UInt32.self, at: 8) == version
@@ -137,7 +145,7 @@ package struct SnapshotFooter: Equatable, Sendable {
             return .damaged("the length of the first key is out of range")
         }
         footer.firstKey = firstKey
-        guard footer.partsFit(fileSizeBytes: UInt64(file.count)) else {
+        guard footer.partsFit(fileSizeBytes: fileSizeBytes) else {
             return .damaged("the footer's parts do not fit the file")
         }
         return .valid(footer)

@@ -33,10 +33,11 @@ package final class SnapshotReader: Sendable {
     package init(number: UInt64, in directory: any Directory) throws {
         let file = try directory.openFile(FileName.snapshot(number).text, writable: false)
         path = file.path
-        region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
-        // Look-ups jump about, and opening looks at the two ends only.
+        let sizeBytes = try file.sizeBytes()
+        region = try file.contents(sizeBytes: Int(sizeBytes))
+        // Look-ups jump about.
         region.expectRandomReads()
-        switch SnapshotFooter.read(region.bytes) {
+        switch try Self.readEnds(of: file, sizeBytes: sizeBytes) {
         case .valid(let footer): self.footer = footer
         case .unsupported(let version):
             throw RoostError(
@@ -57,6 +58,26 @@ package final class SnapshotReader: Sendable {
             lineCount: OffsetLine.lineCount(groupCount: Int(footer.groupCount)),
             seed: footer.offsetSeed)
         groupSeed = footer.groupSeed
+    }
+
+    /// Reads the header and the footer by calls: a page that is only opened for them would cost an
+    /// opening a fault for each of the two.
+    private static func readEnds(
+        of file: any File, sizeBytes: UInt64
+    ) throws -> SnapshotFooter.Reading {
+        let headerSizeBytes = SnapshotFooter.headerSizeBytes
+        let count = headerSizeBytes + SnapshotFooter.sizeBytes
+        guard sizeBytes >= UInt64(count) else {
+            return .damaged("the file is too short to be a snapshot")
+        }
+        return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { bytes in
+            let header = UnsafeMutableRawBufferPointer(rebasing: bytes[..<headerSizeBytes])
+            let footer = UnsafeMutableRawBufferPointer(rebasing: bytes[headerSizeBytes...])
+            try file.read(into: header, at: 0)
+            try file.read(into: footer, at: sizeBytes - UInt64(SnapshotFooter.sizeBytes))
+            return SnapshotFooter.read(
+                header: .init(header), footer: .init(footer), fileSizeBytes: sizeBytes)
+        }
     }
 
     deinit { UnsafeRawPointer(bitPattern: dictionaryCopy.load(ordering: .acquiring))?.deallocate() }
