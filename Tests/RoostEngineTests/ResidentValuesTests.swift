@@ -1,4 +1,5 @@
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @testable import RoostEngine
@@ -10,6 +11,23 @@ private final class Box: Resident, @unchecked Sendable {
         self.number = number
         super.init(type: ObjectIdentifier(Int.self))
     }
+}
+
+private final class Living: Sendable {
+    let count = Atomic(0)
+}
+
+/// Counts those that live.
+private final class CountedBox: Resident, @unchecked Sendable {
+    private let living: Living
+
+    init(_ living: Living) {
+        self.living = living
+        living.count.wrappingAdd(1, ordering: .relaxed)
+        super.init(type: ObjectIdentifier(Int.self))
+    }
+
+    deinit { living.count.wrappingSubtract(1, ordering: .relaxed) }
 }
 
 @Suite struct ResidentValuesTests {
@@ -103,5 +121,29 @@ private final class Box: Resident, @unchecked Sendable {
         }
         #expect(residents.count == 0)
         #expect(residents.sizeBytes == 0)
+    }
+
+    @Test func aTableOfManyBucketsFindsAllAndLetsGoWhatIsRemoved() {
+        var random = SeededGenerator(seed: testSeed())
+        let hashes = (0..<60_000).map { _ in UInt64.random(in: 1 ... .max, using: &random) }
+        let living = Living()
+        do {
+            var residents = ResidentValues(budgetBytes: 1 << 30)
+            for hash in hashes {
+                residents.insert(CountedBox(living), hash: hash, fingerprint: hash, costBytes: 4)
+            }
+            #expect(residents.count == 60_000)
+            for hash in hashes.prefix(40_000) { residents.remove(hash) }
+            let found = hashes.map { hash in residents.find(hash, fingerprint: { hash }) != nil }
+            #expect(
+                !found.prefix(40_000).contains(true) && !found.dropFirst(40_000).contains(false))
+            #expect(living.count.load(ordering: .relaxed) == 20_000)
+            // Displaced by the same keys once more.
+            for hash in hashes.suffix(10_000) {
+                residents.insert(CountedBox(living), hash: hash, fingerprint: hash, costBytes: 4)
+            }
+            #expect(living.count.load(ordering: .relaxed) == 20_000)
+        }
+        #expect(living.count.load(ordering: .relaxed) == 0)
     }
 }

@@ -241,7 +241,7 @@ final class ViewPart: Sendable {
             && clears == state.clears
     }
 
-    fileprivate init(_ state: ShardState) {
+    fileprivate init(_ state: borrowing ShardState) {
         enqueued = state.enqueued?.table
         frozen = state.frozen
         snapshots = state.snapshots

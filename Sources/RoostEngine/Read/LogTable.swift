@@ -69,7 +69,7 @@ struct LogTable: Sendable {
     mutating func insert(_ operation: Operation, hash: UInt64, sequence: UInt64) {
         if !isKnownUniquelyReferenced(&slots) { slots = slots.copy() }
         var bucket = slots.bucket(of: hash)
-        while bucket.count >= slots.bucketLimit { bucket = grow(for: hash) }
+        while bucket.count >= slots.bucketCapacity / 8 * 5 { bucket = grow(for: hash) }
         let mask = slots.mask
         var index = SlotBucket.home(of: hash, mask: mask)
         while true {

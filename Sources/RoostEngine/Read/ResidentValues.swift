@@ -30,27 +30,17 @@ open class Resident: @unchecked Sendable {
 /// that is read again before it leaves goes to the main queue, one that is not leaves only its
 /// fingerprint behind. docs/decisions/0035.
 ///
-/// - `slots` is open-addressed with linear probing. A slot's home is given by the hash's high bits, so
-///   that growing, which readers of the shard wait for, is one pass over old and new.
-/// - A slot without a value may hold a hash: that of a value which left unread, or did not enter, in
-///   the slot where its look-up ended. A newer one displaces it, and a value does: then its own takes
-///   one read more to enter.
+/// - The hash of a value that left unread, or did not enter, stays in the slot where its look-up
+///   ended. A newer one displaces it, and a value does: then its own takes one read more to enter.
 /// - A key is known by 128 bits of keyed hash: the slot's and the value's `fingerprint`.
 /// - The queues hold the hashes and tickets of values; one whose value has another ticket, or is not
 ///   there, is of a value that was removed.
-struct ResidentValues {
-    private struct Slot {
-        var hash: UInt64 = 0
-        var value: Resident?
-    }
-
-    private var slots: [Slot] = []
-    private var shift: UInt64 = 63
+struct ResidentValues: ~Copyable {
+    private var table = ResidentTable()
     private var small = TicketQueue()
     private var main = TicketQueue()
     private var lastTicket: UInt64 = 0
     private var smallBytes = 0
-    private(set) var count = 0
     private(set) var sizeBytes = 0
     private let budgetBytes: Int
 
@@ -58,6 +48,8 @@ struct ResidentValues {
     static let overheadBytes = 96
 
     init(budgetBytes: Int) { self.budgetBytes = budgetBytes }
+
+    var count: Int { table.count }
 
     /// The value of a key, noted as used.
     @inline(__always)
@@ -69,9 +61,9 @@ struct ResidentValues {
     private mutating func findPresent(
         _ hash: UInt64, _ fingerprint: () -> UInt64
     ) -> Resident? {
-        guard let slot = slot(of: hash), let value = slots[slot].value,
-            value.fingerprint == fingerprint()
-        else { return nil }
+        guard let slot = table.slot(of: hash) else { return nil }
+        let value = table.value(in: slot)
+        guard value.fingerprint == fingerprint() else { return nil }
         if value.frequency < 3 { value.frequency += 1 }
         return value
     }
@@ -81,7 +73,7 @@ struct ResidentValues {
         let cost = costBytes + Self.overheadBytes
         guard cost <= budgetBytes / 4 else { return false }
         if sizeBytes + cost <= budgetBytes { return true }
-        return takeHash(hash)
+        return table.takeHash(hash)
     }
 
     /// Makes `value`, which was admitted, resident and evicts what the budget asks for. Not called
@@ -100,14 +92,12 @@ struct ResidentValues {
         value.ticket = lastTicket
         value.costBytes = Int32(cost)
         value.isInMain = isInMain
-        if (count + 1) * 2 > slots.count { growSlots() }
-        slots[vacantSlot(for: hash)] = Slot(hash: hash, value: value)
-        count += 1
+        table.add(value, hash: hash)
         sizeBytes += cost
         if isInMain {
-            main.append(hash, lastTicket)
+            main.append(.init(hash: hash, number: lastTicket))
         } else {
-            small.append(hash, lastTicket)
+            small.append(.init(hash: hash, number: lastTicket))
             smallBytes += cost
         }
         while sizeBytes > budgetBytes { evictOne() }
@@ -116,10 +106,7 @@ struct ResidentValues {
     /// Brings the slot where `hash` will be looked for into the cache.
     @inline(__always)
     func prefetchSlot(_ hash: UInt64) {
-        if count == 0 { return }
-        slots.withUnsafeBufferPointer { slots in
-            prefetch(UnsafeRawPointer(slots.baseAddress.unsafelyUnwrapped + home(of: hash)))
-        }
+        if count != 0 { table.prefetchSlot(hash) }
     }
 
     /// Forgets the value of a key, as every write of the key does.
@@ -130,20 +117,19 @@ struct ResidentValues {
 
     private mutating func removePresent(_ hash: UInt64) {
         // Its ticket stays in its queue, where eviction finds it void.
-        if let slot = slot(of: hash) { drop(slot) }
+        if let slot = table.slot(of: hash) { drop(slot) }
     }
 
     mutating func removeAll() {
         self = ResidentValues(budgetBytes: budgetBytes)
     }
 
-    private mutating func drop(_ slot: Int) {
-        guard let value = slots[slot].value else { return }
+    private mutating func drop(_ slot: ResidentTable.Slot) {
+        let value = table.value(in: slot)
         sizeBytes -= Int(value.costBytes)
         if !value.isInMain { smallBytes -= Int(value.costBytes) }
-        count -= 1
-        unlink(slot)
-        compactQueuesIfMostlyEmpty()
+        table.remove(slot)
+        if small.count + main.count > 2 * count + 64 { dropVoidTickets() }
     }
 
     private mutating func evictOne() {
@@ -160,10 +146,10 @@ struct ResidentValues {
             smallBytes -= Int(value.costBytes)
             value.isInMain = true
             value.frequency = 0
-            main.append(ticket.hash, ticket.number)
+            main.append(ticket)
         } else {
             drop(slot)
-            leaveHash(ticket.hash)
+            table.leaveHash(ticket.hash)
         }
     }
 
@@ -171,125 +157,28 @@ struct ResidentValues {
         guard let ticket = main.popFirst(), let (slot, value) = holder(of: ticket) else { return }
         if value.frequency > 0 {
             value.frequency -= 1
-            main.append(ticket.hash, ticket.number)
+            main.append(ticket)
         } else {
             drop(slot)
         }
     }
 
     /// The value that a ticket is of; `nil` where it was removed.
-    private func holder(of ticket: TicketQueue.Ticket) -> (slot: Int, value: Resident)? {
-        guard let slot = slot(of: ticket.hash), let value = slots[slot].value,
-            value.ticket == ticket.number
-        else { return nil }
-        return (slot, value)
+    private func holder(
+        of ticket: TicketQueue.Ticket
+    ) -> (slot: ResidentTable.Slot, value: Resident)? {
+        guard let slot = table.slot(of: ticket.hash) else { return nil }
+        let value = table.value(in: slot)
+        return value.ticket == ticket.number ? (slot, value) : nil
     }
 
-    /// Drops the tickets of removed values once they are the greater part of the queues.
-    private mutating func compactQueuesIfMostlyEmpty() {
-        guard small.count + main.count > 2 * count + 64 else { return }
-        for queue in [\ResidentValues.small, \ResidentValues.main] {
-            var kept = TicketQueue()
-            while let ticket = self[keyPath: queue].popFirst() {
-                if holder(of: ticket) != nil { kept.append(ticket.hash, ticket.number) }
-            }
-            self[keyPath: queue] = kept
+    /// Looks at some tickets, where the greater part is of removed values, and drops those. The
+    /// others wait once more: to keep their places all would have to be looked at, and readers
+    /// wait meanwhile.
+    private mutating func dropVoidTickets() {
+        for _ in 0..<2 {
+            if let ticket = small.popFirst(), holder(of: ticket) != nil { small.append(ticket) }
+            if let ticket = main.popFirst(), holder(of: ticket) != nil { main.append(ticket) }
         }
-    }
-
-    // MARK: The hash table
-
-    private func slot(of hash: UInt64) -> Int? {
-        if slots.isEmpty { return nil }
-        let mask = slots.count - 1
-        var slot = home(of: hash)
-        while slots[slot].value != nil {
-            if slots[slot].hash == hash { return slot }
-            slot = (slot + 1) & mask
-        }
-        return nil
-    }
-
-    /// Not of an empty table.
-    private func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> shift) }
-
-    /// Where a look-up of what is not there ends.
-    private func vacantSlot(for hash: UInt64) -> Int {
-        let mask = slots.count - 1
-        var slot = home(of: hash)
-        while slots[slot].value != nil { slot = (slot + 1) & mask }
-        return slot
-    }
-
-    /// Whether the hash of a value that is not resident is here, and then takes it away; else
-    /// leaves it.
-    private mutating func takeHash(_ hash: UInt64) -> Bool {
-        if slots.isEmpty { return false }
-        let slot = vacantSlot(for: hash)
-        let isHere = slots[slot].hash == hash && hash != 0
-        slots[slot].hash = isHere ? 0 : hash
-        return isHere
-    }
-
-    private mutating func leaveHash(_ hash: UInt64) { slots[vacantSlot(for: hash)].hash = hash }
-
-    /// Empties a slot and moves back what linear probing had pushed past it.
-    private mutating func unlink(_ slot: Int) {
-        let mask = slots.count - 1
-        var hole = slot
-        var next = (hole + 1) & mask
-        while slots[next].value != nil {
-            let home = home(of: slots[next].hash)
-            if (next - home) & mask >= (next - hole) & mask {
-                slots.swapAt(hole, next)
-                hole = next
-            }
-            next = (next + 1) & mask
-        }
-        slots[hole] = Slot()
-    }
-
-    private mutating func growSlots() {
-        let count = max(32, slots.count * 2)
-        // One by one, and swapped: each copy of a slot counts a reference, while readers wait.
-        var old = [Slot](unsafeUninitializedCapacity: count) { slots, initializedCount in
-            for index in 0..<count { slots.initializeElement(at: index, to: Slot()) }
-            initializedCount = count
-        }
-        swap(&old, &slots)
-        shift = UInt64(64 - count.trailingZeroBitCount)
-        for index in old.indices where old[index].value != nil {
-            swap(&old[index], &slots[vacantSlot(for: old[index].hash)])
-        }
-    }
-}
-
-/// A first-in, first-out queue of tickets.
-private struct TicketQueue {
-    struct Ticket {
-        var hash: UInt64
-        var number: UInt64
-    }
-
-    private var tickets: [Ticket] = []
-    private var head = 0
-
-    var isEmpty: Bool { head == tickets.count }
-    var count: Int { tickets.count - head }
-
-    mutating func append(_ hash: UInt64, _ number: UInt64) {
-        tickets.append(Ticket(hash: hash, number: number))
-    }
-
-    mutating func popFirst() -> Ticket? {
-        guard head < tickets.count else { return nil }
-        defer {
-            head += 1
-            if head > 64 && head * 2 > tickets.count {
-                tickets.removeFirst(head)
-                head = 0
-            }
-        }
-        return tickets[head]
     }
 }

@@ -10,7 +10,7 @@ import RoostSnapshot
 ///   older than its dictionary's entry in `clears` is gone.
 /// - `residents` holds only values that are the newest visible ones of their keys.
 /// - `epoch` counts the changes of `snapshots`.
-struct ShardState {
+struct ShardState: ~Copyable {
     var active = LogTable()
     /// What is being written to a snapshot.
     var frozen: LogTable?

@@ -1,13 +1,13 @@
 import RoostFormat
 
-/// A part of a log table's slots: memory that begins with how many are taken and how many of a
+/// A part of a table's slots: memory that begins with how many are taken and how many of a
 /// hash's high bits all keys in it have in common.
 ///
 /// A pointer: who made it deallocates it.
 struct SlotBucket {
     struct Slot {
         var hash: UInt64 = 0
-        /// Of an operation; zero where the slot is empty.
+        /// Of an operation or a value; zero where the slot has none.
         var location: UInt = 0
     }
 

@@ -1,4 +1,4 @@
-/// The slots of a log table, by extendible hashing (Fagin, Nievergelt, Pippenger, Strong:
+/// The slots of a shard's table, by extendible hashing (Fagin, Nievergelt, Pippenger, Strong:
 /// "Extendible hashing", ACM TODS 4(3), 1979): a hash's high bits tell an entry, the entry a bucket.
 /// Writers and readers of a shard wait while its table grows, so it grows by a bucket at a time.
 ///
@@ -7,8 +7,9 @@
 /// - All buckets have `bucketCapacity` slots. Only one that is alone may have fewer than
 ///   `fullBucketCapacity`.
 ///
-/// `@unchecked Sendable`: the memory is written only by the one `LogTable` that holds the only
-/// reference, as `insert` checks before it writes; a table that is shared is copied first. So as
+/// `@unchecked Sendable`: the memory is written only by the one table that holds the only
+/// reference: `LogTable` checks before it writes, and is copied first where it is shared;
+/// `ResidentTable` is never copied. So as
 /// long as two threads can see the memory nobody writes to it.
 final class SlotDirectory: @unchecked Sendable {
     let bucketCapacity: Int
@@ -52,10 +53,6 @@ final class SlotDirectory: @unchecked Sendable {
 
     @inline(__always)
     var mask: Int { bucketCapacity - 1 }
-
-    /// How many slots of a bucket may be taken.
-    @inline(__always)
-    var bucketLimit: Int { bucketCapacity / 8 * 5 }
 
     /// As if all entries had a bucket of their own.
     var capacity: Int { bucketCapacity << depth }

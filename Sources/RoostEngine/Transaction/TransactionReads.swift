@@ -82,7 +82,7 @@ final class ShardReads: Sendable {
     ///
     /// Once the table that the view began on was frozen, what changed is not known any more key
     /// by key, and counts as changed: the transaction runs again.
-    func areCurrent(in state: ShardState) -> Bool {
+    func areCurrent(in state: borrowing ShardState) -> Bool {
         guard state.layers.isOnActiveTable(view.id),
             dictionaries.allSatisfy({ state.clears[$0] == part.clears[$0] })
         else { return false }
