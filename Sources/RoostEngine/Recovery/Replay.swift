@@ -4,25 +4,21 @@ import RoostLog
 
 /// Makes the tables of the shards from the operations of replayed frames.
 ///
-/// - `pending` is a ring: an operation enters its table some operations after it was read, when the
-///   slot that was asked for has come, and the operation is still in the cache.
+/// - `batch` is what was read and is not on its way into a table yet.
+/// - The tables are here until there is a filler, which there is for long logs only.
 struct Replay {
-    private struct Pending {
-        var location: UInt = 0
-        var hash: UInt64 = 0
-        var sequence: UInt64 = 0
-    }
-
     private let hashSeed: HashSeed
     private var tables: [LogTable]
-    private var pending = Array(repeating: Pending(), count: pendingCount)
-    private var next = 0
+    private var filler: TableFiller?
+    private var batch: [ReplayedOperation] = []
     private var clears: [(prefix: [UInt8], sequence: UInt64)] = []
     private var regions: [MappedRegion] = []
     private(set) var operationCount = 0
     private(set) var sizeBytes: UInt64 = 0
 
-    private static let pendingCount = 32
+    private static let batchCount = 1024
+    /// A thread takes as long to begin as some thousand operations take.
+    private static let operationCountBeforeFiller = 32 * batchCount
 
     init(shardCount: Int, hashSeed: HashSeed) {
         self.hashSeed = hashSeed
@@ -30,7 +26,10 @@ struct Replay {
     }
 
     mutating func add(_ frame: Frame.View, _ reader: LogReader) throws {
-        if regions.last !== reader.region { regions.append(reader.region) }
+        if regions.last !== reader.region {
+            regions.append(reader.region)
+            filler?.hold(reader.region)
+        }
         sizeBytes += UInt64(frame.sizeBytes)
         let sequence = frame.sequence
         let isWhole = frame.forEachOperation { operation in
@@ -51,25 +50,38 @@ struct Replay {
 
     @inline(__always)
     private mutating func enter(_ operation: Operation, _ sequence: UInt64) {
-        let hash = hashSeed.hash(operation.key)
-        tables[shardIndex(of: hash, shardCount: tables.count)].prefetchSlot(hash)
-        settle(pending[next])
-        pending[next] = Pending(location: operation.location, hash: hash, sequence: sequence)
-        next = (next + 1) & (Self.pendingCount - 1)
+        batch.append(
+            ReplayedOperation(
+                location: operation.location, hash: hashSeed.hash(operation.key),
+                sequence: sequence))
+        if batch.count == Self.batchCount { passOn() }
     }
 
-    @inline(__always)
-    private mutating func settle(_ entry: Pending) {
-        guard entry.location != 0 else { return }
-        tables[shardIndex(of: entry.hash, shardCount: tables.count)].insert(
-            Operation(location: entry.location), hash: entry.hash, sequence: entry.sequence)
+    @inline(never)
+    private mutating func passOn() {
+        if filler == nil, operationCount > Self.operationCountBeforeFiller { beginFiller() }
+        if let filler {
+            filler.add(batch)
+            batch = []
+            batch.reserveCapacity(Self.batchCount)
+        } else {
+            ReplayedOperation.enter(batch, into: &tables)
+            batch.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private mutating func beginFiller() {
+        var taken: [LogTable] = []
+        swap(&taken, &tables)
+        let filler = TableFiller(taken)
+        for region in regions { filler.hold(region) }
+        self.filler = filler
     }
 
     /// Gives the shards what was replayed; to be called once, at the end.
     mutating func apply(to shards: [Shard]) {
-        for offset in 0..<Self.pendingCount {
-            settle(pending[(next + offset) & (Self.pendingCount - 1)])
-        }
+        passOn()
+        if let filler { tables = filler.finish() }
         for (shard, var table) in zip(shards, tables) {
             for clear in clears { shard.replayClear(clear.prefix, sequence: clear.sequence) }
             for region in regions { table.hold(region) }
