@@ -133,6 +133,7 @@ package final class Engine: Sendable {
         var failure: (any Error)?
         do {
             if let log, let syncer, condition.poison == nil {
+                log.stopAppending()
                 try await syncer.sync(through: log.lastSequence)
                 try await compactor.seal()
             } else {

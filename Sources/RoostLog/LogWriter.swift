@@ -39,7 +39,10 @@ package final class LogWriter: Sendable {
         var totalBytes: UInt64 = 0
         /// The offset from which more of the current segment is to be made ready for writing.
         var prefaultOffset: Int
+        /// Takes no more frames.
         var isClosed = false
+        /// Sealed, or never to be.
+        var isEnded = false
         /// Why a frame is broken that was only partly written; the log is then closed, as what
         /// was written behind it could never be replayed.
         var failure: RoostError?
@@ -242,6 +245,7 @@ package final class LogWriter: Sendable {
                 file: state.segment.file.path, cause: error)
             state.failure = failure
             state.isClosed = true
+            state.isEnded = true
             throw failure
         }
     }
@@ -256,15 +260,23 @@ package final class LogWriter: Sendable {
         state.offset += Self.sealSizeBytes
     }
 
+    /// Takes no more frames: what is synced from here on is all that there will be. A frame that
+    /// came between the last sync and the seal could have begun a segment whose name is not on
+    /// disk, and what closes the log would say that it is.
+    package func stopAppending() {
+        state.withLock { $0.isClosed = true }
+    }
+
     /// Seals the log and gives back what was preallocated and not used; a segment that holds no
-    /// batch goes whole, so that openings that write nothing leave nothing. The log must have
-    /// been synced; blocks.
+    /// batch goes whole, so that openings that write nothing leave nothing. Appending must have
+    /// been stopped, and the log synced since; blocks.
     package func close() throws {
         let ending = try state.withLock { state -> (LogSegment, Int, LogSegment?)? in
-            if state.isClosed { return nil }
+            precondition(state.isClosed, "the log may still grow")
+            if state.isEnded { return nil }
             let isUsed = state.offset > SegmentHeader.sizeBytes
             if isUsed { try appendSeal(&state) }
-            state.isClosed = true
+            state.isEnded = true
             defer { state.standby = nil }
             return (state.segment, isUsed ? state.offset : 0, state.standby)
         }
@@ -280,6 +292,9 @@ package final class LogWriter: Sendable {
 
     /// Stops appending without touching the files, as after a failed sync.
     package func abandon() {
-        state.withLock { $0.isClosed = true }
+        state.withLock { state in
+            state.isClosed = true
+            state.isEnded = true
+        }
     }
 }

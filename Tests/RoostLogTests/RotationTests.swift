@@ -37,6 +37,7 @@ import Testing
             #expect(
                 try SampleRecovery(at: path, fileSystem: fileSystem, cuts: false).payloads
                     == payloads)
+            log.writer.stopAppending()
             try await log.syncer.sync()
             try log.writer.close()
             let found = try SampleRecovery(at: path, fileSystem: fileSystem, durableSequence: 200)
@@ -98,6 +99,7 @@ import Testing
             let log = try SampleLog(at: path, sizeBytes: 65_536)
             try log.append([1, 2, 3])
             try await log.syncer.prepareStandby()
+            log.writer.stopAppending()
             try await log.syncer.sync()
             try log.writer.close()
             try log.writer.close()
@@ -105,6 +107,26 @@ import Testing
             #expect(try readBytes(segmentPath(path, 1)).count == 64 + 32 + 24)
             #expect { try log.append([1]) } throws: { ($0 as? RoostError)?.code == .closed }
             #expect { _ = try log.writer.rotate() } throws: { ($0 as? RoostError)?.code == .closed }
+        }
+    }
+
+    @Test func aLogThatIsAboutToBeClosedTakesNoMoreFrames() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 65_536)
+            try log.append([1, 2, 3])
+            log.writer.stopAppending()
+            // Large enough for a segment of its own.
+            for payload in [[4], [UInt8](repeating: 5, count: 70_000)] {
+                #expect { try log.append(payload) } throws: {
+                    ($0 as? RoostError)?.code == .closed
+                }
+            }
+            #expect(log.writer.lastSequence == 1)
+            try await log.syncer.sync()
+            try log.writer.close()
+            #expect(try fileNames(in: path, prefix: "log") == [FileName.segment(1).text])
+            let found = try SampleRecovery(at: path)
+            #expect(found.payloads == [[1, 2, 3]])
         }
     }
 
