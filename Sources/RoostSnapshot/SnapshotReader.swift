@@ -33,11 +33,10 @@ package final class SnapshotReader: Sendable {
     package init(number: UInt64, in directory: any Directory) throws {
         let file = try directory.openFile(FileName.snapshot(number).text, writable: false)
         path = file.path
-        let sizeBytes = try file.sizeBytes()
-        region = try file.contents(sizeBytes: Int(sizeBytes))
+        region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
         // Look-ups jump about.
         region.expectRandomReads()
-        switch try Self.readEnds(of: file, sizeBytes: sizeBytes) {
+        switch try Self.readEnds(of: file, region.bytes) {
         case .valid(let footer): self.footer = footer
         case .unsupported(let version):
             throw RoostError(
@@ -63,13 +62,12 @@ package final class SnapshotReader: Sendable {
     /// Reads the header and the footer by calls: a page that is only opened for them would cost an
     /// opening a fault for each of the two.
     private static func readEnds(
-        of file: any File, sizeBytes: UInt64
+        of file: any File, _ contents: UnsafeRawBufferPointer
     ) throws -> SnapshotFooter.Reading {
         let headerSizeBytes = SnapshotFooter.headerSizeBytes
         let count = headerSizeBytes + SnapshotFooter.sizeBytes
-        guard sizeBytes >= UInt64(count) else {
-            return .damaged("the file is too short to be a snapshot")
-        }
+        guard contents.count >= count else { return SnapshotFooter.read(contents) }
+        let sizeBytes = UInt64(contents.count)
         return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { bytes in
             let header = UnsafeMutableRawBufferPointer(rebasing: bytes[..<headerSizeBytes])
             let footer = UnsafeMutableRawBufferPointer(rebasing: bytes[headerSizeBytes...])

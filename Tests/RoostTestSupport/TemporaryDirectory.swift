@@ -17,17 +17,34 @@ package func withTemporaryDirectory<Result>(
     }
 }
 
-/// Copies a directory of files, as a crash at this moment would leave it: what an open mapping
-/// has written is in the copy, what a process only holds in memory is not.
+/// Copies a workspace's directory, as a crash at this moment would leave it: what an open mapping
+/// has written is in the copy, what a process only holds in memory is not. Nobody writes meanwhile;
+/// a compaction may run, and is then outwaited.
 package func copyDirectory(_ source: String, to target: String) throws {
+    for _ in 0..<1000 where try copiedAtOneMoment(source, to: target) { return }
+    throw CopyError.neverAtRest(source)
+}
+
+package enum CopyError: Error { case neverAtRest(String) }
+
+/// Whether the copy is of one moment: no file went or came, no manifest replaced another.
+private func copiedAtOneMoment(_ source: String, to target: String) throws -> Bool {
     let manager = FileManager.default
+    func state() throws -> (names: Set<String>, manifest: Data?) {
+        let names = Set(try manager.contentsOfDirectory(atPath: source))
+        return (names, manager.contents(atPath: "\(source)/MANIFEST"))
+    }
     if manager.fileExists(atPath: target) { try manager.removeItem(atPath: target) }
     try manager.createDirectory(atPath: target, withIntermediateDirectories: true)
-    for name in try manager.contentsOfDirectory(atPath: source) {
-        // A running compaction may remove a file between the two calls; then it was not needed,
-        // unless the manifest copied before still names it, so copy only what stands still.
-        try manager.copyItem(atPath: "\(source)/\(name)", toPath: "\(target)/\(name)")
+    let before = try state()
+    for name in before.names {
+        do {
+            try manager.copyItem(atPath: "\(source)/\(name)", toPath: "\(target)/\(name)")
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            return false
+        }
     }
+    return try state() == before
 }
 
 /// Every file's name and content.

@@ -147,8 +147,6 @@ private struct ModelRun {
         let old = workspace
         // What was only enqueued need not survive.
         try await old.synchronize()
-        // A compaction in the background must not change the directory during the copy.
-        _ = try await old.verify()
         let source = directory
         generation += 1
         try copyDirectory(source, to: directory)

@@ -1,16 +1,6 @@
 import RoostIO
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#else
-    import Glibc
-#endif
-
 /// Memory for full buckets, ready to be written to, of all tables of the process.
 ///
 /// A writer that needs a bucket holds its shard, and must not wait for the kernel to clear pages.
@@ -34,7 +24,7 @@ final class BucketPool: Sendable {
     private let state = Mutex(State())
     private let thread = WorkerThread(name: "roost-memory")
 
-    private static let chunkSizeBytes = 2 << 20
+    private static let chunkSizeBytes = LargePages.sizeBytes
     private static let bucketSizeBytes = SlotBucket.sizeBytes(
         capacity: SlotDirectory.fullBucketCapacity)
     private static let bucketsInChunk = chunkSizeBytes / bucketSizeBytes
@@ -70,7 +60,8 @@ final class BucketPool: Sendable {
     }
 
     private func fill() {
-        let chunk = Self.mapChunk()
+        // Where there is no memory, who takes none allocates it.
+        let chunk = LargePages.map(sizeBytes: Self.chunkSizeBytes).map { UInt(bitPattern: $0) }
         state.withLock { state in
             state.isFilling = false
             guard let chunk else { return }
@@ -78,24 +69,6 @@ final class BucketPool: Sendable {
                 state.free.append(chunk + UInt(index * Self.bucketSizeBytes))
             }
         }
-    }
-
-    /// A chunk whose pages are there; `nil` where there is no memory, as who takes none allocates it.
-    private static func mapChunk() -> UInt? {
-        let mapped = mmap(
-            nil, 2 * chunkSizeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        guard let mapped, mapped != MAP_FAILED else { return nil }
-        let chunk = mapped.alignedUp(toMultipleOf: chunkSizeBytes)
-        // What is left of twice a chunk before and behind it.
-        let before = chunk - mapped
-        if before > 0 { munmap(mapped, before) }
-        munmap(chunk + chunkSizeBytes, chunkSizeBytes - before)
-        #if os(Linux)
-            // A hint: without it the pages are small.
-            madvise(chunk, chunkSizeBytes, MADV_HUGEPAGE)
-        #endif
-        chunk.initializeMemory(as: UInt8.self, repeating: 0, count: chunkSizeBytes)
-        return UInt(bitPattern: chunk)
     }
 
     // MARK: Giving back
@@ -115,7 +88,8 @@ final class BucketPool: Sendable {
                 return (chunks, isDone)
             }
             for chunk in chunks {
-                munmap(UnsafeMutableRawPointer(bitPattern: chunk), Self.chunkSizeBytes)
+                let memory = UnsafeMutableRawPointer(bitPattern: chunk).unsafelyUnwrapped
+                LargePages.unmap(memory, sizeBytes: Self.chunkSizeBytes)
             }
             if isDone { return }
         }

@@ -42,10 +42,7 @@ struct LogTable: Sendable {
 
     /// Brings the slot where `hash` will be looked for into the cache.
     @inline(__always)
-    func prefetchSlot(_ hash: UInt64) {
-        let home = SlotBucket.home(of: hash, mask: slots.mask)
-        prefetch(UnsafeRawPointer(slots.bucket(of: hash).slots + home))
-    }
+    func prefetchSlot(_ hash: UInt64) { slots.prefetchSlot(hash) }
 
     /// The newest operation on `key`, or `nil`.
     @inline(__always)

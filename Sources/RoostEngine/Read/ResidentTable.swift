@@ -44,10 +44,7 @@ struct ResidentTable: ~Copyable {
     func value(in slot: Slot) -> Resident { Self.unmanaged(slot.pointee).takeUnretainedValue() }
 
     @inline(__always)
-    func prefetchSlot(_ hash: UInt64) {
-        let home = SlotBucket.home(of: hash, mask: slots.mask)
-        prefetch(UnsafeRawPointer(slots.bucket(of: hash).slots + home))
-    }
+    func prefetchSlot(_ hash: UInt64) { slots.prefetchSlot(hash) }
 
     /// Where a look-up of what is not there ends.
     private func vacantSlot(for hash: UInt64) -> Slot {

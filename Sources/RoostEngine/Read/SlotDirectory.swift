@@ -1,3 +1,5 @@
+import RoostFormat
+
 /// The slots of a shard's table, by extendible hashing (Fagin, Nievergelt, Pippenger, Strong:
 /// "Extendible hashing", ACM TODS 4(3), 1979): a hash's high bits tell an entry, the entry a bucket.
 /// Writers and readers of a shard wait while its table grows, so it grows by a bucket at a time.
@@ -70,9 +72,19 @@ final class SlotDirectory: @unchecked Sendable {
     func bucket(of hash: UInt64) -> SlotBucket { entries[entry(of: hash)] }
 
     @inline(__always)
-    private func entry(of hash: UInt64) -> Int {
+    private func entry(of hash: UInt64) -> Int { Self.firstBits(of: hash, count: depth) }
+
+    @inline(__always)
+    private static func firstBits(of hash: UInt64, count: Int) -> Int {
         // In two steps: none of the bits is no step that the processor can make.
-        Int(truncatingIfNeeded: (hash &>> 1) &>> UInt64(63 - depth))
+        Int(truncatingIfNeeded: (hash &>> 1) &>> UInt64(63 - count))
+    }
+
+    /// Brings the slot where `hash` will be looked for into the cache.
+    @inline(__always)
+    func prefetchSlot(_ hash: UInt64) {
+        let home = SlotBucket.home(of: hash, mask: mask)
+        prefetch(UnsafeRawPointer(bucket(of: hash).slots + home))
     }
 
     // MARK: Growing
@@ -147,8 +159,7 @@ final class SlotDirectory: @unchecked Sendable {
         index &= ~(entriesOfBucket(at: index) - 1)
         while index < end {
             for slot in entries[index].all(capacity: bucketCapacity)
-            where slot.location != 0 && (slot.hash &>> 1) &>> UInt64(63 - bitCount) == UInt64(part)
-            {
+            where slot.location != 0 && Self.firstBits(of: slot.hash, count: bitCount) == part {
                 body(slot)
             }
             index += entriesOfBucket(at: index)
