@@ -12,6 +12,25 @@ package protocol Storage: AnyObject, Sendable {
     func append(
         payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
     ) throws -> LogWriter.Appended
+
+    /// As above, of a payload that is laid out already.
+    func append(_ payload: UnsafeRawBufferPointer, isAwaited: Bool) throws -> LogWriter.Appended
+}
+
+extension Storage {
+    package func append(
+        _ payload: UnsafeRawBufferPointer, isAwaited: Bool
+    ) throws -> LogWriter.Appended {
+        try append(payloadCount: payload.count, isAwaited: isAwaited) { target in
+            guard let base = payload.baseAddress else { return }
+            target.copyMemory(from: base, byteCount: payload.count)
+        }
+    }
+
+    /// Appends a batch that is laid out already.
+    func append(_ batch: EncodedBatch, isAwaited: Bool) throws -> LogWriter.Appended {
+        try batch.withPayload { try append($0, isAwaited: isAwaited) }
+    }
 }
 
 extension LogWriter: Storage {
@@ -19,5 +38,11 @@ extension LogWriter: Storage {
         payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
     ) throws -> LogWriter.Appended {
         try append(payloadCount: payloadCount, flags: isAwaited ? .synced : .none, fill: fill)
+    }
+
+    package func append(
+        _ payload: UnsafeRawBufferPointer, isAwaited: Bool
+    ) throws -> LogWriter.Appended {
+        try append(payload, flags: isAwaited ? .synced : .none)
     }
 }

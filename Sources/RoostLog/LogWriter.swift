@@ -59,13 +59,16 @@ package final class LogWriter: Sendable {
     private let workspace: WorkspaceIdentifier
     /// Of the segments behind the first.
     let minimumSegmentSizeBytes: Int
+    /// A payload of this size or more, which waits for a sync, is written by a call.
+    private let leastCallSizeBytes: Int
     private let durable: Atomic<UInt64>
 
     /// Begins segment `number` behind `lastSequence`.
     package init(
         directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
         sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
-        minimumSegmentSizeBytes: Int = 1 << 20, earlierFiles: [any File] = [],
+        minimumSegmentSizeBytes: Int = 1 << 20, leastCallSizeBytes: Int = 8 << 10,
+        earlierFiles: [any File] = [],
         history: LogHistory = .init(),
         prefaulter: LogPrefaulter? = nil
     ) throws {
@@ -75,6 +78,7 @@ package final class LogWriter: Sendable {
         self.prefaulter = prefaulter
         self.workspace = workspace
         self.minimumSegmentSizeBytes = minimumSegmentSizeBytes
+        self.leastCallSizeBytes = leastCallSizeBytes
         durable = Atomic(durableSequence)
         let header = SegmentHeader(
             number: number, firstSequence: lastSequence + 1, durableSequence: durableSequence,
@@ -111,29 +115,67 @@ package final class LogWriter: Sendable {
         payloadCount: Int, flags: Frame.Flags, fill: (UnsafeMutableRawPointer) -> Void
     ) throws -> Appended {
         try state.withLock { state in
-            let size = Frame.sizeBytes(payloadCount: payloadCount)
-            if size > state.segment.sizeBytes - Self.sealSizeBytes - state.offset || state.isClosed
-            {
-                try makeRoom(size, &state)
-            }
-            let start = state.segment.region.base + state.offset
+            let start = try frameStart(payloadCount, &state)
             fill(start + Frame.headerSizeBytes)
-            let sequence = state.lastSequence + 1
-            Frame.finish(
-                at: start, payloadCount: payloadCount, sequence: sequence,
-                durableSequence: durable.load(ordering: .relaxed), flags: flags, seed: state.seed)
-            if !state.segment.isMapped {
-                try writing(&state) { try $0.segment.persist(offset: $0.offset, count: size) }
-            }
-            state.offset += size
-            state.lastSequence = sequence
-            state.totalBytes += UInt64(size)
-            // Who waits for syncs waits for what is ready and empty too.
-            if state.offset >= state.prefaultOffset, flags != .synced { prefault(&state) }
-            return Appended(
-                sequence: sequence, location: UInt(bitPattern: start),
-                region: state.segment.region, totalBytes: state.totalBytes)
+            return try finishFrame(start, payloadCount, flags, &state)
         }
+    }
+
+    /// As above, of a payload that is laid out already.
+    package func append(
+        _ payload: UnsafeRawBufferPointer, flags: Frame.Flags
+    ) throws -> Appended {
+        try state.withLock { state in
+            let start = try frameStart(payload.count, &state)
+            // Who waits for a sync finds no pages made ready, and the kernel clears and finds each
+            // page sooner in one call than in a fault for each.
+            if flags == .synced, payload.count >= leastCallSizeBytes, state.segment.isMapped {
+                try writing(&state) { state in
+                    try state.segment.file.write(
+                        payload, at: UInt64(state.offset + Frame.headerSizeBytes))
+                }
+            } else if let base = payload.baseAddress {
+                let target = start + Frame.headerSizeBytes
+                target.copyMemory(from: base, byteCount: payload.count)
+            }
+            return try finishFrame(start, payload.count, flags, &state)
+        }
+    }
+
+    /// Where the next frame begins, in a segment that has room for it.
+    @inline(__always)
+    private func frameStart(
+        _ payloadCount: Int, _ state: inout State
+    ) throws -> UnsafeMutableRawPointer {
+        let size = Frame.sizeBytes(payloadCount: payloadCount)
+        if size > state.segment.sizeBytes - Self.sealSizeBytes - state.offset || state.isClosed {
+            try makeRoom(size, &state)
+        }
+        return state.segment.region.base + state.offset
+    }
+
+    /// Completes the frame whose payload is in place.
+    @inline(__always)
+    private func finishFrame(
+        _ start: UnsafeMutableRawPointer, _ payloadCount: Int, _ flags: Frame.Flags,
+        _ state: inout State
+    ) throws -> Appended {
+        let size = Frame.sizeBytes(payloadCount: payloadCount)
+        let sequence = state.lastSequence + 1
+        Frame.finish(
+            at: start, payloadCount: payloadCount, sequence: sequence,
+            durableSequence: durable.load(ordering: .relaxed), flags: flags, seed: state.seed)
+        if !state.segment.isMapped {
+            try writing(&state) { try $0.segment.persist(offset: $0.offset, count: size) }
+        }
+        state.offset += size
+        state.lastSequence = sequence
+        state.totalBytes += UInt64(size)
+        // Who waits for syncs waits for what is ready and empty too.
+        if state.offset >= state.prefaultOffset, flags != .synced { prefault(&state) }
+        return Appended(
+            sequence: sequence, location: UInt(bitPattern: start),
+            region: state.segment.region, totalBytes: state.totalBytes)
     }
 
     /// Ends the current segment and begins the next; returns the new segment's number and the

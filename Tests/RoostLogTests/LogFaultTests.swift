@@ -20,7 +20,7 @@ import Testing
                 for number in 0..<24 {
                     let payload = [UInt8](repeating: UInt8(number), count: 100 + 450 * (number % 3))
                     do {
-                        try log.append(payload)
+                        try log.append(payload, isAwaited: number % 2 == 0)
                         acknowledged.append(payload)
                     } catch { #expect(error is RoostError) }
                     if number % 5 == 0 { do { try await log.syncer.prepareStandby() } catch {} }
@@ -33,6 +33,27 @@ import Testing
             if isDone { return }
         }
         Issue.record("the log makes more calls than were tried")
+    }
+
+    /// Behind half a payload nothing could be found again.
+    @Test func whereALargePayloadCannotBeWrittenNothingFollows() async throws {
+        try await withTemporaryDirectory { path in
+            let plan = FaultPlan(isCrash: false)
+            let log = try SampleLog(at: path, fileSystem: plan.fileSystem())
+            let large = [UInt8](repeating: 7, count: SampleLog.leastCallSizeBytes)
+            try log.append(large, isAwaited: true)
+            try log.append(large)
+            plan.failNext()
+            for _ in 0..<2 {
+                #expect {
+                    try log.append(large, isAwaited: true)
+                } throws: {
+                    ($0 as? RoostError)?.code == .poisoned
+                }
+            }
+            let found = try SampleRecovery(at: path)
+            #expect(found.payloads == [large, large])
+        }
     }
 
     @Test func afterAFailedSyncNothingIsReportedDurable() async throws {

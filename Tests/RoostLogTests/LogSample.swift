@@ -5,6 +5,7 @@ import RoostLog
 /// A log in a directory as the engine keeps one, without the engine.
 struct SampleLog {
     static let workspace = WorkspaceIdentifier(first: 11, second: 22)
+    static let leastCallSizeBytes = 500
 
     let directory: any Directory
     let writer: LogWriter
@@ -21,6 +22,7 @@ struct SampleLog {
             number: (recovered?.highestNumber ?? 0) + 1, sizeBytes: sizeBytes,
             lastSequence: recovered?.lastSequence ?? 0,
             durableSequence: recovered?.durableSequence ?? 0,
+            leastCallSizeBytes: Self.leastCallSizeBytes,
             earlierFiles: recovered?.readers.map(\.file) ?? [])
         syncer = LogSyncer(log: writer, thread: WorkerThread(name: "test-sync")) { _ in }
     }
@@ -28,13 +30,7 @@ struct SampleLog {
     /// Appends one frame whose payload is `bytes`.
     @discardableResult
     func append(_ bytes: [UInt8], isAwaited: Bool = false) throws -> LogWriter.Appended {
-        try bytes.withUnsafeBytes { bytes in
-            try writer.append(payloadCount: bytes.count, flags: isAwaited ? .synced : []) {
-                target in
-                guard let base = bytes.baseAddress else { return }
-                target.copyMemory(from: base, byteCount: bytes.count)
-            }
-        }
+        try bytes.withUnsafeBytes { try writer.append($0, flags: isAwaited ? .synced : []) }
     }
 }
 

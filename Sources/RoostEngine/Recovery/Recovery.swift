@@ -102,7 +102,7 @@ private actor BlockingOpening {
         if writable {
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)
-            try startLog(&parts, recovered, segmentSizeBytes: configuration.segmentSizeBytes)
+            try startLog(&parts, recovered, configuration)
         }
         parts.shards = shards(of: parts, snapshots, configuration)
         replay.apply(to: parts.shards)
@@ -235,7 +235,8 @@ private actor BlockingOpening {
 
     /// Begins a new segment: an old one is never appended to.
     private func startLog(
-        _ parts: inout Recovery.Parts, _ recovered: LogRecovery, segmentSizeBytes: Int
+        _ parts: inout Recovery.Parts, _ recovered: LogRecovery,
+        _ configuration: EngineConfiguration
     ) throws {
         let kept = recovered.readers.map(\.file)
         var durable = recovered.durableSequence
@@ -247,13 +248,14 @@ private actor BlockingOpening {
             durable = recovered.lastSequence
         }
         let tail = Int(min(parts.tailSizeBytes, UInt64(LogWriter.largestSegmentSizeBytes)))
-        var size = segmentSizeBytes
+        var size = configuration.segmentSizeBytes
         while size < tail { size *= 2 }
         let log = try LogWriter(
             directory: parts.directory, workspace: parts.manifest.workspace,
             number: recovered.highestNumber + 1, sizeBytes: size,
             lastSequence: recovered.lastSequence, durableSequence: durable,
-            minimumSegmentSizeBytes: segmentSizeBytes,
+            minimumSegmentSizeBytes: configuration.segmentSizeBytes,
+            leastCallSizeBytes: configuration.leastCallSizeBytes,
             // Also where all batches are on disk: a seal, or the header of a segment without a
             // frame, may not be, and half of one before synced batches would look like damage.
             earlierFiles: kept, history: LogHistory(recovered),

@@ -1,18 +1,6 @@
 import RoostFormat
 import RoostLog
 
-extension Storage {
-    /// Appends a batch that is laid out already.
-    func append(_ batch: EncodedBatch, isAwaited: Bool) throws -> LogWriter.Appended {
-        try batch.withPayload { bytes in
-            try append(payloadCount: bytes.count, isAwaited: isAwaited) { target in
-                guard let base = bytes.baseAddress else { return }
-                target.copyMemory(from: base, byteCount: bytes.count)
-            }
-        }
-    }
-}
-
 extension ShardState {
     private static let slotsAhead = 12
 
