@@ -46,6 +46,13 @@ struct ResidentTable: ~Copyable {
     @inline(__always)
     func prefetchSlot(_ hash: UInt64) { slots.prefetchSlot(hash) }
 
+    /// Brings the value of the key with `hash` into the cache, where there is one.
+    @inline(__always)
+    func prefetchValue(_ hash: UInt64) {
+        guard let slot = slot(of: hash) else { return }
+        prefetch(UnsafeRawPointer(bitPattern: slot.pointee.location).unsafelyUnwrapped)
+    }
+
     /// Where a look-up of what is not there ends.
     private func vacantSlot(for hash: UInt64) -> Slot {
         let mask = slots.mask

@@ -109,6 +109,12 @@ struct ResidentValues: ~Copyable {
         if count != 0 { table.prefetchSlot(hash) }
     }
 
+    /// Brings the value that `remove` would forget into the cache.
+    @inline(__always)
+    func prefetchValue(_ hash: UInt64) {
+        if count != 0 { table.prefetchValue(hash) }
+    }
+
     /// Forgets the value of a key, as every write of the key does.
     @inline(__always)
     mutating func remove(_ hash: UInt64) {
@@ -129,7 +135,10 @@ struct ResidentValues: ~Copyable {
         sizeBytes -= Int(value.costBytes)
         if !value.isInMain { smallBytes -= Int(value.costBytes) }
         table.remove(slot)
-        if small.count + main.count > 2 * count + 64 { dropVoidTickets() }
+        if small.count + main.count > 2 * count + 64 {
+            Self.dropVoidTickets(of: &small, in: table)
+            Self.dropVoidTickets(of: &main, in: table)
+        }
     }
 
     private mutating func evictOne() {
@@ -141,7 +150,8 @@ struct ResidentValues: ~Copyable {
     }
 
     private mutating func evictFromSmall() {
-        guard let ticket = small.popFirst(), let (slot, value) = holder(of: ticket) else { return }
+        guard let ticket = small.popFirst(), let (slot, value) = Self.holder(of: ticket, in: table)
+        else { return }
         if value.frequency > 0 {
             smallBytes -= Int(value.costBytes)
             value.isInMain = true
@@ -154,7 +164,8 @@ struct ResidentValues: ~Copyable {
     }
 
     private mutating func evictFromMain() {
-        guard let ticket = main.popFirst(), let (slot, value) = holder(of: ticket) else { return }
+        guard let ticket = main.popFirst(), let (slot, value) = Self.holder(of: ticket, in: table)
+        else { return }
         if value.frequency > 0 {
             value.frequency -= 1
             main.append(ticket)
@@ -164,8 +175,8 @@ struct ResidentValues: ~Copyable {
     }
 
     /// The value that a ticket is of; `nil` where it was removed.
-    private func holder(
-        of ticket: TicketQueue.Ticket
+    private static func holder(
+        of ticket: TicketQueue.Ticket, in table: borrowing ResidentTable
     ) -> (slot: ResidentTable.Slot, value: Resident)? {
         guard let slot = table.slot(of: ticket.hash) else { return nil }
         let value = table.value(in: slot)
@@ -175,10 +186,15 @@ struct ResidentValues: ~Copyable {
     /// Looks at some tickets, where the greater part is of removed values, and drops those. The
     /// others wait once more: to keep their places all would have to be looked at, and readers
     /// wait meanwhile.
-    private mutating func dropVoidTickets() {
-        for _ in 0..<2 {
-            if let ticket = small.popFirst(), holder(of: ticket) != nil { small.append(ticket) }
-            if let ticket = main.popFirst(), holder(of: ticket) != nil { main.append(ticket) }
+    private static func dropVoidTickets(
+        of queue: inout TicketQueue, in table: borrowing ResidentTable
+    ) {
+        // Their slots, and then their values, are far from each other: asked for together.
+        let count = queue.forEachFirst(16) { table.prefetchSlot($0.hash) }
+        _ = queue.forEachFirst(count) { table.prefetchValue($0.hash) }
+        for _ in 0..<count {
+            guard let ticket = queue.popFirst() else { return }
+            if holder(of: ticket, in: table) != nil { queue.append(ticket) }
         }
     }
 }

@@ -36,4 +36,12 @@ struct TicketQueue {
         }
         return ticket
     }
+    /// Calls `body` with the first tickets, `limit` of them at most and of one piece; returns how
+    /// many those are.
+    func forEachFirst(_ limit: Int, _ body: (Ticket) -> Void) -> Int {
+        guard let piece = pieces.first else { return 0 }
+        let end = min(head + limit, piece.count)
+        for index in head..<end { body(piece[index]) }
+        return end - head
+    }
 }

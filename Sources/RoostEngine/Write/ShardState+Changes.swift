@@ -3,6 +3,8 @@ import RoostLog
 
 extension ShardState {
     private static let slotsAhead = 12
+    /// Nearer, as a value is found by its slot.
+    private static let valuesAhead = 6
 
     /// Enters a batch's changes, in their order.
     mutating func apply(_ changes: [EncodedBatch.Change], frameLocation: UInt, sequence: UInt64) {
@@ -13,6 +15,8 @@ extension ShardState {
                 active.prefetchSlot(changes[ahead].hash)
                 residents.prefetchSlot(changes[ahead].hash)
             }
+            let valueAhead = index + Self.valuesAhead
+            if valueAhead < changes.count { residents.prefetchValue(changes[valueAhead].hash) }
             let change = changes[index]
             let operation = Operation(location: frameLocation + UInt(change.frameOffset))
             if layers.isNoting { layers.note(operation, hash: change.hash, in: active) }
