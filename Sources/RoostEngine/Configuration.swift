@@ -29,7 +29,7 @@ package struct EngineConfiguration: Sendable {
     /// How long the first log segment of an opening is, and the next ones at least.
     package var segmentSizeBytes = 1 << 20
     /// A batch of this size or more, which waits for a sync, is written to the log by a call.
-    package var leastCallSizeBytes = 8 << 10
+    package var minimumCallSizeBytes = 8 << 10
 
     /// What the time is, in milliseconds since 1970, for values that expire.
     package var wallClock: @Sendable () -> UInt64 = { WallTime.milliseconds }

@@ -60,14 +60,14 @@ package final class LogWriter: Sendable {
     /// Of the segments behind the first.
     let minimumSegmentSizeBytes: Int
     /// A payload of this size or more, which waits for a sync, is written by a call.
-    private let leastCallSizeBytes: Int
+    private let minimumCallSizeBytes: Int
     private let durable: Atomic<UInt64>
 
     /// Begins segment `number` behind `lastSequence`.
     package init(
         directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
         sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
-        minimumSegmentSizeBytes: Int = 1 << 20, leastCallSizeBytes: Int = 8 << 10,
+        minimumSegmentSizeBytes: Int = 1 << 20, minimumCallSizeBytes: Int,
         earlierFiles: [any File] = [],
         history: LogHistory = .init(),
         prefaulter: LogPrefaulter? = nil
@@ -78,7 +78,7 @@ package final class LogWriter: Sendable {
         self.prefaulter = prefaulter
         self.workspace = workspace
         self.minimumSegmentSizeBytes = minimumSegmentSizeBytes
-        self.leastCallSizeBytes = leastCallSizeBytes
+        self.minimumCallSizeBytes = minimumCallSizeBytes
         durable = Atomic(durableSequence)
         let header = SegmentHeader(
             number: number, firstSequence: lastSequence + 1, durableSequence: durableSequence,
@@ -121,7 +121,8 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// As above, of a payload that is laid out already.
+    /// As above, of a payload that is laid out already. Where it goes by a call and that fails, the
+    /// log takes nothing more.
     package func append(
         _ payload: UnsafeRawBufferPointer, flags: Frame.Flags
     ) throws -> Appended {
@@ -129,7 +130,7 @@ package final class LogWriter: Sendable {
             let start = try frameStart(payload.count, &state)
             // Who waits for a sync finds no pages made ready, and the kernel clears and finds each
             // page sooner in one call than in a fault for each.
-            if flags == .synced, payload.count >= leastCallSizeBytes, state.segment.isMapped {
+            if flags == .synced, payload.count >= minimumCallSizeBytes, state.segment.isMapped {
                 try writing(&state) { state in
                     try state.segment.file.write(
                         payload, at: UInt64(state.offset + Frame.headerSizeBytes))

@@ -69,7 +69,7 @@ package actor SimulationRun {
         // Short ones, so that a run rotates often, and reads few zeros: half of all time went into
         // those of 1 MiB. Each is twice as long as the one before.
         configuration.segmentSizeBytes = [4 << 10, 12 << 10, 48 << 10][random.below(3)]
-        configuration.leastCallSizeBytes = [64, 8 << 10][random.below(2)]
+        configuration.minimumCallSizeBytes = [64, 8 << 10][random.below(2)]
         configuration.compresses = random.once(in: 2)
         // Said here, as the usual count is the machine's.
         configuration.compactionThreadCount = [1, 2, 3][random.below(3)]

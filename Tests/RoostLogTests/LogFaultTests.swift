@@ -40,7 +40,7 @@ import Testing
         try await withTemporaryDirectory { path in
             let plan = FaultPlan(isCrash: false)
             let log = try SampleLog(at: path, fileSystem: plan.fileSystem())
-            let large = [UInt8](repeating: 7, count: SampleLog.leastCallSizeBytes)
+            let large = [UInt8](repeating: 7, count: SampleLog.minimumCallSizeBytes)
             try log.append(large, isAwaited: true)
             try log.append(large)
             plan.failNext()

@@ -5,7 +5,7 @@ import RoostLog
 /// A log in a directory as the engine keeps one, without the engine.
 struct SampleLog {
     static let workspace = WorkspaceIdentifier(first: 11, second: 22)
-    static let leastCallSizeBytes = 500
+    static let minimumCallSizeBytes = 500
 
     let directory: any Directory
     let writer: LogWriter
@@ -22,7 +22,7 @@ struct SampleLog {
             number: (recovered?.highestNumber ?? 0) + 1, sizeBytes: sizeBytes,
             lastSequence: recovered?.lastSequence ?? 0,
             durableSequence: recovered?.durableSequence ?? 0,
-            leastCallSizeBytes: Self.leastCallSizeBytes,
+            minimumCallSizeBytes: Self.minimumCallSizeBytes,
             earlierFiles: recovered?.readers.map(\.file) ?? [])
         syncer = LogSyncer(log: writer, thread: WorkerThread(name: "test-sync")) { _ in }
     }

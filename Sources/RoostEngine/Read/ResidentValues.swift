@@ -136,8 +136,8 @@ struct ResidentValues: ~Copyable {
         if !value.isInMain { smallBytes -= Int(value.costBytes) }
         table.remove(slot)
         if small.count + main.count > 2 * count + 64 {
-            Self.dropVoidTickets(of: &small, in: table)
-            Self.dropVoidTickets(of: &main, in: table)
+            small.dropVoidTickets(in: table)
+            main.dropVoidTickets(in: table)
         }
     }
 
@@ -150,7 +150,7 @@ struct ResidentValues: ~Copyable {
     }
 
     private mutating func evictFromSmall() {
-        guard let ticket = small.popFirst(), let (slot, value) = Self.holder(of: ticket, in: table)
+        guard let ticket = small.popFirst(), let (slot, value) = table.holder(of: ticket)
         else { return }
         if value.frequency > 0 {
             smallBytes -= Int(value.costBytes)
@@ -164,7 +164,7 @@ struct ResidentValues: ~Copyable {
     }
 
     private mutating func evictFromMain() {
-        guard let ticket = main.popFirst(), let (slot, value) = Self.holder(of: ticket, in: table)
+        guard let ticket = main.popFirst(), let (slot, value) = table.holder(of: ticket)
         else { return }
         if value.frequency > 0 {
             value.frequency -= 1
@@ -173,28 +173,29 @@ struct ResidentValues: ~Copyable {
             drop(slot)
         }
     }
+}
 
+extension ResidentTable {
     /// The value that a ticket is of; `nil` where it was removed.
-    private static func holder(
-        of ticket: TicketQueue.Ticket, in table: borrowing ResidentTable
-    ) -> (slot: ResidentTable.Slot, value: Resident)? {
-        guard let slot = table.slot(of: ticket.hash) else { return nil }
-        let value = table.value(in: slot)
+    fileprivate func holder(of ticket: TicketQueue.Ticket) -> (slot: Slot, value: Resident)? {
+        guard let slot = slot(of: ticket.hash) else { return nil }
+        let value = value(in: slot)
         return value.ticket == ticket.number ? (slot, value) : nil
     }
+}
+
+extension TicketQueue {
+    private static let lookedAtTogetherCount = 16
 
     /// Looks at some tickets, where the greater part is of removed values, and drops those. The
     /// others wait once more: to keep their places all would have to be looked at, and readers
     /// wait meanwhile.
-    private static func dropVoidTickets(
-        of queue: inout TicketQueue, in table: borrowing ResidentTable
-    ) {
+    fileprivate mutating func dropVoidTickets(in table: borrowing ResidentTable) {
         // Their slots, and then their values, are far from each other: asked for together.
-        let count = queue.forEachFirst(16) { table.prefetchSlot($0.hash) }
-        _ = queue.forEachFirst(count) { table.prefetchValue($0.hash) }
+        let count = forEachFirst(Self.lookedAtTogetherCount) { table.prefetchSlot($0.hash) }
+        _ = forEachFirst(count) { table.prefetchValue($0.hash) }
         for _ in 0..<count {
-            guard let ticket = queue.popFirst() else { return }
-            if holder(of: ticket, in: table) != nil { queue.append(ticket) }
+            if let ticket = popFirst(), table.holder(of: ticket) != nil { append(ticket) }
         }
     }
 }

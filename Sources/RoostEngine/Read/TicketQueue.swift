@@ -36,6 +36,7 @@ struct TicketQueue {
         }
         return ticket
     }
+
     /// Calls `body` with the first tickets, `limit` of them at most and of one piece; returns how
     /// many those are.
     func forEachFirst(_ limit: Int, _ body: (Ticket) -> Void) -> Int {

@@ -255,7 +255,7 @@ private actor BlockingOpening {
             number: recovered.highestNumber + 1, sizeBytes: size,
             lastSequence: recovered.lastSequence, durableSequence: durable,
             minimumSegmentSizeBytes: configuration.segmentSizeBytes,
-            leastCallSizeBytes: configuration.leastCallSizeBytes,
+            minimumCallSizeBytes: configuration.minimumCallSizeBytes,
             // Also where all batches are on disk: a seal, or the header of a segment without a
             // frame, may not be, and half of one before synced batches would look like damage.
             earlierFiles: kept, history: LogHistory(recovered),
