@@ -10,8 +10,8 @@ struct BuildThreads: Sendable {
     private let own: WorkerTaskExecutor
     private let helpers: [WorkerThread]
 
-    /// As many as are worth while on this machine.
-    static var usualCount: Int { max(1, min(4, ProcessInfo.processInfo.activeProcessorCount)) }
+    /// As many as are worth while on this machine. Asked once: the answer is read from several files.
+    static let usualCount = max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))
 
     init(beside own: WorkerThread, count: Int, scheduling: any Scheduling) {
         self.own = own.forTasks

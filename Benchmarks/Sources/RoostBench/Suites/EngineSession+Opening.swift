@@ -8,15 +8,21 @@ extension EngineSession {
         ]
     }
 
-    /// This process, which had the store open, opens it again and reads a value.
+    /// This process, which had the store open, opens it again and reads a value: five times, but
+    /// for engines that take long. The first of them pays for what the process had not used before.
     mutating func measureReopening(_ path: String) async throws {
         let first = Stretch(.read, [keyCount / 3], workload)
         var latencies: Latencies?
-        let begin = ContinuousClock.now
-        let engine = try await open(path)
-        _ = try await first.run(try engine.makeClient(), latencies: &latencies)
-        note("reopen-and-first-value", seconds(.now - begin) * 1e3, .milliseconds)
-        try await engine.close()
+        var milliseconds: [Double] = []
+        while milliseconds.count < 5, milliseconds.reduce(0, +) < 200 {
+            let begin = ContinuousClock.now
+            let engine = try await open(path)
+            _ = try await first.run(try engine.makeClient(), latencies: &latencies)
+            milliseconds.append(seconds(.now - begin) * 1e3)
+            try await engine.close()
+        }
+        note("first-reopening", milliseconds[0], .milliseconds)
+        note("reopen-and-first-value", median(milliseconds), .milliseconds)
     }
 
     /// A fresh process opens the closed store: what that costs, and reads of cold keys.
