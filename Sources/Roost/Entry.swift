@@ -47,7 +47,7 @@ extension WorkspaceDictionary {
     /// - Throws: `.conflict`, with nothing changed, where another writer was there first, a
     ///   `removeAll` included; else as `set`.
     @discardableResult
-    public func replace<Value: BinaryCodable & Sendable>(
+    public nonisolated(nonsending) func replace<Value: BinaryCodable & Sendable>(
         _ entry: Entry<Value>, with value: Value, durability: Durability? = nil
     ) async throws -> Entry<Value> {
         try await replace(entry, with: value, .binary(), durability)
@@ -57,7 +57,7 @@ extension WorkspaceDictionary {
     /// `replace(_:with:durability:)`.
     @_disfavoredOverload
     @discardableResult
-    public func replace<Value: Codable & Sendable>(
+    public nonisolated(nonsending) func replace<Value: Codable & Sendable>(
         _ entry: Entry<Value>, with value: Value, durability: Durability? = nil
     ) async throws -> Entry<Value> {
         try await replace(entry, with: value, .codable(), durability)
@@ -67,7 +67,9 @@ extension WorkspaceDictionary {
     ///
     /// - Throws: `.conflict`, with nothing changed, where another writer was there first; else
     ///   as `removeValue`.
-    public func remove<Value>(_ entry: Entry<Value>, durability: Durability? = nil) async throws {
+    public nonisolated(nonsending) func remove<Value>(
+        _ entry: Entry<Value>, durability: Durability? = nil
+    ) async throws {
         try checkCancellation()
         _ = try await write(nil, entry, durability)
     }
@@ -86,7 +88,7 @@ extension WorkspaceDictionary {
         return Entry(key: key, value: value, dictionary: name, record: versioned.version)
     }
 
-    private func replace<Value>(
+    private nonisolated(nonsending) func replace<Value>(
         _ entry: Entry<Value>, with value: Value,
         _ codec: @autoclosure @Sendable () -> ValueCodec<Value>, _ durability: Durability?
     ) async throws -> Entry<Value> {
@@ -98,7 +100,7 @@ extension WorkspaceDictionary {
             record: RecordVersion(sequence: sequence))
     }
 
-    private func write<Value>(
+    private nonisolated(nonsending) func write<Value>(
         _ value: EncodedValue?, _ entry: Entry<Value>, _ durability: Durability?
     ) async throws -> UInt64 {
         let name = try checkedName()

@@ -17,7 +17,7 @@ extension WorkspaceDictionary {
     /// until the workspace is closed.
     ///
     /// As durable, and with the errors, of `set(_:forKey:durability:)`.
-    public func set<Value: BinaryCodable & Sendable>(
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String, expiresIn duration: Duration,
         durability: Durability? = nil
     ) async throws {
@@ -26,7 +26,7 @@ extension WorkspaceDictionary {
 
     /// Sets the value of `key`; as the other `set(_:forKey:expiresIn:durability:)`.
     @_disfavoredOverload
-    public func set<Value: Codable & Sendable>(
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
         _ value: Value, forKey key: String, expiresIn duration: Duration,
         durability: Durability? = nil
     ) async throws {
@@ -35,7 +35,7 @@ extension WorkspaceDictionary {
 
     /// Sets the value of `key`, which is gone from `date` on, to the millisecond before it; as
     /// `set(_:forKey:expiresIn:durability:)`.
-    public func set<Value: BinaryCodable & Sendable>(
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String, expiresAt date: Date, durability: Durability? = nil
     ) async throws {
         try await set(value, key, .binary(), Deadline(date), durability)
@@ -43,7 +43,7 @@ extension WorkspaceDictionary {
 
     /// Sets the value of `key`; as the other `set(_:forKey:expiresAt:durability:)`.
     @_disfavoredOverload
-    public func set<Value: Codable & Sendable>(
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
         _ value: Value, forKey key: String, expiresAt date: Date, durability: Durability? = nil
     ) async throws {
         try await set(value, key, .codable(), Deadline(date), durability)
@@ -51,7 +51,7 @@ extension WorkspaceDictionary {
 
     /// Sets the value of `key`, which has its default again once `duration` has passed; as
     /// `set(_:forKey:expiresIn:durability:)`.
-    public func set<Value>(
+    public nonisolated(nonsending) func set<Value>(
         _ value: Value, for key: Key<Value>, expiresIn duration: Duration,
         durability: Durability? = nil
     ) async throws {
@@ -60,7 +60,7 @@ extension WorkspaceDictionary {
 
     /// Sets the value of `key`, which has its default again from `date` on; as
     /// `set(_:forKey:expiresAt:durability:)`.
-    public func set<Value>(
+    public nonisolated(nonsending) func set<Value>(
         _ value: Value, for key: Key<Value>, expiresAt date: Date, durability: Durability? = nil
     ) async throws {
         try await set(value, key.name, key.form, Deadline(date), durability)
@@ -158,24 +158,22 @@ extension WorkspaceDictionary {
         workspace.engine.clock.deadline(after: duration)
     }
 
-    private func set<Value>(
+    private nonisolated(nonsending) func set<Value>(
         _ value: Value, _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>,
         _ deadline: Deadline, _ durability: Durability?
     ) async throws {
         try checkCancellation()
         let encoded = try encode(value, codec()).with(deadline: deadline)
-        _ = try await workspace.engine.write(
-            encoded, key: key, name: try checkedName(), durability: durability)
+        try await write(encoded, key, durability)
     }
 
-    private func set<Form: KeyForm>(
+    private nonisolated(nonsending) func set<Form: KeyForm>(
         _ value: Form.Value, _ key: String, _ form: Form.Type, _ deadline: Deadline,
         _ durability: Durability?
     ) async throws {
         try checkCancellation()
         let encoded = try encode(value, form)?.with(deadline: deadline)
-        _ = try await workspace.engine.write(
-            encoded, key: key, name: try checkedName(), durability: durability)
+        try await write(encoded, key, durability)
     }
 
     /// The deadline of a value that is there and has one.

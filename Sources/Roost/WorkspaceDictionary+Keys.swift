@@ -26,18 +26,18 @@ extension WorkspaceDictionary {
 
     /// Sets the value of `key`, or removes it where `value` is the `nil` of an optional key; as
     /// durable, and with the errors, of `set(_:forKey:durability:)`.
-    public func set<Value>(
+    public nonisolated(nonsending) func set<Value>(
         _ value: Value, for key: Key<Value>, durability: Durability? = nil
     ) async throws {
         try checkCancellation()
         let encoded = try encode(value, key.form)
-        _ = try await workspace.engine.write(
-            encoded, key: key.name, name: try checkedName(), durability: durability)
+        try await write(encoded, key.name, durability)
     }
 
     /// Removes the value of `key`, so that it has its default; as `removeValue(forKey:)`.
-    public func removeValue<Value>(for key: Key<Value>, durability: Durability? = nil) async throws
-    {
+    public nonisolated(nonsending) func removeValue<Value>(
+        for key: Key<Value>, durability: Durability? = nil
+    ) async throws {
         try await removeValue(forKey: key.name, durability: durability)
     }
 }

@@ -16,7 +16,7 @@ extension WorkspaceDictionary {
     ///   where what is stored cannot be read, and `.unsupportedVersion` where a newer version
     ///   wrote it. Then nothing is changed.
     @discardableResult
-    public func set<Value: BinaryCodable & Equatable & Sendable>(
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Equatable & Sendable>(
         _ value: Value, forKey key: String, onlyIfChanged: Bool, durability: Durability? = nil
     ) async throws -> Bool {
         try await set(value, key, .binary(), onlyIfChanged: onlyIfChanged, durability)
@@ -25,7 +25,7 @@ extension WorkspaceDictionary {
     /// Sets the value of `key`; as the other `set(_:forKey:onlyIfChanged:durability:)`.
     @discardableResult
     @_disfavoredOverload
-    public func set<Value: Codable & Equatable & Sendable>(
+    public nonisolated(nonsending) func set<Value: Codable & Equatable & Sendable>(
         _ value: Value, forKey key: String, onlyIfChanged: Bool, durability: Durability? = nil
     ) async throws -> Bool {
         try await set(value, key, .codable(), onlyIfChanged: onlyIfChanged, durability)
@@ -37,7 +37,7 @@ extension WorkspaceDictionary {
     ///
     /// - Returns: whether it wrote.
     @discardableResult
-    public func set<Value: Equatable>(
+    public nonisolated(nonsending) func set<Value: Equatable>(
         _ value: Value, for key: Key<Value>, onlyIfChanged: Bool, durability: Durability? = nil
     ) async throws -> Bool {
         try await set(value, key, key.form, onlyIfChanged: onlyIfChanged, durability)
@@ -45,7 +45,7 @@ extension WorkspaceDictionary {
 }
 
 extension WorkspaceDictionary {
-    private func set<Value: Equatable>(
+    private nonisolated(nonsending) func set<Value: Equatable>(
         _ value: Value, _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>,
         onlyIfChanged: Bool, _ durability: Durability?
     ) async throws -> Bool {
@@ -55,12 +55,11 @@ extension WorkspaceDictionary {
             try await workspace.engine.confirm(durability)
             return false
         }
-        _ = try await workspace.engine.write(
-            encoded, key: key, name: try checkedName(), durability: durability)
+        try await write(encoded, key, durability)
         return true
     }
 
-    private func set<Form: KeyForm>(
+    private nonisolated(nonsending) func set<Form: KeyForm>(
         _ value: Form.Value, _ key: Key<Form.Value>, _ form: Form.Type, onlyIfChanged: Bool,
         _ durability: Durability?
     ) async throws -> Bool where Form.Value: Equatable {
@@ -79,8 +78,7 @@ extension WorkspaceDictionary {
                 return false
             }
         }
-        _ = try await workspace.engine.write(
-            encoded, key: key.name, name: try checkedName(), durability: durability)
+        try await write(encoded, key.name, durability)
         return true
     }
 

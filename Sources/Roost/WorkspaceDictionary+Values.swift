@@ -79,6 +79,9 @@ extension WorkspaceDictionary {
     /// Sets the value of `key`; returns once `durability`, or the workspace's where it is `nil`,
     /// holds. Until then readers see the older value.
     ///
+    /// Runs on the caller's actor. At `.process` and `.interval` it suspends only where the write
+    /// has something to wait for: a batch that is being committed, enqueued writes, or room.
+    ///
     /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.readOnly`, `.closed`,
     ///   `.outOfSpace`, `.cancelled`, and then nothing is changed; `.poisoned` where a sync
     ///   failed, and then the outcome is unknown until the workspace is reopened.
@@ -239,11 +242,8 @@ extension WorkspaceDictionary {
     ) async throws {
         let name = try checkedName()
         let engine = workspace.engine
-        if let (shard, hash) = try engine.shardToWrite(
-            encoded, key: key, name: name, durability: durability),
-            let appended = try await shard.write(encoded, key: key, name: name, hash: hash)
-        {
-            return engine.noteAppended(appended, durability)
+        if try engine.writeAtOnce(encoded, key: key, name: name, durability: durability) != nil {
+            return
         }
         _ = try await engine.write(encoded, key: key, name: name, durability: durability)
     }

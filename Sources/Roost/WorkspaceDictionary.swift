@@ -13,8 +13,8 @@ import RoostFormat
 /// A value is read as the type that it was written as; another is a `.typeMismatch`.
 ///
 /// Reads are synchronous, from any thread: a resident value costs a look-up; a cold one is read,
-/// verified, decoded, and kept under the memory budget. Writes suspend until their durability
-/// holds.
+/// verified, decoded, and kept under the memory budget. Writes return once their durability holds,
+/// and suspend only where they have something to wait for.
 public struct WorkspaceDictionary: Sendable {
     public let workspace: Workspace
     public let name: String

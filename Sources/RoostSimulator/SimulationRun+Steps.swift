@@ -62,8 +62,9 @@ extension SimulationRun {
     private func write(
         _ engine: Engine, _ changes: [History.Change], _ durability: Durability
     ) async throws {
+        let atOnce = random.once(in: 2)
         _ = try await call(engine, changes, durability) {
-            try await engine.make(changes, durability)
+            try await engine.make(changes, durability, atOnce: atOnce)
         }
     }
 

@@ -139,15 +139,19 @@ struct Workload {
 
 extension Engine {
     /// Carries out `changes` as one batch, or as a call on one key where there is one.
-    func make(_ changes: [History.Change], _ durability: Durability) async throws -> UInt64 {
+    ///
+    /// - Parameter atOnce: Whether a single change is made without suspending where that is
+    ///   possible, as a dictionary makes it.
+    func make(
+        _ changes: [History.Change], _ durability: Durability, atOnce: Bool = false
+    ) async throws -> UInt64 {
         if changes.count == 1 {
             switch changes[0] {
             case .put(let dictionary, let key, let value):
-                return try await write(
-                    encoded(value), key: key, name: name(dictionary), durability: durability)
+                return try await make(
+                    encoded(value), key, name(dictionary), durability, atOnce: atOnce)
             case .remove(let dictionary, let key):
-                return try await write(
-                    nil, key: key, name: name(dictionary), durability: durability)
+                return try await make(nil, key, name(dictionary), durability, atOnce: atOnce)
             case .clear: break
             }
         }
@@ -161,6 +165,18 @@ extension Engine {
             }
         }
         return try await commit(batch, durability: durability)
+    }
+
+    private func make(
+        _ value: EncodedValue?, _ key: String, _ name: DictionaryName, _ durability: Durability,
+        atOnce: Bool
+    ) async throws -> UInt64 {
+        if atOnce,
+            let sequence = try writeAtOnce(value, key: key, name: name, durability: durability)
+        {
+            return sequence
+        }
+        return try await write(value, key: key, name: name, durability: durability)
     }
 
     /// Reads a key and commits `changes`, if what was read is still so; the value that was read,

@@ -7,34 +7,8 @@ import Testing
 @testable import RoostEngine
 @testable import RoostLog
 
-/// A log in memory that calls `hook` in the midst of each append.
-private final class HookedStorage: Storage {
-    private let region = MappedRegion.anonymous(sizeBytes: 1 << 16)
-    private let state = Mutex((offset: 0, sequence: UInt64(0)))
-    let hook = Mutex<(@Sendable () throws -> Void)?>(nil)
-
-    func append(
-        payloadCount: Int, isAwaited: Bool, fill: (UnsafeMutableRawPointer) -> Void
-    ) throws -> LogWriter.Appended {
-        let appended = state.withLock { state in
-            let start = region.base + state.offset
-            fill(start + Frame.headerSizeBytes)
-            state.sequence += 1
-            Frame.finish(
-                at: start, payloadCount: payloadCount, sequence: state.sequence,
-                durableSequence: 0, flags: .none, seed: ChecksumSeed(1))
-            state.offset += Frame.sizeBytes(payloadCount: payloadCount)
-            return LogWriter.Appended(
-                sequence: state.sequence, location: UInt(bitPattern: start), region: region,
-                totalBytes: UInt64(state.offset))
-        }
-        try hook.withLock { $0 }?()
-        return appended
-    }
-}
-
 private struct Fixture: Sendable {
-    let storage = HookedStorage()
+    let storage = MemoryStorage()
     let seed = HashSeed(first: 3, second: 4)
     let name = DictionaryName("d")!
     let feed = ChangeFeed()
@@ -53,7 +27,7 @@ private struct Fixture: Sendable {
         let value = EncodedValue(
             kind: ValueKind.uint8.rawValue, payload: .inline(UInt64(number), count: 1))
         let hash = name.withRecordKey(key) { seed.hash($0) }
-        _ = try await shards[shard].writeWaiting(value, key: key, name: name, hash: hash)
+        _ = try await shards[shard].write(value, key: key, name: name, hash: hash)
     }
 
     func watch() -> Watcher {
@@ -157,16 +131,5 @@ private struct Fixture: Sendable {
             #expect(isFound == (model[probe] != nil), "seed \(seed) step \(step)")
             #expect(watches.isEmpty == model.isEmpty)
         }
-    }
-}
-
-/// A task on a thread of its own, for one that is held at a gate.
-private func taskOnItsOwnThread(_ body: @escaping @Sendable () async throws -> Void) -> Task<
-    Void, any Error
-> {
-    let thread = WorkerThread(name: "test")
-    return Task.detached(executorPreference: thread.forTasks) {
-        try await body()
-        withExtendedLifetime(thread) {}
     }
 }

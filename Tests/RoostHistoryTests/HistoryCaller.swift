@@ -104,8 +104,7 @@ struct HistoryCaller {
         let durability = anyDurability()
         await record("set \(durability)") { call in
             call.writes[place.text] = true
-            call.sequence = try await engine.write(
-                Self.value(call.id), key: place.key, name: place.name, durability: durability)
+            call.sequence = try await write(Self.value(call.id), place, durability)
             call.outcome = .committed
         }
     }
@@ -115,10 +114,23 @@ struct HistoryCaller {
         let durability = anyDurability()
         await record("remove \(durability)") { call in
             call.writes[place.text] = false
-            call.sequence = try await engine.write(
-                nil, key: place.key, name: place.name, durability: durability)
+            call.sequence = try await write(nil, place, durability)
             call.outcome = .committed
         }
+    }
+
+    /// As a dictionary writes, or behind whatever else is under way.
+    private mutating func write(
+        _ value: EncodedValue?, _ place: Place, _ durability: Durability
+    ) async throws -> UInt64 {
+        if random.once(in: 2),
+            let sequence = try engine.writeAtOnce(
+                value, key: place.key, name: place.name, durability: durability)
+        {
+            return sequence
+        }
+        return try await engine.write(
+            value, key: place.key, name: place.name, durability: durability)
     }
 
     private mutating func writeBatch() async {

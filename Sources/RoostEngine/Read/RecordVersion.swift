@@ -90,7 +90,7 @@ extension Shard {
     }
 
     /// Whether the newest visible record of a key is still the one that `version` names.
-    func isCurrent(
+    nonisolated func isCurrent(
         _ version: RecordVersion, _ key: UnsafeRawBufferPointer, hash: UInt64
     ) throws -> Bool {
         // What has expired since is gone.

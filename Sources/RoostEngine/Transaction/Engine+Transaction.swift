@@ -7,7 +7,7 @@ extension Engine {
     /// sequence number once `durability` holds, or `nil`, with nothing changed, where another
     /// writer was there first.
     ///
-    /// In one shard the check and the append are one step of its actor. In several each shard is
+    /// In one shard the check and the append are made in one turn. In several each shard is
     /// made ready in ascending order: it waits for what is staged on the keys read and written,
     /// checks the reads, and from then on no other write of those keys comes between, until the
     /// batch is visible. docs/decisions/0010.
@@ -41,31 +41,5 @@ extension Engine {
             if changes[index].isEmpty, batch.clears.isEmpty, reads == nil { return nil }
             return Part(index: index, changes: changes[index], reads: reads)
         }
-    }
-}
-
-extension Shard {
-    /// Commits a batch all of whose changes and reads are this shard's; `nil` where what was read
-    /// has changed.
-    func write(
-        _ batch: EncodedBatch, if reads: ShardReads?
-    ) async throws -> LogWriter.Appended? {
-        let staged = StagedBatch(
-            token: BatchToken(), changes: batch.changes, dictionaries: batch.dictionaries,
-            clears: batch.clears, isSingle: false, reads: reads)
-        while true {
-            bringUpToDate()
-            if !isBlocked(staged) {
-                guard areCurrent(reads) else { return nil }
-                return try writeUnblocked(batch)
-            }
-            await waitForResolution(since: resolutionCount)
-        }
-    }
-
-    func areCurrent(_ reads: ShardReads?) -> Bool {
-        guard let reads else { return true }
-        guard clock.isLive(reads.earliestDeadline) else { return false }
-        return published.withLock { reads.areCurrent(in: $0) }
     }
 }

@@ -4,9 +4,9 @@ import RoostLog
 extension Shard {
     /// Appends a frame of one operation, by `append`, and makes it visible.
     @inline(__always)
-    func commit(
+    nonisolated func commit(
         _ key: UnsafeRawBufferPointer, hash: UInt64, enqueuedVersion: UInt64 = 0,
-        _ append: () throws -> LogWriter.Appended
+        in turn: inout ShardTurn, _ append: () throws -> LogWriter.Appended
     ) throws -> LogWriter.Appended {
         // The slot is on its way from memory while the frame is written.
         let isWatched = published.withLock { state in
@@ -16,12 +16,12 @@ extension Shard {
         if isWatched {
             return try publishWatched {
                 let appended = try append()
-                _ = enter(appended, hash: hash, enqueuedVersion)
+                _ = enter(appended, hash: hash, enqueuedVersion, &turn)
                 return (appended, Commit(appended, hash: hash, enqueuedVersion: enqueuedVersion))
             }
         }
         let appended = try appending(append)
-        let observer = enter(appended, hash: hash, enqueuedVersion)
+        let observer = enter(appended, hash: hash, enqueuedVersion, &turn)
         if observer > 0 {
             feed.publishObserved(
                 Commit(
@@ -32,11 +32,12 @@ extension Shard {
 
     /// Enters a frame of one operation; returns the last watcher that began during the append.
     @inline(__always)
-    private func enter(
-        _ appended: LogWriter.Appended, hash: UInt64, _ enqueuedVersion: UInt64
+    private nonisolated func enter(
+        _ appended: LogWriter.Appended, hash: UInt64, _ enqueuedVersion: UInt64,
+        _ turn: inout ShardTurn
     ) -> UInt64 {
         let operation = Operation(location: appended.location + UInt(Frame.headerSizeBytes))
-        let region = regionIfNew(appended)
+        let region = regionIfNew(appended, &turn)
         return published.withLock { state in
             if let region { state.active.hold(region) }
             if state.layers.isNoting {
@@ -53,26 +54,28 @@ extension Shard {
     }
 
     /// Appends a batch all of whose changes are this shard's, by `append`, and makes it visible.
-    func commit(
-        _ batch: EncodedBatch, _ append: () throws -> LogWriter.Appended
+    nonisolated func commit(
+        _ batch: EncodedBatch, in turn: inout ShardTurn, _ append: () throws -> LogWriter.Appended
     ) throws -> LogWriter.Appended {
         if published.withLock({ $0.beginAppend(batch) }) {
             return try publishWatched {
                 let appended = try append()
-                _ = enter(appended, batch)
+                _ = enter(appended, batch, &turn)
                 return (appended, Commit(appended, changes: batch.changes))
             }
         }
         let appended = try appending(append)
-        let observer = enter(appended, batch)
+        let observer = enter(appended, batch, &turn)
         if observer > 0 {
             feed.publishObserved(Commit(appended, changes: batch.changes, lastWatcher: observer))
         }
         return appended
     }
 
-    private func enter(_ appended: LogWriter.Appended, _ batch: EncodedBatch) -> UInt64 {
-        let region = regionIfNew(appended)
+    private nonisolated func enter(
+        _ appended: LogWriter.Appended, _ batch: EncodedBatch, _ turn: inout ShardTurn
+    ) -> UInt64 {
+        let region = regionIfNew(appended, &turn)
         return published.withLock { state in
             if let region { state.active.hold(region) }
             state.apply(
@@ -86,7 +89,7 @@ extension Shard {
     /// The mark that `beginAppend` left is taken back first: what begins to watch before the
     /// feed's mutex is taken knows of the change from the feed.
     @inline(never)
-    private func publishWatched(
+    private nonisolated func publishWatched(
         _ body: () throws -> (LogWriter.Appended, Commit)
     ) throws -> LogWriter.Appended {
         endUnneededAppend()
@@ -95,7 +98,7 @@ extension Shard {
 
     /// Runs `append`, whose mark must not stay where it fails.
     @inline(__always)
-    private func appending(
+    private nonisolated func appending(
         _ append: () throws -> LogWriter.Appended
     ) throws -> LogWriter.Appended {
         do { return try append() } catch {
@@ -104,7 +107,7 @@ extension Shard {
         }
     }
 
-    private func endUnneededAppend() {
+    private nonisolated func endUnneededAppend() {
         if published.withLock({ $0.endAppend() }) > 0 { feed.publishObserved(nil) }
     }
 }

@@ -5,7 +5,7 @@ extension Engine {
     /// Puts, or with no value removes, one key if its newest record is still the one that
     /// `version` names; returns the sequence number of the change once `durability` holds, or
     /// `nil`, with nothing changed, where the key has moved on.
-    package func write(
+    package nonisolated(nonsending) func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, if version: RecordVersion,
         durability: Durability?
     ) async throws -> UInt64? {
@@ -15,8 +15,16 @@ extension Engine {
         let shard = shard(of: hash)
         let durability = durability ?? configuration.durability
         let token = durability == .synced ? BatchToken() : nil
-        let appended = try await shard.write(
-            value, key: key, name: name, hash: hash, if: version, token: token)
+        let appended: LogWriter.Appended?
+        if token == nil,
+            case .done(let atOnce) = try shard.writeAtOnce(
+                value, key: key, name: name, hash: hash, if: version)
+        {
+            appended = atOnce
+        } else {
+            appended = try await shard.write(
+                value, key: key, name: name, hash: hash, if: version, token: token)
+        }
         guard let appended else { return nil }
         noteAppended(appended, token == nil ? durability : .process)
         if let token {
@@ -29,13 +37,6 @@ extension Engine {
 }
 
 extension Shard {
-    private enum ConditionalWrite {
-        case appended(LogWriter.Appended)
-        case conflict
-        /// The key must wait for a staged batch.
-        case blocked
-    }
-
     /// A put or removal on a condition; `nil` where the key has moved on. With a `token` the
     /// change is staged.
     func write(
@@ -43,40 +44,54 @@ extension Shard {
         if version: RecordVersion, token: BatchToken?
     ) async throws -> LogWriter.Appended? {
         while true {
-            let outcome = try writeNow(
-                value, key: key, name: name, hash: hash, if: version, token: token)
-            switch outcome {
-            case .appended(let appended): return appended
-            case .conflict: return nil
-            case .blocked: await waitForResolution(since: resolutionCount)
+            let outcome = try turn.withLock { turn in
+                try write(
+                    value, key: key, name: name, hash: hash, if: version, token: token, in: &turn)
             }
+            switch outcome {
+            case .done(let appended): return appended
+            case .blocked(let count): await waitForResolution(since: count)
+            }
+        }
+    }
+
+    /// As `write`, on the caller's thread. `nil` where something may come first.
+    nonisolated func writeAtOnce(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
+        if version: RecordVersion
+    ) throws -> ShardTurn.Outcome<LogWriter.Appended?>? {
+        if hasEnqueued.load(ordering: .relaxed) { return nil }
+        return try turn.withLock { turn in
+            if turn.hasStaged { return nil }
+            return try write(
+                value, key: key, name: name, hash: hash, if: version, token: nil, in: &turn)
         }
     }
 
     /// The check and the append, with nothing between them. What is staged on the key comes
     /// before this write in the log, so its outcome has to be known, a single put's included.
     @inline(never)
-    private func writeNow(
+    private nonisolated func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
-        if version: RecordVersion, token: BatchToken?
-    ) throws -> ConditionalWrite {
-        if hasStaged || hasEnqueued.load(ordering: .relaxed) {
-            bringUpToDate()
-            let isTouched = published.withLock { state in
+        if version: RecordVersion, token: BatchToken?, in turn: inout ShardTurn
+    ) throws -> ShardTurn.Outcome<LogWriter.Appended?> {
+        bringUpToDate(&turn)
+        let isTouched =
+            turn.hasStaged
+            && published.withLock { state in
                 state.staged.contains { $0.touches(hash: hash, prefix: name.prefix) }
             }
-            if isTouched { return .blocked }
+        if isTouched || isBlocked(hash: hash, prefix: name.prefix, turn) {
+            return .blocked(resolutionCount: turn.resolutionCount)
         }
         let isCurrent = try name.withRecordKey(key) { recordKey in
             try self.isCurrent(version, recordKey, hash: hash)
         }
-        guard isCurrent else { return .conflict }
+        guard isCurrent else { return .done(nil) }
         if let token {
-            if isBlocked(hash: hash, prefix: name.prefix) { return .blocked }
-            return .appended(
-                try stageNow(value, key: key, name: name, hash: hash, token: token))
+            return .done(
+                try stageWrite(value, key: key, name: name, hash: hash, token: token, in: &turn))
         }
-        if isBlocked(hash: hash, prefix: name.prefix) { return .blocked }
-        return .appended(try writeUnblocked(value, key: key, name: name, hash: hash))
+        return .done(try write(value, key: key, name: name, hash: hash, in: &turn))
     }
 }

@@ -3,7 +3,7 @@ import RoostLog
 extension Engine {
     /// Returns once `durability` holds for everything that readers saw before the call: what a
     /// write waits for that finds nothing to write.
-    package func confirm(_ durability: Durability?) async throws {
+    package nonisolated(nonsending) func confirm(_ durability: Durability?) async throws {
         _ = try condition.checkWritable()
         guard let log, let syncer, log.durableSequence < log.lastSequence else { return }
         let durability = durability ?? configuration.durability

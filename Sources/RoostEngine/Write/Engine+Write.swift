@@ -3,6 +3,25 @@ import RoostIO
 import RoostLog
 
 extension Engine {
+    /// Puts, or with no value removes, one key, on the caller's thread and without suspending;
+    /// returns the sequence number of the change. `nil`, with nothing done, where the put has
+    /// something to wait for: the caller calls `write`.
+    @inline(__always)
+    package func writeAtOnce(
+        _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
+    ) throws -> UInt64? {
+        if try condition.checkWritable() { return nil }
+        if let error = checkSizes(key: key, value: value) { throw error }
+        let durability = durability ?? configuration.durability
+        if durability == .synced { return nil }
+        let hash = hash(of: key, in: name)
+        guard
+            let appended = try shard(of: hash).writeAtOnce(value, key: key, name: name, hash: hash)
+        else { return nil }
+        noteAppended(appended, durability)
+        return appended.sequence
+    }
+
     /// Puts, or with no value removes, one key; returns the sequence number of the change once
     /// `durability` holds.
     package nonisolated(nonsending) func write(
@@ -16,27 +35,9 @@ extension Engine {
         if durability == .synced {
             return try await writeSynced(value, key: key, name: name, hash: hash, shard: shard)
         }
-        let appended = try await shard.writeWaiting(value, key: key, name: name, hash: hash)
+        let appended = try await shard.write(value, key: key, name: name, hash: hash)
         noteAppended(appended, durability)
         return appended.sequence
-    }
-
-    /// The shard of a key whose write has nothing to wait for but that shard: the caller calls its
-    /// `write`, and then `noteAppended`. So a put suspends in one function, not in two on top of
-    /// each other. `nil` where the caller is to call `write` here.
-    package func shardToWrite(
-        _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
-    ) throws -> (shard: Shard, hash: UInt64)? {
-        if try condition.checkWritable() { return nil }
-        if let error = checkSizes(key: key, value: value) { throw error }
-        if (durability ?? configuration.durability) == .synced { return nil }
-        let hash = hash(of: key, in: name)
-        return (shard(of: hash), hash)
-    }
-
-    /// To be called after a write to a shard.
-    package func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability?) {
-        noteAppended(appended, durability ?? configuration.durability)
     }
 
     private func writeSynced(
@@ -60,17 +61,11 @@ extension Engine {
         let durability = durability ?? configuration.durability
         let involved = involvedShards(batch)
         if involved.count == 1, batch.clears.isEmpty, durability != .synced {
-            let shard = shards[involved[0].index]
-            let appended: LogWriter.Appended
-            if let quick = try await shard.write(batch) {
-                appended = quick
-            } else {
-                appended = try await shard.writeWaiting(batch)
-            }
+            // Without reads there is nothing to conflict with.
+            let appended = try await shards[involved[0].index].write(batch)!
             noteAppended(appended, durability)
             return appended.sequence
         }
-        // Without reads there is nothing to conflict with.
         return try await commit(batch, involved, durability)!
     }
 

@@ -3,30 +3,42 @@ import RoostFormat
 // What a flush and a merge do to a shard.
 
 extension Shard {
+    typealias Frozen = (table: LogTable?, clears: [ManifestRecord.Clear])
+
     /// Takes the table of all that was appended up to `sequence` out of the writers' way, for a
     /// snapshot to be written from it; what waits for a sync is waited for. The table that takes its
     /// place has the order `next`.
     func freeze(
         through sequence: UInt64, next order: KeyOrder = KeyOrder()
-    ) async -> (table: LogTable?, clears: [ManifestRecord.Clear]) {
+    ) async -> Frozen {
         // A batch without a sequence number may be in the log already, and not have said so.
         let unnumbered = published.withLock { state in
             state.staged.map(\.token).filter { $0.sequence == 0 }
         }
         while true {
-            foldResolved()
-            let isWaiting = published.withLock { state in
-                state.staged.contains { staged in
-                    if staged.token.sequence == 0 {
-                        return staged.isSingle || unnumbered.contains { $0 === staged.token }
+            let outcome = turn.withLock { turn -> ShardTurn.Outcome<Frozen> in
+                foldResolved(&turn)
+                let isWaiting = published.withLock { state in
+                    state.staged.contains { staged in
+                        if staged.token.sequence == 0 {
+                            return staged.isSingle || unnumbered.contains { $0 === staged.token }
+                        }
+                        return staged.token.sequence <= sequence || state.isOvertaken(staged)
                     }
-                    return staged.token.sequence <= sequence || state.isOvertaken(staged)
                 }
+                return isWaiting
+                    ? .blocked(resolutionCount: turn.resolutionCount)
+                    : .done(freezeNow(next: order, &turn))
             }
-            if !isWaiting { break }
-            await waitForResolution(since: resolutionCount)
+            switch outcome {
+            case .done(let frozen): return frozen
+            case .blocked(let count): await waitForResolution(since: count)
+            }
         }
-        heldRegion = nil
+    }
+
+    private nonisolated func freezeNow(next order: KeyOrder, _ turn: inout ShardTurn) -> Frozen {
+        turn.heldRegion = nil
         return published.withLock { state in
             precondition(state.frozen == nil, "one table is frozen at a time")
             state.viewPart = nil
@@ -54,39 +66,45 @@ extension Shard {
 
     /// Puts a frozen table that could not be written back under the writers' changes.
     func thaw() {
-        published.withLock { state in
-            guard let frozen = state.frozen else { return }
-            let newer = state.active
-            state.layers.endTable(newer)
-            state.active = frozen
-            // Those that look at the frozen table go on with its order.
-            state.active.takeOrder(of: newer)
-            state.viewPart = nil
-            state.active.hold(all: newer)
-            newer.forEach { operation in
-                state.active.insert(
-                    operation, hash: hashSeed.hash(operation.key), sequence: operation.sequence)
+        turn.withLock { turn in
+            published.withLock { state in
+                guard let frozen = state.frozen else { return }
+                let newer = state.active
+                state.layers.endTable(newer)
+                state.active = frozen
+                // Those that look at the frozen table go on with its order.
+                state.active.takeOrder(of: newer)
+                state.viewPart = nil
+                state.active.hold(all: newer)
+                newer.forEach { operation in
+                    state.active.insert(
+                        operation, hash: hashSeed.hash(operation.key), sequence: operation.sequence)
+                }
+                state.frozen = nil
             }
-            state.frozen = nil
+            turn.heldRegion = nil
         }
-        heldRegion = nil
     }
 
     /// Makes `snapshots` the shard's cold storage. With `dropsFrozen` they hold all that the
     /// frozen table held. `clears` that nothing older needs any more are forgotten.
     func install(_ snapshots: SnapshotList, dropsFrozen: Bool) {
-        published.withLock { state in
-            state.viewPart = nil
-            state.snapshots = snapshots
-            state.epoch += 1
-            if dropsFrozen { state.frozen = nil }
+        turn.withLock { _ in
+            published.withLock { state in
+                state.viewPart = nil
+                state.snapshots = snapshots
+                state.epoch += 1
+                if dropsFrozen { state.frozen = nil }
+            }
         }
     }
 
     func forget(_ clears: [ManifestRecord.Clear]) {
-        published.withLock { state in
-            for clear in clears where state.clears[clear.prefix] == clear.sequence {
-                state.clears[clear.prefix] = nil
+        turn.withLock { _ in
+            published.withLock { state in
+                for clear in clears where state.clears[clear.prefix] == clear.sequence {
+                    state.clears[clear.prefix] = nil
+                }
             }
         }
     }

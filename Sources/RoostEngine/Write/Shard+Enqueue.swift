@@ -44,18 +44,19 @@ extension Shard {
     /// Commits what is enqueued, in its order; returns whether some of it waits for a staged
     /// batch that changes the same keys, and so stays.
     @discardableResult
-    func drainEnqueued() -> Bool {
+    nonisolated func drainEnqueued(_ turn: inout ShardTurn) -> Bool {
         guard hasEnqueued.load(ordering: .relaxed) else { return false }
         let writes = published.withLock { $0.enqueued?.writes ?? [] }
         guard let last = writes.last else { return false }
         var kept: [EnqueuedWrites.Write] = []
         var lost: [(write: EnqueuedWrites.Write, cause: any Error)] = []
         for write in writes {
-            if isBlocked(hash: write.hash, prefix: dictionaryPrefix(of: write.operation.key)) {
+            let prefix = dictionaryPrefix(of: write.operation.key)
+            if isBlocked(hash: write.hash, prefix: prefix, turn) {
                 kept.append(write)
                 continue
             }
-            do { try commit(write) } catch { lost.append((write, error)) }
+            do { try commit(write, &turn) } catch { lost.append((write, error)) }
             behind?.release(sizeBytes: write.sizeBytes)
         }
         published.withLock { state in
@@ -73,11 +74,13 @@ extension Shard {
         return !kept.isEmpty
     }
 
-    private func commit(_ write: EnqueuedWrites.Write) throws {
+    private nonisolated func commit(
+        _ write: EnqueuedWrites.Write, _ turn: inout ShardTurn
+    ) throws {
         if let poison = behind?.condition.poison { throw poison }
         let operation = write.operation
         let appended = try commit(
-            operation.key, hash: write.hash, enqueuedVersion: write.version
+            operation.key, hash: write.hash, enqueuedVersion: write.version, in: &turn
         ) {
             try appendLaidOut(operation)
         }
@@ -85,7 +88,7 @@ extension Shard {
     }
 
     /// Readers see what was there before, so watchers have to be told it.
-    private func giveUp(_ write: EnqueuedWrites.Write, _ cause: any Error) {
+    private nonisolated func giveUp(_ write: EnqueuedWrites.Write, _ cause: any Error) {
         behind?.noteLost(write, cause)
         let key = Array(write.operation.key)
         feed.tellAgain(key, hash: write.hash) {
@@ -98,9 +101,8 @@ extension Shard {
         while true {
             // Writers that wait for the compaction have it wait too.
             if let behind { await behind.condition.waitWhileStalled() }
-            foldResolved()
-            if drainEnqueued() {
-                await waitForResolution(since: resolutionCount)
+            if case .blocked(let count) = drainOnce() {
+                await waitForResolution(since: count)
                 continue
             }
             let isDone = published.withLock { state in
@@ -116,13 +118,20 @@ extension Shard {
         let last = published.withLock { $0.enqueued?.writes.last?.version }
         guard let last else { return }
         while true {
-            foldResolved()
-            let isBlocked = drainEnqueued()
+            let outcome = drainOnce()
             let isDone = published.withLock { state in
                 state.enqueued.map { $0.writes[0].version > last } ?? true
             }
             if isDone { return }
-            if isBlocked { await waitForResolution(since: resolutionCount) }
+            if case .blocked(let count) = outcome { await waitForResolution(since: count) }
+        }
+    }
+
+    private func drainOnce() -> ShardTurn.Outcome<Void> {
+        turn.withLock { turn in
+            foldResolved(&turn)
+            return drainEnqueued(&turn)
+                ? .blocked(resolutionCount: turn.resolutionCount) : .done(())
         }
     }
 

@@ -6,34 +6,26 @@ import Synchronization
 
 /// The part of all keys that one actor guards.
 ///
-/// - Every change of the shard's keys happens on this actor, and none suspends between what it
-///   checks and what it changes. So the order of the frames in the log is, for each key, the
-///   order in which its changes become visible.
-/// - `published` is written by the actor alone, but for the residents that reads fill in; reads
-///   take its mutex for the look-up and never suspend.
+/// - Every change of the shard's keys is made by whoever has the shard's `turn`, and nothing comes
+///   between what it checks and what it changes. So the order of the frames in the log is, for
+///   each key, the order in which its changes become visible.
+/// - A change of one key takes the turn on the caller's thread; every other change, and one that has
+///   to wait for something else than the turn, is a task of the actor. docs/decisions/0065.
+/// - `published` is written by the turn's holder alone, but for the residents that reads fill in
+///   and for enqueued writes; reads take its mutex for the look-up and never suspend.
 /// - A batch that must not be seen yet stands in `staged`. A later write of one of its keys waits
 ///   until the batch is resolved, except where nobody could tell (`StagedBatch.isSingle`).
 package actor Shard {
     nonisolated let published: Mutex<ShardState>
+    nonisolated let turn = Mutex(ShardTurn())
     /// `nil` in a workspace opened for reading only.
     private let storage: (any Storage)?
     let hashSeed: HashSeed
     nonisolated let clock: ExpiryClock
     nonisolated let feed: ChangeFeed
-    /// Calls that wait for some staged batch to be resolved.
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-    /// How often staged batches were resolved.
-    private(set) var resolutionCount = 0
-    /// Whether anything is staged, so that a put can tell without the mutex.
-    private(set) var hasStaged = false
-    /// The count of resolved batches at which waiters were last woken: a read view that begins
-    /// folds too, and wakes nobody.
-    private var seenResolvedCount: UInt64 = 0
     /// Whether `published.enqueued` holds anything, so that a put can tell without the mutex.
     nonisolated let hasEnqueued = Atomic<Bool>(false)
     nonisolated let behind: WriteBehind?
-    /// The last segment that `published.active` was told to hold.
-    var heldRegion: MappedRegion?
 
     init(
         hashSeed: HashSeed, residentBudgetBytes: Int, feed: ChangeFeed = .init(),
@@ -49,55 +41,78 @@ package actor Shard {
 
     // MARK: Writing one key
 
-    /// A put, or with no value a removal, of one key. `nil` where the key must wait for a staged
-    /// batch: the caller calls `writeWaiting` instead.
+    /// A put, or with no value a removal, of one key, on the caller's thread. `nil`, with nothing
+    /// done, where something may come first: the caller calls `write`.
     @inline(never)
-    package func write(
+    nonisolated func writeAtOnce(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
     ) throws -> LogWriter.Appended? {
-        if hasStaged || hasEnqueued.load(ordering: .relaxed) {
-            bringUpToDate()
-            if isBlocked(hash: hash, prefix: name.prefix) { return nil }
+        if hasEnqueued.load(ordering: .relaxed) { return nil }
+        return try turn.withLock { turn in
+            if turn.hasStaged { return nil }
+            return try write(value, key: key, name: name, hash: hash, in: &turn)
         }
-        return try writeUnblocked(value, key: key, name: name, hash: hash)
+    }
+
+    /// As `writeAtOnce`, behind whatever comes first.
+    func write(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
+    ) async throws -> LogWriter.Appended {
+        while true {
+            let outcome = try turn.withLock { turn -> ShardTurn.Outcome<LogWriter.Appended> in
+                bringUpToDate(&turn)
+                if isBlocked(hash: hash, prefix: name.prefix, turn) {
+                    return .blocked(resolutionCount: turn.resolutionCount)
+                }
+                return .done(try write(value, key: key, name: name, hash: hash, in: &turn))
+            }
+            switch outcome {
+            case .done(let appended): return appended
+            case .blocked(let count): await waitForResolution(since: count)
+            }
+        }
     }
 
     /// As `write`, of a key that is known to wait for nothing. Commits nothing else: what the
     /// caller has checked still holds.
     @inline(__always)
-    func writeUnblocked(
-        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
+    nonisolated func write(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
+        in turn: inout ShardTurn
     ) throws -> LogWriter.Appended {
-        return try name.withRecordKey(key) { recordKey in
-            try commit(recordKey, hash: hash) { try append(value, recordKey, isAwaited: false) }
+        try name.withRecordKey(key) { recordKey in
+            try commit(recordKey, hash: hash, in: &turn) {
+                try append(value, recordKey, isAwaited: false)
+            }
         }
     }
 
-    /// As `write`, behind whatever blocks the key.
-    func writeWaiting(
-        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
-    ) async throws -> LogWriter.Appended {
-        while true {
-            if let appended = try write(value, key: key, name: name, hash: hash) { return appended }
-            await waitForResolution(since: resolutionCount)
-        }
-    }
-
-    /// As `writeWaiting`, but the change stays invisible until `token` is committed.
+    /// As `write`, but the change stays invisible until `token` is committed.
     func stageWrite(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) async throws -> LogWriter.Appended {
         while true {
-            bringUpToDate()
-            if !isBlocked(hash: hash, prefix: name.prefix) { break }
-            await waitForResolution(since: resolutionCount)
+            let outcome = try turn.withLock { turn -> ShardTurn.Outcome<LogWriter.Appended> in
+                bringUpToDate(&turn)
+                if isBlocked(hash: hash, prefix: name.prefix, turn) {
+                    return .blocked(resolutionCount: turn.resolutionCount)
+                }
+                return .done(
+                    try stageWrite(
+                        value, key: key, name: name, hash: hash, token: token, in: &turn))
+            }
+            switch outcome {
+            case .done(let appended): return appended
+            case .blocked(let count): await waitForResolution(since: count)
+            }
         }
-        return try stageNow(value, key: key, name: name, hash: hash, token: token)
     }
 
+    /// As the other, of a key that is known to wait for nothing.
     @inline(never)
-    func stageNow(
-        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
+    nonisolated func stageWrite(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
+        token: BatchToken, in turn: inout ShardTurn
     ) throws -> LogWriter.Appended {
         try name.withRecordKey(key) { recordKey in
             let appended = try feed.stage { try append(value, recordKey, isAwaited: true) }
@@ -105,12 +120,12 @@ package actor Shard {
             stage(
                 StagedBatch(
                     token: token, changes: [.init(hash: hash, frameOffset: Frame.headerSizeBytes)],
-                    dictionaries: [name.prefix], clears: [], isSingle: true), appended)
+                    dictionaries: [name.prefix], clears: [], isSingle: true), appended, &turn)
             return appended
         }
     }
 
-    private func append(
+    private nonisolated func append(
         _ value: EncodedValue?, _ key: UnsafeRawBufferPointer, isAwaited: Bool
     ) throws -> LogWriter.Appended {
         let valueCount = value?.count ?? 0
@@ -120,50 +135,48 @@ package actor Shard {
     }
 
     /// Appends an operation that is laid out as the only one of its frame.
-    func appendLaidOut(_ operation: Operation) throws -> LogWriter.Appended {
+    nonisolated func appendLaidOut(_ operation: Operation) throws -> LogWriter.Appended {
         try writableStorage().append(
             payloadCount: operation.sizeBytes, isAwaited: false
         ) { $0.copyMemory(from: operation.address, byteCount: operation.sizeBytes) }
     }
 
-    func regionIfNew(_ appended: LogWriter.Appended) -> MappedRegion? {
-        if appended.region === heldRegion { return nil }
-        heldRegion = appended.region
+    nonisolated func regionIfNew(
+        _ appended: LogWriter.Appended, _ turn: inout ShardTurn
+    ) -> MappedRegion? {
+        if appended.region === turn.heldRegion { return nil }
+        turn.heldRegion = appended.region
         return appended.region
     }
 
     // MARK: Writing a batch
 
-    /// Commits a batch all of whose changes are this shard's. `nil` as in `write`.
-    func write(_ batch: EncodedBatch) throws -> LogWriter.Appended? {
-        if hasStaged || hasEnqueued.load(ordering: .relaxed) {
-            bringUpToDate()
-            let staged = StagedBatch(
-                token: BatchToken(), changes: batch.changes, dictionaries: batch.dictionaries,
-                clears: batch.clears, isSingle: false)
-            if isBlocked(staged) { return nil }
-        }
-        return try writeUnblocked(batch)
-    }
-
-    /// As `write`, of a batch that is known to wait for nothing.
-    func writeUnblocked(_ batch: EncodedBatch) throws -> LogWriter.Appended {
-        try commit(batch) { try append(batch, isAwaited: false) }
-    }
-
-    func writeWaiting(_ batch: EncodedBatch) async throws -> LogWriter.Appended {
+    /// Commits a batch all of whose changes, and `reads`, are this shard's; `nil`, with nothing
+    /// changed, where what was read has changed.
+    func write(
+        _ batch: EncodedBatch, if reads: ShardReads? = nil
+    ) async throws -> LogWriter.Appended? {
         while true {
-            if let appended = try write(batch) { return appended }
-            await waitForResolution(since: resolutionCount)
+            let outcome = try turn.withLock { turn -> ShardTurn.Outcome<LogWriter.Appended?> in
+                bringUpToDate(&turn)
+                if isBlocked(batch, reads, turn) {
+                    return .blocked(resolutionCount: turn.resolutionCount)
+                }
+                guard areCurrent(reads) else { return .done(nil) }
+                return .done(
+                    try commit(batch, in: &turn) {
+                        try writableStorage().append(batch, isAwaited: false)
+                    })
+            }
+            switch outcome {
+            case .done(let appended): return appended
+            case .blocked(let count): await waitForResolution(since: count)
+            }
         }
-    }
-
-    private func append(_ batch: EncodedBatch, isAwaited: Bool) throws -> LogWriter.Appended {
-        try writableStorage().append(batch, isAwaited: isAwaited)
     }
 
     @inline(__always)
-    private func writableStorage() throws -> any Storage {
+    private nonisolated func writableStorage() throws -> any Storage {
         guard let storage else {
             throw RoostError(.readOnly, "the workspace was opened for reading only")
         }
@@ -176,24 +189,35 @@ package actor Shard {
     @discardableResult
     func prepare(_ staged: StagedBatch) async -> Bool {
         while true {
-            bringUpToDate()
-            if !isBlocked(staged) { break }
-            await waitForResolution(since: resolutionCount)
+            let outcome = turn.withLock { turn -> ShardTurn.Outcome<Bool> in
+                bringUpToDate(&turn)
+                if isBlocked(staged, turn) {
+                    return .blocked(resolutionCount: turn.resolutionCount)
+                }
+                guard areCurrent(staged.reads) else { return .done(false) }
+                stage(staged, nil, &turn)
+                return .done(true)
+            }
+            switch outcome {
+            case .done(let isReady): return isReady
+            case .blocked(let count): await waitForResolution(since: count)
+            }
         }
-        guard areCurrent(staged.reads) else { return false }
-        stage(staged, nil)
-        return true
     }
 
     /// Keeps the memory of a prepared batch that was appended.
     func hold(_ appended: LogWriter.Appended) {
-        guard let region = regionIfNew(appended) else { return }
-        published.withLock { $0.active.hold(region) }
+        turn.withLock { turn in
+            guard let region = regionIfNew(appended, &turn) else { return }
+            published.withLock { $0.active.hold(region) }
+        }
     }
 
-    private func stage(_ staged: StagedBatch, _ appended: LogWriter.Appended?) {
-        hasStaged = true
-        let region = appended.flatMap(regionIfNew)
+    private nonisolated func stage(
+        _ staged: StagedBatch, _ appended: LogWriter.Appended?, _ turn: inout ShardTurn
+    ) {
+        turn.hasStaged = true
+        let region = appended.flatMap { regionIfNew($0, &turn) }
         published.withLock { state in
             if let region { state.active.hold(region) }
             state.staged.append(staged)
@@ -203,19 +227,21 @@ package actor Shard {
     // MARK: Resolving staged batches
 
     /// Moves what is committed into the table, forgets what is aborted, and wakes who waited.
-    func foldResolved() {
-        guard hasStaged else { return }
+    func foldResolved() { turn.withLock { foldResolved(&$0) } }
+
+    nonisolated func foldResolved(_ turn: inout ShardTurn) {
+        guard turn.hasStaged else { return }
         let (resolved, remaining) = published.withLock { state in
             state.foldResolved()
             return (state.resolvedCount, state.staged.count)
         }
-        hasStaged = remaining > 0
+        turn.hasStaged = remaining > 0
         // Two that wait would else wake each other without end, each by looking.
-        guard resolved != seenResolvedCount else { return }
-        seenResolvedCount = resolved
-        resolutionCount += 1
-        let woken = waiters
-        waiters.removeAll()
+        guard resolved != turn.seenResolvedCount else { return }
+        turn.seenResolvedCount = resolved
+        turn.resolutionCount += 1
+        let woken = turn.waiters
+        turn.waiters.removeAll()
         for waiter in woken { waiter.resume() }
     }
 
@@ -223,28 +249,45 @@ package actor Shard {
     /// look and this call others may have run.
     func waitForResolution(since count: Int) async {
         await withCheckedContinuation { continuation in
-            if resolutionCount == count {
-                waiters.append(continuation)
-            } else {
-                continuation.resume()
+            let isOver = turn.withLock { turn in
+                if turn.resolutionCount == count { turn.waiters.append(continuation) }
+                return turn.resolutionCount != count
             }
+            if isOver { continuation.resume() }
         }
     }
 
     /// Commits first what comes first: what is resolved, and what is enqueued.
-    func bringUpToDate() {
-        foldResolved()
-        drainEnqueued()
+    nonisolated func bringUpToDate(_ turn: inout ShardTurn) {
+        foldResolved(&turn)
+        drainEnqueued(&turn)
     }
 
-    func isBlocked(hash: UInt64, prefix: [UInt8]) -> Bool {
-        hasStaged
+    nonisolated func isBlocked(hash: UInt64, prefix: [UInt8], _ turn: borrowing ShardTurn) -> Bool {
+        turn.hasStaged
             && published.withLock { state in
                 state.staged.contains { $0.blocks(hash: hash, prefix: prefix) }
             }
     }
 
-    func isBlocked(_ staged: StagedBatch) -> Bool {
-        hasStaged && published.withLock { state in state.staged.contains { $0.blocks(staged) } }
+    private nonisolated func isBlocked(_ staged: StagedBatch, _ turn: borrowing ShardTurn) -> Bool {
+        turn.hasStaged
+            && published.withLock { state in state.staged.contains { $0.blocks(staged) } }
+    }
+
+    private nonisolated func isBlocked(
+        _ batch: EncodedBatch, _ reads: ShardReads?, _ turn: borrowing ShardTurn
+    ) -> Bool {
+        guard turn.hasStaged else { return false }
+        return isBlocked(
+            StagedBatch(
+                token: BatchToken(), changes: batch.changes, dictionaries: batch.dictionaries,
+                clears: batch.clears, isSingle: false, reads: reads), turn)
+    }
+
+    nonisolated func areCurrent(_ reads: ShardReads?) -> Bool {
+        guard let reads else { return true }
+        guard clock.isLive(reads.earliestDeadline) else { return false }
+        return published.withLock { reads.areCurrent(in: $0) }
     }
 }
