@@ -43,15 +43,9 @@ extension Shard {
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
         if version: RecordVersion, token: BatchToken?
     ) async throws -> LogWriter.Appended? {
-        while true {
-            let outcome = try turn.withLock { turn in
-                try write(
-                    value, key: key, name: name, hash: hash, if: version, token: token, in: &turn)
-            }
-            switch outcome {
-            case .done(let appended): return appended
-            case .blocked(let count): await waitForResolution(since: count)
-            }
+        try await inTurns { turn in
+            try write(
+                value, key: key, name: name, hash: hash, if: version, token: token, in: &turn)
         }
     }
 
@@ -82,7 +76,7 @@ extension Shard {
                 state.staged.contains { $0.touches(hash: hash, prefix: name.prefix) }
             }
         if isTouched || isBlocked(hash: hash, prefix: name.prefix, turn) {
-            return .blocked(resolutionCount: turn.resolutionCount)
+            return turn.blocked()
         }
         let isCurrent = try name.withRecordKey(key) { recordKey in
             try self.isCurrent(version, recordKey, hash: hash)

@@ -15,25 +15,17 @@ extension Shard {
         let unnumbered = published.withLock { state in
             state.staged.map(\.token).filter { $0.sequence == 0 }
         }
-        while true {
-            let outcome = turn.withLock { turn -> ShardTurn.Outcome<Frozen> in
-                foldResolved(&turn)
-                let isWaiting = published.withLock { state in
-                    state.staged.contains { staged in
-                        if staged.token.sequence == 0 {
-                            return staged.isSingle || unnumbered.contains { $0 === staged.token }
-                        }
-                        return staged.token.sequence <= sequence || state.isOvertaken(staged)
+        return await inTurns { turn in
+            foldResolved(&turn)
+            let isWaiting = published.withLock { state in
+                state.staged.contains { staged in
+                    if staged.token.sequence == 0 {
+                        return staged.isSingle || unnumbered.contains { $0 === staged.token }
                     }
+                    return staged.token.sequence <= sequence || state.isOvertaken(staged)
                 }
-                return isWaiting
-                    ? .blocked(resolutionCount: turn.resolutionCount)
-                    : .done(freezeNow(next: order, &turn))
             }
-            switch outcome {
-            case .done(let frozen): return frozen
-            case .blocked(let count): await waitForResolution(since: count)
-            }
+            return isWaiting ? turn.blocked() : .done(freezeNow(next: order, &turn))
         }
     }
 

@@ -130,8 +130,7 @@ extension Shard {
     private func drainOnce() -> ShardTurn.Outcome<Void> {
         turn.withLock { turn in
             foldResolved(&turn)
-            return drainEnqueued(&turn)
-                ? .blocked(resolutionCount: turn.resolutionCount) : .done(())
+            return drainEnqueued(&turn) ? turn.blocked() : .done(())
         }
     }
 

@@ -58,18 +58,10 @@ package actor Shard {
     func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
     ) async throws -> LogWriter.Appended {
-        while true {
-            let outcome = try turn.withLock { turn -> ShardTurn.Outcome<LogWriter.Appended> in
-                bringUpToDate(&turn)
-                if isBlocked(hash: hash, prefix: name.prefix, turn) {
-                    return .blocked(resolutionCount: turn.resolutionCount)
-                }
-                return .done(try write(value, key: key, name: name, hash: hash, in: &turn))
-            }
-            switch outcome {
-            case .done(let appended): return appended
-            case .blocked(let count): await waitForResolution(since: count)
-            }
+        try await inTurns { turn in
+            bringUpToDate(&turn)
+            if isBlocked(hash: hash, prefix: name.prefix, turn) { return turn.blocked() }
+            return .done(try write(value, key: key, name: name, hash: hash, in: &turn))
         }
     }
 
@@ -91,20 +83,11 @@ package actor Shard {
     func stageWrite(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) async throws -> LogWriter.Appended {
-        while true {
-            let outcome = try turn.withLock { turn -> ShardTurn.Outcome<LogWriter.Appended> in
-                bringUpToDate(&turn)
-                if isBlocked(hash: hash, prefix: name.prefix, turn) {
-                    return .blocked(resolutionCount: turn.resolutionCount)
-                }
-                return .done(
-                    try stageWrite(
-                        value, key: key, name: name, hash: hash, token: token, in: &turn))
-            }
-            switch outcome {
-            case .done(let appended): return appended
-            case .blocked(let count): await waitForResolution(since: count)
-            }
+        try await inTurns { turn in
+            bringUpToDate(&turn)
+            if isBlocked(hash: hash, prefix: name.prefix, turn) { return turn.blocked() }
+            return .done(
+                try stageWrite(value, key: key, name: name, hash: hash, token: token, in: &turn))
         }
     }
 
@@ -156,22 +139,14 @@ package actor Shard {
     func write(
         _ batch: EncodedBatch, if reads: ShardReads? = nil
     ) async throws -> LogWriter.Appended? {
-        while true {
-            let outcome = try turn.withLock { turn -> ShardTurn.Outcome<LogWriter.Appended?> in
-                bringUpToDate(&turn)
-                if isBlocked(batch, reads, turn) {
-                    return .blocked(resolutionCount: turn.resolutionCount)
-                }
-                guard areCurrent(reads) else { return .done(nil) }
-                return .done(
-                    try commit(batch, in: &turn) {
-                        try writableStorage().append(batch, isAwaited: false)
-                    })
-            }
-            switch outcome {
-            case .done(let appended): return appended
-            case .blocked(let count): await waitForResolution(since: count)
-            }
+        try await inTurns { turn in
+            bringUpToDate(&turn)
+            if isBlocked(batch, reads, turn) { return turn.blocked() }
+            guard areCurrent(reads) else { return .done(nil) }
+            return .done(
+                try commit(batch, in: &turn) {
+                    try writableStorage().append(batch, isAwaited: false)
+                })
         }
     }
 
@@ -188,20 +163,12 @@ package actor Shard {
     /// is staged, where something that the batch rests on has changed.
     @discardableResult
     func prepare(_ staged: StagedBatch) async -> Bool {
-        while true {
-            let outcome = turn.withLock { turn -> ShardTurn.Outcome<Bool> in
-                bringUpToDate(&turn)
-                if isBlocked(staged, turn) {
-                    return .blocked(resolutionCount: turn.resolutionCount)
-                }
-                guard areCurrent(staged.reads) else { return .done(false) }
-                stage(staged, nil, &turn)
-                return .done(true)
-            }
-            switch outcome {
-            case .done(let isReady): return isReady
-            case .blocked(let count): await waitForResolution(since: count)
-            }
+        await inTurns { turn in
+            bringUpToDate(&turn)
+            if isBlocked(staged, turn) { return turn.blocked() }
+            guard areCurrent(staged.reads) else { return .done(false) }
+            stage(staged, nil, &turn)
+            return .done(true)
         }
     }
 
@@ -243,6 +210,20 @@ package actor Shard {
         let woken = turn.waiters
         turn.waiters.removeAll()
         for waiter in woken { waiter.resume() }
+    }
+
+    /// What `step` has done in one turn. It is tried again each time that it is blocked, once a
+    /// staged batch was resolved since.
+    func inTurns<Result: Sendable, Failure: Error>(
+        _ step: (inout ShardTurn) throws(Failure) -> ShardTurn.Outcome<Result>
+    ) async throws(Failure) -> Result {
+        while true {
+            let outcome = try turn.withLock { turn throws(Failure) in try step(&turn) }
+            switch outcome {
+            case .done(let result): return result
+            case .blocked(let count): await waitForResolution(since: count)
+            }
+        }
     }
 
     /// Returns once a batch was resolved since `resolutionCount` was `count`: between a caller's

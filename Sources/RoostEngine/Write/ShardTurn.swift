@@ -27,4 +27,6 @@ struct ShardTurn {
         /// A staged batch comes first; staged batches had been resolved that often.
         case blocked(resolutionCount: Int)
     }
+
+    func blocked<Result>() -> Outcome<Result> { .blocked(resolutionCount: resolutionCount) }
 }
