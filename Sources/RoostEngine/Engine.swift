@@ -134,10 +134,12 @@ package final class Engine: Sendable {
         do {
             if let log, let syncer, condition.poison == nil {
                 log.stopAppending()
+                await log.ahead?.finish()
                 try await syncer.sync(through: log.lastSequence)
                 try await compactor.seal()
             } else {
                 log?.abandon()
+                await log?.ahead?.finish()
             }
         } catch { failure = error }
         feed.end()

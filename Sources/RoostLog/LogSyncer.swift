@@ -52,9 +52,6 @@ package actor LogSyncer {
     /// Returns once every batch appended before the call is on disk.
     package func sync() throws { try sync(through: log.lastSequence) }
 
-    /// Creates the segment that the next rotation will want.
-    package func prepareStandby() throws { try log.prepareStandby() }
-
     /// Gives those whom the last sync served the time to append again.
     private func gather() {
         let durable = log.durableSequence

@@ -22,6 +22,16 @@ package final class LogWriter: Sendable {
         package let totalBytes: UInt64
     }
 
+    /// Where a rotation has cut the log.
+    package struct Boundary: Sendable {
+        /// The new segment's.
+        package let segmentNumber: UInt64
+        /// The last before it.
+        package let lastSequence: UInt64
+        /// Bytes appended before it in this opening.
+        package let totalBytes: UInt64
+    }
+
     struct State {
         var segment: LogSegment
         var seed: ChecksumSeed
@@ -37,8 +47,7 @@ package final class LogWriter: Sendable {
         /// Segments whose directory entry may not be on disk.
         var hasNewEntries = true
         var totalBytes: UInt64 = 0
-        /// The offset from which more of the current segment is to be made ready for writing.
-        var prefaultOffset: Int
+        var aheadOffsets: AheadOffsets
         /// Takes no more frames.
         var isClosed = false
         /// Sealed, or never to be.
@@ -55,7 +64,8 @@ package final class LogWriter: Sendable {
     let state: Mutex<State>
     let directory: any Directory
     package let history: LogHistory
-    private let prefaulter: LogPrefaulter?
+    /// `nil` where nothing is made ready that was not asked for.
+    package let ahead: LogAhead?
     private let workspace: WorkspaceIdentifier
     /// Of the segments behind the first.
     let minimumSegmentSizeBytes: Int
@@ -70,12 +80,12 @@ package final class LogWriter: Sendable {
         minimumSegmentSizeBytes: Int = 1 << 20, minimumCallSizeBytes: Int,
         earlierFiles: [any File] = [],
         history: LogHistory = .init(),
-        prefaulter: LogPrefaulter? = nil
+        ahead: LogAhead? = nil
     ) throws {
         let segment = try LogSegment.create(number: number, sizeBytes: sizeBytes, in: directory)
         self.directory = directory
         self.history = history
-        self.prefaulter = prefaulter
+        self.ahead = ahead
         self.workspace = workspace
         self.minimumSegmentSizeBytes = minimumSegmentSizeBytes
         self.minimumCallSizeBytes = minimumCallSizeBytes
@@ -90,8 +100,9 @@ package final class LogWriter: Sendable {
             State(
                 segment: segment, seed: header.seed, offset: SegmentHeader.sizeBytes,
                 lastSequence: lastSequence, nextNumber: number + 1, unsynced: [segment],
-                // A first segment may be all that a small store ever writes.
-                earlierFiles: earlierFiles, prefaultOffset: .max))
+                earlierFiles: earlierFiles,
+                aheadOffsets: AheadOffsets(
+                    sizeBytes: sizeBytes, isSmallest: true, isPrefaulted: false)))
     }
 
     package var lastSequence: UInt64 { state.withLock { $0.lastSequence } }
@@ -172,8 +183,7 @@ package final class LogWriter: Sendable {
         state.offset += size
         state.lastSequence = sequence
         state.totalBytes += UInt64(size)
-        // Who waits for syncs waits for what is ready and empty too.
-        if state.offset >= state.prefaultOffset, flags != .synced { prefault(&state) }
+        if state.offset >= state.aheadOffsets.next { prepareAhead(flags, &state) }
         return Appended(
             sequence: sequence, location: UInt(bitPattern: start),
             region: state.segment.region, totalBytes: state.totalBytes)
@@ -182,46 +192,13 @@ package final class LogWriter: Sendable {
     /// Ends the current segment and begins the next; returns the new segment's number and the
     /// last sequence number before it. A segment that holds no batch yet stays the current one,
     /// so that rotating an idle log takes no space.
-    package func rotate() throws -> (segmentNumber: UInt64, lastSequence: UInt64) {
+    package func rotate() throws -> Boundary {
         try state.withLock { state in
             if state.isClosed || state.offset > SegmentHeader.sizeBytes { try makeRoom(0, &state) }
-            return (state.segment.number, state.lastSequence)
+            return Boundary(
+                segmentNumber: state.segment.number, lastSequence: state.lastSequence,
+                totalBytes: state.totalBytes)
         }
-    }
-
-    /// Creates the segment that the next rotation will want. Blocks; not for the cooperative pool.
-    package func prepareStandby() throws {
-        let wanted = state.withLock { state -> (number: UInt64, sizeBytes: Int)? in
-            guard state.standby == nil, !state.isClosed else { return nil }
-            defer { state.nextNumber += 1 }
-            return (state.nextNumber, nextSizeBytes(after: state.segment.sizeBytes))
-        }
-        guard let wanted else { return }
-        let segment = try LogSegment.create(
-            number: wanted.number, sizeBytes: wanted.sizeBytes, in: directory)
-        // Brings the allocation to disk, so that the first sync of a frame need not.
-        try segment.file.syncData()
-        let isWanted = state.withLock { state in
-            guard state.standby == nil, !state.isClosed, state.segment.number < segment.number
-            else { return false }
-            state.standby = segment
-            return true
-        }
-        if !isWanted { try directory.remove(FileName.segment(segment.number).text) }
-    }
-
-    private func nextSizeBytes(after sizeBytes: Int) -> Int {
-        min(max(sizeBytes * 2, minimumSegmentSizeBytes), Self.largestSegmentSizeBytes)
-    }
-
-    /// Has the next pages made ready, while those before them are still written to.
-    @inline(never)
-    private func prefault(_ state: inout State) {
-        let step = LogPrefaulter.aheadBytes
-        let begin = state.prefaultOffset == 0 ? 0 : state.prefaultOffset + step / 2
-        state.prefaultOffset = begin + step / 2
-        prefaulter?.begin(state.segment.region, offset: begin, sizeBytes: step)
-        if begin + step >= state.segment.sizeBytes { state.prefaultOffset = .max }
     }
 
     /// Seals the current segment and begins the next, of `sizeBytes` where that is stated.
@@ -265,8 +242,9 @@ package final class LogWriter: Sendable {
         state.offset = SegmentHeader.sizeBytes
         state.unsynced.append(segment)
         state.hasNewEntries = true
-        let isReadied = prefaulter != nil && segment.isMapped && segment.region.takesAdvice
-        state.prefaultOffset = isReadied ? 0 : .max
+        state.aheadOffsets = AheadOffsets(
+            sizeBytes: segment.sizeBytes, isSmallest: segment.sizeBytes <= minimumSegmentSizeBytes,
+            isPrefaulted: segment.isMapped && segment.region.takesAdvice)
     }
 
     /// Writes the header by a call, also where the file is mapped: the first store through a fresh

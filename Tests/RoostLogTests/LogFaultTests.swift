@@ -23,7 +23,7 @@ import Testing
                         try log.append(payload, isAwaited: number % 2 == 0)
                         acknowledged.append(payload)
                     } catch { #expect(error is RoostError) }
-                    if number % 5 == 0 { do { try await log.syncer.prepareStandby() } catch {} }
+                    if number % 5 == 0 { do { try await log.prepareStandby() } catch {} }
                     if number % 9 == 0 { do { _ = try log.writer.rotate() } catch {} }
                 }
                 let found = try SampleRecovery(at: path, fileSystem: base, cuts: false)

@@ -10,11 +10,13 @@ struct SampleLog {
     let directory: any Directory
     let writer: LogWriter
     let syncer: LogSyncer
+    /// Asked by tests; the writer itself asks it only where `makesReady`.
+    let ahead = LogAhead(scheduling: SystemScheduling())
 
     /// Begins the first segment, or with `recovered` the one behind what was there.
     init(
         at path: String, fileSystem: any FileSystem = PosixFileSystem(), sizeBytes: Int = 8192,
-        recovered: LogRecovery? = nil
+        recovered: LogRecovery? = nil, makesReady: Bool = false
     ) throws {
         directory = try fileSystem.openDirectory(at: path, create: false)
         writer = try LogWriter(
@@ -23,9 +25,12 @@ struct SampleLog {
             lastSequence: recovered?.lastSequence ?? 0,
             durableSequence: recovered?.durableSequence ?? 0,
             minimumCallSizeBytes: Self.minimumCallSizeBytes,
-            earlierFiles: recovered?.readers.map(\.file) ?? [])
+            earlierFiles: recovered?.readers.map(\.file) ?? [],
+            ahead: makesReady ? ahead : nil)
         syncer = LogSyncer(log: writer, thread: WorkerThread(name: "test-sync")) { _ in }
     }
+
+    func prepareStandby() async throws { try await ahead.prepareStandby(of: writer) }
 
     /// Appends one frame whose payload is `bytes`.
     @discardableResult

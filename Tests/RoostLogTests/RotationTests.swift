@@ -27,7 +27,7 @@ import Testing
                 let appended = try log.append(payloads[index])
                 #expect(appended.sequence == UInt64(index + 1))
                 if random.once(in: 20) { _ = try log.writer.rotate() }
-                if random.once(in: 20) { try await log.syncer.prepareStandby() }
+                if random.once(in: 20) { try await log.prepareStandby() }
                 if random.once(in: 20) {
                     try await log.syncer.sync()
                     #expect(log.writer.durableSequence == UInt64(index + 1))
@@ -54,7 +54,7 @@ import Testing
                 try log.append([byte])
                 _ = try log.writer.rotate()
             }
-            try await log.syncer.prepareStandby()
+            try await log.prepareStandby()
             let size = try fileNames(in: path, prefix: "log").map {
                 try readBytes("\(path)/\($0)").count
             }
@@ -85,7 +85,7 @@ import Testing
             let log = try SampleLog(at: path, fileSystem: fileSystem, sizeBytes: 4096)
             let large = [UInt8](repeating: 5, count: 3 << 20)
             try log.append([1])
-            try await log.syncer.prepareStandby()
+            try await log.prepareStandby()
             try log.append(large)
             try log.append([2])
             try log.append(large)
@@ -98,7 +98,7 @@ import Testing
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path, sizeBytes: 65_536)
             try log.append([1, 2, 3])
-            try await log.syncer.prepareStandby()
+            try await log.prepareStandby()
             log.writer.stopAppending()
             try await log.syncer.sync()
             try log.writer.close()
@@ -181,5 +181,50 @@ import Testing
                 seed: header.seed)
         }
         try writeBytes(bytes, to: path)
+    }
+
+    /// To preallocate a segment can take the file system hundreds of milliseconds: no writer may be
+    /// the one who waits for it.
+    @Test(arguments: [false, true])
+    func theNextSegmentIsThereBeforeItIsNeeded(isAwaited: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 4096, makesReady: true)
+            func appears(_ number: UInt64) async throws {
+                let name = FileName.segment(number).text
+                for _ in 0..<2000 {
+                    if try fileNames(in: path, prefix: "log").contains(name) { return }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                Issue.record("segment \(number) was not made")
+            }
+            let payload = [UInt8](repeating: 7, count: 1000)
+            // The first may be all that is ever needed.
+            try log.append(payload, isAwaited: isAwaited)
+            try log.append([1], isAwaited: isAwaited)
+            await log.ahead.finish()
+            #expect(try fileNames(in: path, prefix: "log").count == 1)
+            try log.append(payload, isAwaited: isAwaited)
+            try await appears(2)
+            await log.ahead.finish()
+            while log.writer.currentSegmentNumber == 1 {
+                try log.append(payload, isAwaited: isAwaited)
+            }
+            // It is the one that was made, and what comes behind it is asked for at half of it.
+            #expect(log.writer.currentSegmentNumber == 2)
+            for _ in 0..<600 { try log.append(payload, isAwaited: isAwaited) }
+            try await appears(3)
+            let boundary = try await log.writer.rotateWithoutWaiters()
+            #expect(boundary.segmentNumber == 3)
+            // And that of a larger one at its begin.
+            try log.append(payload, isAwaited: isAwaited)
+            try await appears(4)
+            log.writer.stopAppending()
+            await log.ahead.finish()
+            try await log.syncer.sync()
+            try log.writer.close()
+            #expect(
+                try fileNames(in: path, prefix: "log")
+                    == [1, 2, 3].map { FileName.segment($0).text })
+        }
     }
 }

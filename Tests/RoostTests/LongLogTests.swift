@@ -75,10 +75,13 @@ import Testing
             let names = try FileManager.default.contentsOfDirectory(atPath: "\(path)/damaged")
             let logs = try names.filter { $0.hasPrefix("log-") }.sorted()
                 .map { URL(fileURLWithPath: "\(path)/damaged/\($0)") }
-                .map { (url: $0, bytes: try Data(contentsOf: $0)) }
+                .map { url in
+                    let bytes = try Data(contentsOf: url)
+                    // The next segment may be there already, and blank.
+                    return (url: url, bytes: bytes, end: bytes.lastIndex { $0 != 0 } ?? 0)
+                }
             // Behind what is entered before there is a thread, and before the log's end.
-            var (url, bytes) = try #require(logs.max { $0.bytes.count < $1.bytes.count })
-            let end = try #require(bytes.lastIndex { $0 != 0 })
+            var (url, bytes, end) = try #require(logs.max { $0.end < $1.end })
             bytes[end * 3 / 4] ^= 0x55
             try bytes.write(to: url)
             await #expect { try await Workspace.open(at: "\(path)/damaged") } throws: { error in

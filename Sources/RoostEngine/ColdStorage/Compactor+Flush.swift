@@ -1,12 +1,12 @@
 import RoostFormat
+import RoostLog
 import RoostSnapshot
 
 extension Compactor {
     /// Writes everything in the log to snapshots and frees the segments.
     func flush() async throws {
         guard let log, let syncer, log.lastSequence > manifest.flushedSequence else { return }
-        let totalBytes = log.totalBytes
-        let boundary = try log.rotate()
+        let boundary = try await log.rotateWithoutWaiters()
         // Batches that wait for a sync get it, so that freezing need not wait for their timers.
         try await syncer.sync(through: boundary.lastSequence)
         var tables: [LogTable?] = []
@@ -18,27 +18,28 @@ extension Compactor {
             // Every shard has every clear; what the first has is, by the sync below, on disk.
             if index == 0 { clears = frozen.clears }
         }
+        let dropped: [Shard.Dropped]
         do {
             // What was appended while shard after shard was frozen may be in a table too. Once
             // it is on disk, no snapshot holds more than the log would give back after a crash.
             let frozenSequence = log.lastSequence
             try await syncer.sync(through: frozenSequence)
-            try await writeTables(tables, clears, boundary, frozenSequence)
+            dropped = try await writeTables(tables, clears, boundary, frozenSequence)
         } catch {
             for shard in shards { await shard.thaw() }
             throw error
         }
         schedule.noteFlushed(
-            through: totalBytes, next: totalBytes + configuration.flushThresholdBytes)
+            through: boundary.totalBytes,
+            next: boundary.totalBytes + configuration.flushThresholdBytes)
         schedule.flushCount.wrappingAdd(1, ordering: .relaxed)
-        try removeUnneeded()
-        try await syncer.prepareStandby()
+        try withExtendedLifetime(dropped) { try removeUnneeded() }
     }
 
     private func writeTables(
         _ tables: [LogTable?], _ clears: [ManifestRecord.Clear],
-        _ boundary: (segmentNumber: UInt64, lastSequence: UInt64), _ frozenSequence: UInt64
-    ) async throws {
+        _ boundary: LogWriter.Boundary, _ frozenSequence: UInt64
+    ) async throws -> [Shard.Dropped] {
         var next = manifest
         next.generation += 1
         next.firstSegment = boundary.segmentNumber
@@ -61,11 +62,13 @@ extension Compactor {
             next.snapshots[shard].insert(.init(footer: reader.footer), at: 0)
         }
         try replaceManifest(next)
+        var dropped: [Shard.Dropped] = []
         for (index, shard) in shards.enumerated() {
             let older = shard.published.withLock { $0.snapshots }
             let list = fresh[index].map { SnapshotList([$0] + older.snapshots) } ?? older
-            await shard.install(list, dropsFrozen: true)
+            dropped.append(await shard.install(list, dropsFrozen: true))
         }
+        return dropped
     }
 
     /// Writes the snapshots, some at a time, and makes their names durable; by shard, without

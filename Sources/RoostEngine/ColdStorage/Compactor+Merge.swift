@@ -51,12 +51,13 @@ extension Compactor {
                 0..<merge.count, with: fresh[merge.shard].map { [.init(footer: $0.footer)] } ?? [])
         }
         try replaceManifest(next)
+        var dropped: [Shard.Dropped] = []
         for merge in merges {
             let kept = lists[merge.shard]!.dropFirst(merge.count)
             let list = SnapshotList((fresh[merge.shard].map { [$0] } ?? []) + kept)
-            await shards[merge.shard].install(list, dropsFrozen: false)
+            dropped.append(await shards[merge.shard].install(list, dropsFrozen: false))
         }
         schedule.mergeCount.wrappingAdd(UInt64(merges.count), ordering: .relaxed)
-        try removeUnneeded()
+        try withExtendedLifetime(dropped) { try removeUnneeded() }
     }
 }

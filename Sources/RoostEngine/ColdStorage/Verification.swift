@@ -46,7 +46,7 @@ extension Compactor {
             }
         }
         // The current segment is being written; what stands before it is at rest.
-        let current = try log?.rotate().segmentNumber ?? .max
+        let current = try await log?.rotateWithoutWaiters().segmentNumber ?? .max
         report.check { report in
             let numbers = try directory.entries().compactMap { entry -> UInt64? in
                 guard case .segment(let number) = FileName(entry.name), number < current,

@@ -259,7 +259,7 @@ private actor BlockingOpening {
             // Also where all batches are on disk: a seal, or the header of a segment without a
             // frame, may not be, and half of one before synced batches would look like damage.
             earlierFiles: kept, history: LogHistory(recovered),
-            prefaulter: LogPrefaulter(scheduling: parts.scheduling))
+            ahead: LogAhead(scheduling: parts.scheduling))
         parts.log = log
         let condition = parts.condition
         let thread = parts.scheduling.thread(named: "roost-sync")

@@ -30,8 +30,8 @@ struct EnqueuedWrites: Sendable {
 
     private(set) var table = LogTable()
     private(set) var writes: [Write] = []
-    /// The versions of those that have their place in the log since, and go as soon as the actor
-    /// is through with the others.
+    /// The versions of those that have their place in the log since, and go as soon as whoever has
+    /// the turn is through with the others.
     private(set) var committed: Set<UInt64> = []
     private var chunk: MappedRegion?
     private var usedBytes = 0

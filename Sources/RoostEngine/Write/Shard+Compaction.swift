@@ -78,15 +78,31 @@ extension Shard {
         }
     }
 
+    /// What a shard has let go of: perhaps the last hold of mapped files, which takes the kernel
+    /// milliseconds to unmap.
+    struct Dropped: Sendable {
+        var snapshots: SnapshotList
+        var frozen: LogTable?
+        var viewPart: ViewPart?
+    }
+
     /// Makes `snapshots` the shard's cold storage. With `dropsFrozen` they hold all that the
-    /// frozen table held. `clears` that nothing older needs any more are forgotten.
-    func install(_ snapshots: SnapshotList, dropsFrozen: Bool) {
+    /// frozen table held.
+    ///
+    /// Returns what it has replaced, for the caller to keep until those who read it at this moment
+    /// are through: neither they nor who waits for the shard should be the one to unmap it.
+    func install(_ snapshots: SnapshotList, dropsFrozen: Bool) -> Dropped {
         turn.withLock { _ in
             published.withLock { state in
+                var dropped = Dropped(snapshots: state.snapshots, viewPart: state.viewPart)
                 state.viewPart = nil
                 state.snapshots = snapshots
                 state.epoch += 1
-                if dropsFrozen { state.frozen = nil }
+                if dropsFrozen {
+                    dropped.frozen = state.frozen
+                    state.frozen = nil
+                }
+                return dropped
             }
         }
     }

@@ -3,12 +3,12 @@ import RoostIO
 import RoostLog
 import Synchronization
 
-// A synchronous function cannot enter the actor. So an enqueued write is left under the shard's
-// mutex, where readers find it first, and the actor commits it before anything else that it does
-// to the shard's keys: it is the actor that gives it its place among all changes.
+// Synchronous code can wait for nothing, and a staged batch may have to come first. So an enqueued
+// write is left under the shard's mutex, where readers find it first; whoever has the shard's turn
+// next commits it before any other change, which gives it its place among all changes.
 
 extension Shard {
-    /// Leaves a write for the actor; readers see it when this returns. `true` where the caller
+    /// Leaves a write for the next turn; readers see it when this returns. `true` where the caller
     /// has to see to it that `drainInBackground` is called.
     nonisolated func enqueue(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
