@@ -67,6 +67,10 @@ package protocol File: Sendable {
     /// Reserves disk blocks for `[0, sizeBytes)` and sets the size.
     func preallocate(sizeBytes: UInt64) throws
     func truncate(to sizeBytes: UInt64) throws
+    /// An offset behind which nothing was ever written, so that all reads as zeros up to the file's
+    /// end; at the most its size. To be asked before anything is read: a page of zeros that was
+    /// read may count as written.
+    func writtenEnd() throws -> UInt64
     /// Returns once the file's content and size are on disk, changes through mappings included.
     func syncData() throws
     /// Maps the first `sizeBytes` bytes, shared; `nil` where mapping is not to be had.
@@ -74,6 +78,8 @@ package protocol File: Sendable {
 }
 
 extension File {
+    package func writtenEnd() throws -> UInt64 { try sizeBytes() }
+
     /// Reads `count` bytes from `offset`.
     package func read(count: Int, at offset: UInt64) throws -> [UInt8] {
         var failure: (any Error)?

@@ -117,6 +117,8 @@ private final class MemoryFile: File {
         }
     }
 
+    func writtenEnd() throws -> UInt64 { content.withLock { UInt64($0.bytes.count) } }
+
     func syncData() throws {}
 
     // The log then keeps its segments in memory of its own, and readers get a copy.

@@ -79,6 +79,10 @@ final class PosixFile: File {
         _ = try retryingInterrupts("truncate", path) { ftruncate(descriptor, off_t(sizeBytes)) }
     }
 
+    func writtenEnd() throws -> UInt64 {
+        UInt64(roost_written_end(descriptor, Int64(try status().st_size)))
+    }
+
     func syncData() throws {
         #if canImport(Darwin)
             _ = try retryingInterrupts("sync", path) { fcntl(descriptor, F_FULLFSYNC) }

@@ -8,11 +8,14 @@ package struct LogReader {
     package let file: any File
     package let region: MappedRegion
     package let header: SegmentHeader.Reading
+    /// Behind it nothing was ever written.
+    private let writtenEnd: Int
 
     package init(number: UInt64, in directory: any Directory, writable: Bool) throws {
         self.number = number
         name = FileName.segment(number).text
         file = try directory.openFile(name, writable: writable)
+        writtenEnd = Int(try file.writtenEnd())
         region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
         header = SegmentHeader.read(region.bytes)
     }
@@ -58,9 +61,8 @@ package struct LogReader {
             // May lie behind a file that was cut within the frame's padding.
             end.offset += frame.sizeBytes
         }
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[min(end.offset, bytes.count)...])
         end.isClean =
-            leadingZeroCount(rest) == rest.count
+            contentEnd(from: end.offset) <= end.offset
             && (end.isSealed || bytes.count == header.capacityBytes)
         return end
     }
@@ -76,7 +78,8 @@ package struct LogReader {
         var best: UInt64 = 0
         var budget = 4 * bytes.count
         var at = (offset + Frame.alignment - 1) & ~(Frame.alignment - 1)
-        while bytes.count - at >= Frame.headerSizeBytes {
+        let end = contentEnd(from: at)
+        while at < end, bytes.count - at >= Frame.headerSizeBytes {
             let start = bytes.baseAddress! + at
             let claimed = start.load(UInt64.self, at: Frame.sequenceOffset)
             let payloadCount = Int(start.load(UInt32.self, at: 4))
@@ -115,7 +118,7 @@ package struct LogReader {
 
     /// Nothing was ever written to it. A header of zeros before content is a first page that a
     /// power cut kept from the disk.
-    package var isBlank: Bool { header == .blank && contentEnd == 0 }
+    package var isBlank: Bool { header == .blank && contentEnd(from: 0) == 0 }
 
     /// Whether the sector that the header is in holds more than it. Where it does not, and the
     /// header is damaged, a power cut kept no more of the sector than a part of the header.
@@ -124,8 +127,19 @@ package struct LogReader {
         return sector.dropFirst(SegmentHeader.sizeBytes).contains { $0 != 0 }
     }
 
-    /// The offset behind the last byte that is not zero.
-    package var contentEnd: Int {
-        region.sizeBytes - trailingZeroCount(region.bytes)
+    /// The offset behind the last byte from `start` on that is not zero; `start` where there is
+    /// none.
+    ///
+    /// What was preallocated and never written is left alone: reading it would have the kernel make
+    /// pages of zeros, which takes longer than replaying as much. But some of what stands at
+    /// `start` is looked at whatever the file system says.
+    package func contentEnd(from start: Int) -> Int {
+        let end = min(max(writtenEnd, start + Self.alwaysReadSizeBytes), region.sizeBytes)
+        guard start < end else { return start }
+        let bytes = UnsafeRawBufferPointer(rebasing: region.bytes[start..<end])
+        let zeros = trailingZeroCount(bytes)
+        return end - zeros
     }
+
+    private static let alwaysReadSizeBytes = 64 << 10
 }

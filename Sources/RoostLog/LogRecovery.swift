@@ -55,6 +55,8 @@ package struct LogRecovery {
     }
 
     private var kept: [UInt64: Kept] = [:]
+    /// What is kept was brought to disk by `cut`.
+    private var isOnDisk = false
 
     private struct Break {
         var index: Int
@@ -141,7 +143,8 @@ package struct LogRecovery {
                 "batch \(lastSequence + 1) was on disk and is damaged or missing. "
                     + "Restore a backup, or salvage what can be read",
                 file: reader?.file.path ?? manifestPath,
-                offset: place.map { UInt64($0.offset) } ?? reader.map { UInt64($0.contentEnd) })
+                offset: place.map { UInt64($0.offset) }
+                    ?? reader.map { UInt64($0.contentEnd(from: 0)) })
         }
         guard let place else {
             readers.removeAll(where: \.isBlank)
@@ -153,7 +156,7 @@ package struct LogRecovery {
             tornTails.append(
                 TornTail(
                     segment: reader.number, offset: offset,
-                    sizeBytes: max(0, reader.contentEnd - offset)))
+                    sizeBytes: max(0, reader.contentEnd(from: offset) - offset)))
         }
     }
 
@@ -162,12 +165,12 @@ package struct LogRecovery {
     /// Safe to be stopped anywhere: a tail is first copied under a name that follows from its
     /// place, and cut only when the copy is on disk; a second run does the same again.
     package mutating func cut(in directory: any Directory) throws {
-        try rewriteUncertain()
         for tail in tornTails { try setAside(tail, in: directory) }
         if !tornTails.isEmpty {
             // The seal will say that all before it is on disk, and the copies are all that is left
             // of the tails.
-            for reader in readers { try reader.file.syncData() }
+            for segment in earlierSegments { try segment.bringToDisk() }
+            isOnDisk = true
             try directory.sync()
         }
         // The last segment first: a segment that is gone must not leave a gap before one that
@@ -183,29 +186,29 @@ package struct LogRecovery {
         if !tornTails.isEmpty || !blankSegments.isEmpty { try directory.sync() }
     }
 
-    /// Writes what may not be on disk once more, where it stands.
-    ///
-    /// Before this opening a sync of it may have failed. The kernel then still shows the pages
-    /// and takes them for clean: a sync would succeed without writing them. The last segment's
-    /// seal may be such a page though all batches before it are on disk: where an opening cut the
-    /// log, and failed to sync the seal.
-    private func rewriteUncertain() throws {
-        for reader in readers {
-            guard case .valid(let header) = reader.header, let kept = kept[reader.number] else {
-                continue
-            }
-            let end = min(kept.endOffset, reader.region.sizeBytes)
-            var start = end
-            if kept.isSealed, reader.number == readers.last?.number {
-                start = kept.endOffset - Frame.headerSizeBytes
-            }
-            if kept.lastSequence > durableSequence {
-                start = min(start, reader.offset(behind: durableSequence, header, limit: end))
-            }
-            guard start < end else { continue }
-            let base = UnsafeRawPointer(reader.region.base) + start
-            try reader.file.write(.init(start: base, count: end - start), at: UInt64(start))
+    /// The segments that are kept, with what may not be on disk of each.
+    package var earlierSegments: [EarlierSegment] {
+        readers.map { reader in
+            EarlierSegment(reader, uncertain: isOnDisk ? 0..<0 : uncertainRange(of: reader))
         }
+    }
+
+    /// That all batches of a segment are on disk says nothing of its seal, nor, where it has no
+    /// batch, of its header.
+    private func uncertainRange(of reader: LogReader) -> Range<Int> {
+        guard case .valid(let header) = reader.header, let kept = kept[reader.number] else {
+            return 0..<0
+        }
+        let end = min(kept.endOffset, reader.region.sizeBytes)
+        let start =
+            if kept.lastSequence > durableSequence {
+                reader.offset(behind: durableSequence, header, limit: end)
+            } else if kept.lastSequence < header.firstSequence {
+                0
+            } else {
+                kept.endOffset - (kept.isSealed ? Frame.headerSizeBytes : 0)
+            }
+        return min(start, end)..<end
     }
 
     private func setAside(_ tail: TornTail, in directory: any Directory) throws {
@@ -241,7 +244,6 @@ package struct LogRecovery {
             at: frame.baseAddress!, payloadCount: 0, sequence: max(lastSequence, 1),
             durableSequence: lastSequence, flags: .seal, seed: header.seed)
         try reader.file.write(.init(frame), at: UInt64(offset))
-        // Before the next segment begins: an opening writes only the last one's seal again.
         try reader.file.syncData()
     }
 }

@@ -71,12 +71,12 @@ package actor LogSyncer {
             return (
                 segments: state.unsynced, current: state.segment.number,
                 sequence: state.lastSequence, hasNewEntries: state.hasNewEntries,
-                earlierFiles: state.earlierFiles
+                earlierSegments: state.earlierSegments
             )
         }
         syncs.wrappingAdd(1, ordering: .relaxed)
         do {
-            for file in work.earlierFiles { try file.syncData() }
+            for segment in work.earlierSegments { try segment.bringToDisk() }
             for segment in work.segments {
                 if segment.number != work.current, segment.isMapped { segment.region.dropPages() }
                 try segment.file.syncData()
@@ -92,7 +92,7 @@ package actor LogSyncer {
             throw poison
         }
         log.state.withLock { state in
-            state.earlierFiles = []
+            state.earlierSegments = []
             state.unsynced.removeAll { segment in
                 segment.number != work.current && work.segments.contains { $0 === segment }
             }

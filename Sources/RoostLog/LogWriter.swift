@@ -42,8 +42,8 @@ package final class LogWriter: Sendable {
         var standby: LogSegment?
         /// The segments with frames that may not be on disk, the current one last.
         var unsynced: [LogSegment]
-        /// The files of earlier openings whose frames may not be on disk.
-        var earlierFiles: [any File]
+        /// Those of earlier openings, until the first sync.
+        var earlierSegments: [EarlierSegment]
         /// Segments whose directory entry may not be on disk.
         var hasNewEntries = true
         var totalBytes: UInt64 = 0
@@ -78,7 +78,7 @@ package final class LogWriter: Sendable {
         directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
         sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
         minimumSegmentSizeBytes: Int = 1 << 20, minimumCallSizeBytes: Int,
-        earlierFiles: [any File] = [],
+        earlierSegments: [EarlierSegment] = [],
         history: LogHistory = .init(),
         ahead: LogAhead? = nil
     ) throws {
@@ -100,7 +100,7 @@ package final class LogWriter: Sendable {
             State(
                 segment: segment, seed: header.seed, offset: SegmentHeader.sizeBytes,
                 lastSequence: lastSequence, nextNumber: number + 1, unsynced: [segment],
-                earlierFiles: earlierFiles,
+                earlierSegments: earlierSegments,
                 aheadOffsets: AheadOffsets(
                     sizeBytes: sizeBytes, isSmallest: true, isPrefaulted: false)))
     }

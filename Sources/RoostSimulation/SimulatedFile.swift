@@ -56,6 +56,13 @@ struct SimulatedFile: File {
         }
     }
 
+    func writtenEnd() throws -> UInt64 {
+        try machine.call(.read, path) { state in
+            state.disk.inodes[inode]?.absorb()
+            return UInt64(state.disk.inodes[inode]?.volatile.writtenEnd ?? 0)
+        }
+    }
+
     func syncData() throws {
         let drop: (inout sending Disk, FaultKind) -> Void = { disk, fault in
             guard fault.isFailure else { return }

@@ -20,6 +20,9 @@ package struct SparseBytes: Sendable {
         highestPage = max(highestPage, index)
     }
 
+    /// Behind the last page that was written.
+    var writtenEnd: Int { min((highestPage + 1) * Self.pageSizeBytes, sizeBytes) }
+
     /// Cuts the file, or lengthens it with zeros.
     mutating func resize(to sizeBytes: Int) {
         defer { self.sizeBytes = sizeBytes }

@@ -25,7 +25,7 @@ struct SampleLog {
             lastSequence: recovered?.lastSequence ?? 0,
             durableSequence: recovered?.durableSequence ?? 0,
             minimumCallSizeBytes: Self.minimumCallSizeBytes,
-            earlierFiles: recovered?.readers.map(\.file) ?? [],
+            earlierSegments: recovered?.earlierSegments ?? [],
             ahead: makesReady ? ahead : nil)
         syncer = LogSyncer(log: writer, thread: WorkerThread(name: "test-sync")) { _ in }
     }

@@ -263,6 +263,34 @@ struct FoundBugsTests {
         }
     }
 
+    /// Seed 15017688 of 40 steps. A process died after its close had sealed the log and before the
+    /// seal was on disk. The next one's first sync failed, and the seal's page was given up; the one
+    /// after wrote the last segment's seal again, and this one had another behind it: a power cut
+    /// took it, and the synced batches behind the gap made that `corrupt`.
+    @Test func aSealOfACloseThatWasNotTheLastWasNeverWrittenAgain() async throws {
+        var unsealedCount = 0
+        for (seed, callCount) in (0..<4).flatMap({ seed in (0..<12).map { (seed, $0) } }) {
+            let (engine, fileSystem) = try await open(Disk(seed: UInt64(seed)))
+            try await put(1, .synced, in: engine)
+            fileSystem.stop(afterCalls: callCount)
+            do { try await engine.close() } catch { unsealedCount += 1 }
+            let second = SimulatedFileSystem(disk: fileSystem.turnOff().afterKill())
+            let opened = try await open(second)
+            second.inject(Fault(.inputOutput, at: .sync))
+            do { try await put(2, .synced, in: opened) } catch {}
+            second.clearFaults()
+            let third = SimulatedFileSystem(disk: second.turnOff().afterKill())
+            let reopened = try await open(third)
+            try await put(3, .synced, in: reopened)
+            var lost = EnumeratedChoices()
+            let (fourth, _) = try await open(third.turnOff().afterPowerCut(&lost))
+            #expect(
+                fourth.recovery.lastSequence == reopened.recovery.lastSequence + 1,
+                "seed \(seed), call \(callCount)")
+        }
+        #expect(unsealedCount > 4)
+    }
+
     /// Seed 38 of 40 steps. A compaction waited for another to end. Between its look at whether
     /// one was running and its place in the queue the task was suspended, as tasks that prefer
     /// an executor are by calls within one actor; the other ended, woke nobody, and the first

@@ -92,6 +92,8 @@ private struct ObservedFile: File {
         try base.truncate(to: sizeBytes)
     }
 
+    func writtenEnd() throws -> UInt64 { try base.writtenEnd() }
+
     func syncData() throws {
         try hook(.syncData(name))
         try base.syncData()

@@ -59,6 +59,10 @@ size_t roost_trailing_zeros(const void *bytes, size_t length);
 /// where the system cannot, nothing changes.
 void roost_prefault(void *address, size_t length);
 
+/// The offset behind the last byte that was ever written of a file of `size` bytes, or a larger
+/// one; `size` where the system does not say.
+int64_t roost_written_end(int descriptor, int64_t size);
+
 /// Lets the calling thread give way to others; where the system cannot, nothing changes.
 void roost_lower_thread_priority(void);
 

@@ -34,7 +34,7 @@ struct LogDump {
             try dump(frame, of: reader)
         }
         let lastSequence = end.expected - 1
-        let rest = reader.contentEnd - end.offset
+        let rest = reader.contentEnd(from: end.offset) - end.offset
         let state =
             if end.isSealed && end.isClean {
                 "sealed behind batch \(lastSequence)"

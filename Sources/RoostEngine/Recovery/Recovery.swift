@@ -238,13 +238,16 @@ private actor BlockingOpening {
         _ parts: inout Recovery.Parts, _ recovered: LogRecovery,
         _ configuration: EngineConfiguration
     ) throws {
-        let kept = recovered.readers.map(\.file)
+        // Also where all batches are on disk: a seal, or the header of a segment without a frame, may
+        // not be, and half of one before synced batches would look like damage.
+        var earlier = recovered.earlierSegments
         var durable = recovered.durableSequence
         if recovered.lastSyncedSequence > durable {
             // Somebody waited for these and was never told: before a read shows them, they must
             // be what a crash cannot take back. Their names are: where there is a log, the opening
             // has begun with that.
-            for file in kept { try file.syncData() }
+            for segment in earlier { try segment.bringToDisk() }
+            earlier = []
             durable = recovered.lastSequence
         }
         let tail = Int(min(parts.tailSizeBytes, UInt64(LogWriter.largestSegmentSizeBytes)))
@@ -256,9 +259,7 @@ private actor BlockingOpening {
             lastSequence: recovered.lastSequence, durableSequence: durable,
             minimumSegmentSizeBytes: configuration.segmentSizeBytes,
             minimumCallSizeBytes: configuration.minimumCallSizeBytes,
-            // Also where all batches are on disk: a seal, or the header of a segment without a
-            // frame, may not be, and half of one before synced batches would look like damage.
-            earlierFiles: kept, history: LogHistory(recovered),
+            earlierSegments: earlier, history: LogHistory(recovered),
             ahead: LogAhead(scheduling: parts.scheduling))
         parts.log = log
         let condition = parts.condition

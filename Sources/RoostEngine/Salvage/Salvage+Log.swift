@@ -59,7 +59,7 @@ extension Salvage {
             found.append(Found(file: reader.name, offset: offset, sequence: frame.sequence))
             durable = max(durable, frame.durableSequence)
         }
-        if reader.contentEnd > end {
+        if reader.contentEnd(from: end) > end {
             found.append(Found(file: reader.name, offset: end, sequence: nil))
         }
     }
