@@ -150,12 +150,14 @@ package struct History: Sendable {
     package mutating func keep(
         _ count: Int, showing found: Content, isWhole: Bool = false, isDamaged: Bool = false
     ) -> String? {
-        for guess in guesses where guess.indices.contains(where: { $0 >= count }) {
-            // A part of them is cut off: which one, is open again.
-            for index in guess.indices where index < count { batches[index] = nil }
-            pending += guess.calls
+        if count < batches.count {
+            // A part of what was guessed is cut off, or what hid how it was: it is open again.
+            for guess in guesses {
+                for index in guess.indices where index < count { batches[index] = nil }
+                pending += guess.calls
+            }
+            guesses = []
         }
-        guesses.removeAll { $0.indices.contains { $0 >= count } }
         batches.removeSubrange(min(count, batches.count)...)
         while batches.count < count { batches.append(nil) }
         let gaps = batches.indices.filter { batches[$0] == nil }

@@ -138,6 +138,29 @@ private final class Churn: Sendable {
         }
     }
 
+    /// Written by calls and through a mapping, on disk and not yet.
+    @Test(arguments: [true, false])
+    func whatWasWrittenEndsBeforeTheWrittenEnd(isSynced: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            let directory = try fileSystem.openDirectory(at: path, create: false)
+            let file = try directory.createFile("f")
+            let sizeBytes = 1 << 20
+            try file.preallocate(sizeBytes: UInt64(sizeBytes))
+            #expect(try file.writtenEnd() <= UInt64(sizeBytes))
+            try [1].withUnsafeBytes { try file.write($0, at: 10) }
+            #expect(try file.writtenEnd() > 10)
+            let region = try #require(try file.map(sizeBytes: sizeBytes, writable: true))
+            region.base.storeBytes(of: 1, toByteOffset: 300_000, as: UInt8.self)
+            if isSynced { try file.syncData() }
+            for reader in [file, try directory.openFile("f", writable: false)] {
+                let end = try reader.writtenEnd()
+                #expect(end > 300_000 && end <= UInt64(sizeBytes))
+            }
+            try file.truncate(to: 100)
+            #expect(try (11...100).contains(file.writtenEnd()))
+        }
+    }
+
     @Test func aListingWithFilesComingAndGoingSucceeds() async throws {
         // A file may go between the listing and the look at it: the compactor lists the
         // directory while the log gives a segment up.

@@ -40,4 +40,20 @@ struct HistoryTests {
         #expect(history.keep(1, showing: ["a": ["x": [1]]]) == nil)
         #expect(history.durableCount == 1)
     }
+
+    /// Seed 17046876. Two calls wrote the same key, neither was heard of, and only one of them had
+    /// come into the log; a third batch wrote the key again. An opening found both batches and took
+    /// the first call for the first one's. Damage then took the third, and showed the other call's.
+    @Test func whatALaterBatchHidIsOpenAgainWhenThatIsCutOff() throws {
+        var history = History()
+        for value in 1...2 as ClosedRange<UInt8> {
+            history.enqueue(.put(dictionary: "a", key: "k", value: [value]), lastSequence: 0)
+        }
+        let last = history.begin(
+            .init(changes: [.put(dictionary: "a", key: "k", value: [3])], isAwaited: false),
+            lastSequence: 1)
+        try history.place(last, at: 2)
+        #expect(history.keep(2, showing: ["a": ["k": [3]]]) == nil)
+        #expect(history.keep(1, showing: ["a": ["k": [2]]]) == nil)
+    }
 }
