@@ -13,6 +13,15 @@ extension WorkspaceDictionary {
     ///
     /// - Throws: `.typeMismatch` naming both types, `.decodingFailed` (the bytes stay as they
     ///   are), `.corrupt` with file and offset, `.closed`.
+    #if compiler(>=6.3)
+        // The types that are read most: what is generic counts one reference more for each value.
+        @specialized(where Value == Int)
+        @specialized(where Value == String)
+        @specialized(where Value == [UInt8])
+        @specialized(where Value == Data)
+        @specialized(where Value == Double)
+        @specialized(where Value == Bool)
+    #endif
     public func value<Value: BinaryCodable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self
     ) throws -> Value? {
@@ -162,14 +171,29 @@ extension WorkspaceDictionary {
     private func readPlain<Value: Sendable>(
         _ key: String, as type: Value.Type, _ plain: inout PlainRead
     ) throws -> Value? {
-        let name = try checkedName()
-        guard let found = try workspace.engine.find(key, name: name) else {
+        guard let found = try find(key) else {
             plain = .absent
             return nil
         }
         guard let value = found.fixedValue(as: type) else { return nil }
-        if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
+        if found.isWorthKeeping { keep(value, found, key) }
         return value
+    }
+
+    /// Counts no reference to the name, which the dictionary holds.
+    @inline(__always)
+    private func find(_ key: String) throws -> FoundValue? {
+        guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
+        return try workspace.engine.find(key, prefix: prefix)
+    }
+
+    /// By itself: where it stood in a look-up, that would count a reference to the name for it.
+    @inline(never)
+    private func keep<Value: Sendable>(
+        _ value: Value, _ found: borrowing FoundValue, _ key: String
+    ) {
+        guard let engineName else { return }
+        workspace.engine.keep(value, found, key: key, name: engineName)
     }
 
     /// As `read`, for values of any type. The codec is made only for values that have no fixed
@@ -240,11 +264,18 @@ extension WorkspaceDictionary {
     nonisolated(nonsending) func write(
         _ encoded: EncodedValue?, _ key: String, _ durability: Durability?
     ) async throws {
-        let name = try checkedName()
-        let engine = workspace.engine
-        if try engine.writeAtOnce(encoded, key: key, name: name, durability: durability) != nil {
-            return
-        }
-        _ = try await engine.write(encoded, key: key, name: name, durability: durability)
+        guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
+        let sequence = try workspace.engine.writeAtOnce(
+            encoded, key: key, prefix: prefix, durability: durability)
+        if sequence == nil { try await writeInTurn(encoded, key, durability) }
+    }
+
+    /// By itself, as `keep` is.
+    @inline(never)
+    private nonisolated(nonsending) func writeInTurn(
+        _ encoded: EncodedValue?, _ key: String, _ durability: Durability?
+    ) async throws {
+        _ = try await workspace.engine.write(
+            encoded, key: key, name: try checkedName(), durability: durability)
     }
 }

@@ -36,7 +36,7 @@ public struct WorkspaceDictionary: Sendable {
         return engineName
     }
 
-    private static var nameTooLong: RoostError {
+    static var nameTooLong: RoostError {
         RoostError(
             .keyTooLarge,
             "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes")
@@ -46,7 +46,8 @@ public struct WorkspaceDictionary: Sendable {
 
     /// Whether `key` has a value. Decodes nothing.
     public func contains(_ key: String) throws -> Bool {
-        try workspace.engine.contains(key, name: try checkedName())
+        guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
+        return try workspace.engine.contains(key, prefix: prefix)
     }
 
     /// How many keys the dictionary has at this moment. Reads no records of a dictionary that was

@@ -18,6 +18,7 @@ package final class Engine: Sendable {
     package let hashSeed: HashSeed
     package let clock: ExpiryClock
     let shards: [Shard]
+    let shardPlaces: ShardPlaces
     let log: LogWriter?
     let syncer: LogSyncer?
     let compactor: Compactor
@@ -38,6 +39,7 @@ package final class Engine: Sendable {
         hashSeed = parts.manifest.hashSeed
         clock = parts.clock
         shards = parts.shards
+        shardPlaces = ShardPlaces(shards)
         let order = KeyOrder()
         for shard in parts.shards { shard.published.withLock { $0.active.takeOrder(order) } }
         feed = parts.feed
@@ -71,6 +73,7 @@ package final class Engine: Sendable {
         failures.end()
         // The compactor knows the shards, and they know `behind`.
         behind.setOnAppend(nil)
+        shardPlaces.deallocate()
     }
 
     /// Opens the workspace in the directory at `path`, which is created where it is missing,

@@ -10,33 +10,7 @@ extension DictionaryName {
     func withRecordKey<Result>(
         _ key: String, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        let prefix = prefixBytes
-        var key = key
-        return try key.withUTF8 { utf8 in
-            try withUnsafeTemporaryAllocation(
-                byteCount: prefix.count + utf8.count, alignment: 8
-            ) { buffer in
-                let start = buffer.baseAddress.unsafelyUnwrapped
-                start.copyMemory(
-                    from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
-                if let base = utf8.baseAddress {
-                    (start + prefix.count).copyMemory(from: base, byteCount: utf8.count)
-                }
-                return try body(UnsafeRawBufferPointer(buffer))
-            }
-        }
-    }
-
-    /// As `withRecordKey`, for look-ups: makes no copy of the string, whose counting costs them a
-    /// fifteenth. In writes, which capture more, the compiler counts more for it.
-    @inline(__always)
-    func withLookUpKey<Result: ~Copyable>(
-        _ key: String, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        try withUnsafeTemporaryAllocation(byteCount: recordKeyCount(of: key), alignment: 8) {
-            copyRecordKey(key, to: $0.baseAddress.unsafelyUnwrapped)
-            return try body(UnsafeRawBufferPointer($0))
-        }
+        try RoostEngine.withRecordKey(key, behind: prefixBytes, body)
     }
 
     /// How many bytes the record key of `key` has.
@@ -49,6 +23,46 @@ extension DictionaryName {
         let prefix = prefixBytes
         target.copyMemory(from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
         key.copyBytes(to: target + prefix.count)
+    }
+}
+
+/// As `DictionaryName.withRecordKey`, by the name's `prefixBytes`.
+@inline(__always)
+func withRecordKey<Result>(
+    _ key: String, behind prefix: UnsafeRawBufferPointer,
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+) rethrows -> Result {
+    var key = key
+    return try key.withUTF8 { utf8 in
+        try withUnsafeTemporaryAllocation(
+            byteCount: prefix.count + utf8.count, alignment: 8
+        ) { buffer in
+            let start = buffer.baseAddress.unsafelyUnwrapped
+            start.copyMemory(
+                from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
+            if let base = utf8.baseAddress {
+                (start + prefix.count).copyMemory(from: base, byteCount: utf8.count)
+            }
+            return try body(UnsafeRawBufferPointer(buffer))
+        }
+    }
+}
+
+/// As `withRecordKey`, for look-ups: `prefix` is the `prefixBytes` of a dictionary's name. Makes no copy
+/// of the string and captures no reference, whose counting costs a look-up a fifteenth each. In writes,
+/// which capture more, the compiler counts more for it.
+@inline(__always)
+func withLookUpKey<Result: ~Copyable>(
+    _ key: String, behind prefix: UnsafeRawBufferPointer,
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+) rethrows -> Result {
+    try withUnsafeTemporaryAllocation(
+        byteCount: prefix.count + key.utf8.count, alignment: 8
+    ) { buffer in
+        let start = buffer.baseAddress.unsafelyUnwrapped
+        start.copyMemory(from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
+        key.copyBytes(to: start + prefix.count)
+        return try body(UnsafeRawBufferPointer(buffer))
     }
 }
 
@@ -75,7 +89,8 @@ extension String {
 extension Engine {
     /// A key's place among the shards and in their tables. Not inlined, for the reason above.
     @inline(never)
-    func hash(of key: String, in name: DictionaryName) -> UInt64 {
-        name.withRecordKey(key) { hashSeed.hash($0) }
+    func hash(of key: String, behind prefix: UnsafeRawBufferPointer) -> UInt64 {
+        let hashSeed = hashSeed
+        return withLookUpKey(key, behind: prefix) { hashSeed.hash($0) }
     }
 }

@@ -172,7 +172,8 @@ extension Engine {
         atOnce: Bool
     ) async throws -> UInt64 {
         if atOnce,
-            let sequence = try writeAtOnce(value, key: key, name: name, durability: durability)
+            let sequence = try writeAtOnce(
+                value, key: key, prefix: name.prefixBytes, durability: durability)
         {
             return sequence
         }

@@ -15,9 +15,10 @@ import Testing
         behind signal: DispatchSemaphore? = nil
     ) throws -> UInt64? {
         signal?.wait()
-        return try fixture.shard.writeAtOnce(
-            fixture.value(number), key: key, name: fixture.name, hash: fixture.hash(key)
-        )?.sequence
+        return try fixture.name.withRecordKey(key) { recordKey in
+            try fixture.shard.writeAtOnce(
+                fixture.value(number), recordKey, hash: fixture.hash(key))
+        }?.sequence
     }
 
     private func writeAtOnce(_ number: Int, _ key: String) throws -> UInt64? {

@@ -125,7 +125,7 @@ struct HistoryCaller {
     ) async throws -> UInt64 {
         if random.once(in: 2),
             let sequence = try engine.writeAtOnce(
-                value, key: place.key, name: place.name, durability: durability)
+                value, key: place.key, prefix: place.name.prefixBytes, durability: durability)
         {
             return sequence
         }

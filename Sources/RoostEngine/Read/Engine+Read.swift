@@ -79,11 +79,23 @@ extension Engine {
     package func find(
         _ key: String, name: DictionaryName, isResidentAllowed: Bool = true
     ) throws -> FoundValue? {
+        try find(key, prefix: name.prefixBytes, isResidentAllowed: isResidentAllowed)
+    }
+
+    /// As above; `prefix` is the name's `prefixBytes`, and who calls holds the name.
+    package func find(
+        _ key: String, prefix: UnsafeRawBufferPointer, isResidentAllowed: Bool = true
+    ) throws -> FoundValue? {
         try condition.checkOpen()
-        return try name.withLookUpKey(key) { recordKey in
+        // What the closure captures is not to be counted.
+        let (hashSeed, shards) = (hashSeed, shardPlaces)
+        return try withLookUpKey(key, behind: prefix) { recordKey in
             let hash = hashSeed.wideHash(recordKey)
-            return try shard(of: hash.hash).find(
-                recordKey, hash, isResidentAllowed: isResidentAllowed)
+            var found: FoundValue?
+            try shards.withShard(of: hash.hash) {
+                found = try $0.find(recordKey, hash, isResidentAllowed: isResidentAllowed)
+            }
+            return found
         }
     }
 
@@ -98,11 +110,14 @@ extension Engine {
     }
 
     /// Whether a key has a value; decodes and decompresses nothing.
-    package func contains(_ key: String, name: DictionaryName) throws -> Bool {
+    package func contains(_ key: String, prefix: UnsafeRawBufferPointer) throws -> Bool {
         try condition.checkOpen()
-        return try name.withLookUpKey(key) { recordKey in
+        let (hashSeed, shards) = (hashSeed, shardPlaces)
+        return try withLookUpKey(key, behind: prefix) { recordKey in
             let hash = hashSeed.hash(recordKey)
-            return try shard(of: hash).contains(recordKey, hash: hash)
+            var isThere = false
+            try shards.withShard(of: hash) { isThere = try $0.contains(recordKey, hash: hash) }
+            return isThere
         }
     }
 
@@ -113,11 +128,15 @@ extension Engine {
         key: String,
         name: DictionaryName
     ) {
-        name.withLookUpKey(key) { recordKey in
+        let (hashSeed, shards) = (hashSeed, shardPlaces)
+        let isChecked = !configuration.plantedFaults.contains(.staleResidents)
+        withLookUpKey(key, behind: name.prefixBytes) { recordKey in
             let hash = found.hash ?? hashSeed.wideHash(recordKey)
-            shard(of: hash.hash).makeResident(
-                value(), costBytes: costBytes, found: found, recordKey, hash,
-                isChecked: !configuration.plantedFaults.contains(.staleResidents))
+            shards.withShard(of: hash.hash) {
+                $0.makeResident(
+                    value(), costBytes: costBytes, found: found, recordKey, hash,
+                    isChecked: isChecked)
+            }
         }
     }
 }

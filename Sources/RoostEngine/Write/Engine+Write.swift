@@ -5,19 +5,29 @@ import RoostLog
 extension Engine {
     /// Puts, or with no value removes, one key, on the caller's thread and without suspending;
     /// returns the sequence number of the change. `nil`, with nothing done, where the put has
-    /// something to wait for: the caller calls `write`.
-    @inline(__always)
+    /// something to wait for: the caller calls `write`. `prefix` is the name's `prefixBytes`, and
+    /// who calls holds the name: counting a reference to it has writers of one dictionary wait
+    /// for each other's cores.
+    ///
+    /// Not inlined, as its callers are `async`: see `withRecordKey`.
+    @inline(never)
     package func writeAtOnce(
-        _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
+        _ value: EncodedValue?, key: String, prefix: UnsafeRawBufferPointer,
+        durability: Durability?
     ) throws -> UInt64? {
         if try condition.checkWritable() { return nil }
         if let error = checkSizes(key: key, value: value) { throw error }
         let durability = durability ?? configuration.durability
         if durability == .synced { return nil }
-        let hash = hash(of: key, in: name)
-        guard
-            let appended = try shard(of: hash).writeAtOnce(value, key: key, name: name, hash: hash)
-        else { return nil }
+        let (hashSeed, shards) = (hashSeed, shardPlaces)
+        var outcome: LogWriter.Appended?
+        try withRecordKey(key, behind: prefix) { recordKey in
+            let hash = hashSeed.hash(recordKey)
+            try shards.withShard(of: hash) {
+                outcome = try $0.writeAtOnce(value, recordKey, hash: hash)
+            }
+        }
+        guard let appended = outcome else { return nil }
         noteAppended(appended, durability)
         return appended.sequence
     }
@@ -29,7 +39,7 @@ extension Engine {
     ) async throws -> UInt64 {
         if try condition.checkWritable() { try await waitForRoom() }
         if let error = checkSizes(key: key, value: value) { throw error }
-        let hash = hash(of: key, in: name)
+        let hash = hash(of: key, behind: name.prefixBytes)
         let shard = shard(of: hash)
         let durability = durability ?? configuration.durability
         if durability == .synced {

@@ -43,14 +43,14 @@ package actor Shard {
 
     /// A put, or with no value a removal, of one key, on the caller's thread. `nil`, with nothing
     /// done, where something may come first: the caller calls `write`.
-    @inline(never)
+    @inline(__always)
     nonisolated func writeAtOnce(
-        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
+        _ value: EncodedValue?, _ recordKey: UnsafeRawBufferPointer, hash: UInt64
     ) throws -> LogWriter.Appended? {
         if hasEnqueued.load(ordering: .relaxed) { return nil }
         return try turn.withLock { turn in
             if turn.hasStaged { return nil }
-            return try write(value, key: key, name: name, hash: hash, in: &turn)
+            return try write(value, recordKey, hash: hash, in: &turn)
         }
     }
 
@@ -67,15 +67,21 @@ package actor Shard {
 
     /// As `write`, of a key that is known to wait for nothing. Commits nothing else: what the
     /// caller has checked still holds.
-    @inline(__always)
+    @inline(never)
     nonisolated func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
         in turn: inout ShardTurn
     ) throws -> LogWriter.Appended {
-        try name.withRecordKey(key) { recordKey in
-            try commit(recordKey, hash: hash, in: &turn) {
-                try append(value, recordKey, isAwaited: false)
-            }
+        try name.withRecordKey(key) { try write(value, $0, hash: hash, in: &turn) }
+    }
+
+    @inline(__always)
+    private nonisolated func write(
+        _ value: EncodedValue?, _ recordKey: UnsafeRawBufferPointer, hash: UInt64,
+        in turn: inout ShardTurn
+    ) throws -> LogWriter.Appended {
+        try commit(recordKey, hash: hash, in: &turn) {
+            try append(value, recordKey, isAwaited: false)
         }
     }
 
@@ -112,9 +118,11 @@ package actor Shard {
         _ value: EncodedValue?, _ key: UnsafeRawBufferPointer, isAwaited: Bool
     ) throws -> LogWriter.Appended {
         let valueCount = value?.count ?? 0
-        return try writableStorage().append(
+        let appended = try storage?.append(
             payloadCount: Operation.headerSizeBytes + key.count + valueCount, isAwaited: isAwaited
         ) { Operation.write(value, key, to: $0) }
+        guard let appended else { throw Self.readOnly }
+        return appended
     }
 
     /// Appends an operation that is laid out as the only one of its frame.
@@ -152,10 +160,12 @@ package actor Shard {
 
     @inline(__always)
     private nonisolated func writableStorage() throws -> any Storage {
-        guard let storage else {
-            throw RoostError(.readOnly, "the workspace was opened for reading only")
-        }
+        guard let storage else { throw Self.readOnly }
         return storage
+    }
+
+    private static var readOnly: RoostError {
+        RoostError(.readOnly, "the workspace was opened for reading only")
     }
 
     /// Makes this shard's part of a batch ready: from here on no other write of its keys comes

@@ -52,7 +52,7 @@ import Testing
 
         /// The engine's time and the model's are the same afterwards.
         func noteTime() throws {
-            #expect(try engine.contains(sentinel, name: name))
+            #expect(try engine.contains(sentinel, prefix: name.prefixBytes))
             latest = max(latest, wall.time.withLock { $0 })
         }
 
@@ -98,7 +98,7 @@ import Testing
 
         func check(_ key: String) throws {
             #expect(try payload(key) == live(key))
-            #expect(try engine.contains(key, name: name) == (live(key) != nil))
+            #expect(try engine.contains(key, prefix: name.prefixBytes) == (live(key) != nil))
         }
 
         func payload(_ key: String) throws -> [UInt8]? {
