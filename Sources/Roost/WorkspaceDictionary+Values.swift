@@ -184,6 +184,7 @@ extension WorkspaceDictionary {
     @inline(__always)
     private func find(_ key: String) throws -> FoundValue? {
         guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
+        defer { withExtendedLifetime(self) {} }
         return try workspace.engine.find(key, prefix: prefix)
     }
 
@@ -265,6 +266,7 @@ extension WorkspaceDictionary {
         _ encoded: EncodedValue?, _ key: String, _ durability: Durability?
     ) async throws {
         guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
+        defer { withExtendedLifetime(self) {} }
         let sequence = try workspace.engine.writeAtOnce(
             encoded, key: key, prefix: prefix, durability: durability)
         if sequence == nil { try await writeInTurn(encoded, key, durability) }

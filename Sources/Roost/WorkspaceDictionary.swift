@@ -47,6 +47,7 @@ public struct WorkspaceDictionary: Sendable {
     /// Whether `key` has a value. Decodes nothing.
     public func contains(_ key: String) throws -> Bool {
         guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
+        defer { withExtendedLifetime(self) {} }
         return try workspace.engine.contains(key, prefix: prefix)
     }
 

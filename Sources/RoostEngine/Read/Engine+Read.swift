@@ -79,7 +79,8 @@ extension Engine {
     package func find(
         _ key: String, name: DictionaryName, isResidentAllowed: Bool = true
     ) throws -> FoundValue? {
-        try find(key, prefix: name.prefixBytes, isResidentAllowed: isResidentAllowed)
+        defer { withExtendedLifetime(name) {} }
+        return try find(key, prefix: name.prefixBytes, isResidentAllowed: isResidentAllowed)
     }
 
     /// As above; `prefix` is the name's `prefixBytes`, and who calls holds the name.
@@ -87,8 +88,9 @@ extension Engine {
         _ key: String, prefix: UnsafeRawBufferPointer, isResidentAllowed: Bool = true
     ) throws -> FoundValue? {
         try condition.checkOpen()
-        // What the closure captures is not to be counted.
+        // What the closure captures is counted, unless it is no reference.
         let (hashSeed, shards) = (hashSeed, shardPlaces)
+        defer { withExtendedLifetime(self) {} }
         return try withLookUpKey(key, behind: prefix) { recordKey in
             let hash = hashSeed.wideHash(recordKey)
             var found: FoundValue?
@@ -112,6 +114,7 @@ extension Engine {
     /// Whether a key has a value; decodes and decompresses nothing.
     package func contains(_ key: String, prefix: UnsafeRawBufferPointer) throws -> Bool {
         try condition.checkOpen()
+        defer { withExtendedLifetime(self) {} }
         let (hashSeed, shards) = (hashSeed, shardPlaces)
         return try withLookUpKey(key, behind: prefix) { recordKey in
             let hash = hashSeed.hash(recordKey)
@@ -128,6 +131,7 @@ extension Engine {
         key: String,
         name: DictionaryName
     ) {
+        defer { withExtendedLifetime(self) {} }
         let (hashSeed, shards) = (hashSeed, shardPlaces)
         let isChecked = !configuration.plantedFaults.contains(.staleResidents)
         withLookUpKey(key, behind: name.prefixBytes) { recordKey in

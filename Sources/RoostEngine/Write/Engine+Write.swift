@@ -19,6 +19,7 @@ extension Engine {
         if let error = checkSizes(key: key, value: value) { throw error }
         let durability = durability ?? configuration.durability
         if durability == .synced { return nil }
+        defer { withExtendedLifetime(self) {} }
         let (hashSeed, shards) = (hashSeed, shardPlaces)
         var outcome: LogWriter.Appended?
         try withRecordKey(key, behind: prefix) { recordKey in
