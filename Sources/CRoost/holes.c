@@ -6,11 +6,12 @@
 #include <errno.h>
 #include <unistd.h>
 
-// A file with more pieces than this is not looked through.
+// Only where pages that were changed through a mapping, and are not on disk yet, are known to count
+// as data. A file with more pieces than this is not looked through.
 enum { most_pieces = 1024 };
 
 int64_t roost_written_end(int descriptor, int64_t size) {
-#ifdef SEEK_DATA
+#if defined(__linux__) && defined(SEEK_DATA)
     off_t end = 0;
     for (int piece = 0; piece < most_pieces; piece++) {
         off_t data = lseek(descriptor, end, SEEK_DATA);
