@@ -140,6 +140,7 @@ format:
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
+	python3 scripts/mutation-check --marks
 
 dependencies:
 	sh scripts/install-dependencies
