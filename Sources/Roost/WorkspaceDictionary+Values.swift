@@ -183,9 +183,8 @@ extension WorkspaceDictionary {
     /// Counts no reference to the name, which the dictionary holds.
     @inline(__always)
     private func find(_ key: String) throws -> FoundValue? {
-        guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
         defer { withExtendedLifetime(self) {} }
-        return try workspace.engine.find(key, prefix: prefix)
+        return try workspace.engine.find(key, prefix: checkedPrefix())
     }
 
     /// By itself: where it stood in a look-up, that would count a reference to the name for it.
@@ -265,10 +264,9 @@ extension WorkspaceDictionary {
     nonisolated(nonsending) func write(
         _ encoded: EncodedValue?, _ key: String, _ durability: Durability?
     ) async throws {
-        guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
         defer { withExtendedLifetime(self) {} }
         let sequence = try workspace.engine.writeAtOnce(
-            encoded, key: key, prefix: prefix, durability: durability)
+            encoded, key: key, prefix: checkedPrefix(), durability: durability)
         if sequence == nil { try await writeInTurn(encoded, key, durability) }
     }
 

@@ -36,7 +36,14 @@ public struct WorkspaceDictionary: Sendable {
         return engineName
     }
 
-    static var nameTooLong: RoostError {
+    /// The bytes of `checkedName`, without a reference to it: valid as long as the dictionary is held.
+    @inline(__always)
+    func checkedPrefix() throws -> UnsafeRawBufferPointer {
+        guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
+        return prefix
+    }
+
+    private static var nameTooLong: RoostError {
         RoostError(
             .keyTooLarge,
             "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes")
@@ -46,9 +53,8 @@ public struct WorkspaceDictionary: Sendable {
 
     /// Whether `key` has a value. Decodes nothing.
     public func contains(_ key: String) throws -> Bool {
-        guard let prefix = engineName?.prefixBytes else { throw Self.nameTooLong }
         defer { withExtendedLifetime(self) {} }
-        return try workspace.engine.contains(key, prefix: prefix)
+        return try workspace.engine.contains(key, prefix: checkedPrefix())
     }
 
     /// How many keys the dictionary has at this moment. Reads no records of a dictionary that was

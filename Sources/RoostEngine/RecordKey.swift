@@ -20,10 +20,16 @@ extension DictionaryName {
     /// Writes the record key of `key`.
     @inline(__always)
     func copyRecordKey(_ key: String, to target: UnsafeMutableRawPointer) {
-        let prefix = prefixBytes
-        target.copyMemory(from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
-        key.copyBytes(to: target + prefix.count)
+        RoostEngine.copyRecordKey(key, behind: prefixBytes, to: target)
     }
+}
+
+@inline(__always)
+private func copyRecordKey(
+    _ key: String, behind prefix: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
+) {
+    target.copyMemory(from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
+    key.copyBytes(to: target + prefix.count)
 }
 
 /// As `DictionaryName.withRecordKey`, by the name's `prefixBytes`.
@@ -59,9 +65,7 @@ func withLookUpKey<Result: ~Copyable>(
     try withUnsafeTemporaryAllocation(
         byteCount: prefix.count + key.utf8.count, alignment: 8
     ) { buffer in
-        let start = buffer.baseAddress.unsafelyUnwrapped
-        start.copyMemory(from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
-        key.copyBytes(to: start + prefix.count)
+        copyRecordKey(key, behind: prefix, to: buffer.baseAddress.unsafelyUnwrapped)
         return try body(UnsafeRawBufferPointer(buffer))
     }
 }
@@ -89,8 +93,9 @@ extension String {
 extension Engine {
     /// A key's place among the shards and in their tables. Not inlined, for the reason above.
     @inline(never)
-    func hash(of key: String, behind prefix: UnsafeRawBufferPointer) -> UInt64 {
+    func hash(of key: String, in name: DictionaryName) -> UInt64 {
+        defer { withExtendedLifetime(name) {} }
         let hashSeed = hashSeed
-        return withLookUpKey(key, behind: prefix) { hashSeed.hash($0) }
+        return withLookUpKey(key, behind: name.prefixBytes) { hashSeed.hash($0) }
     }
 }

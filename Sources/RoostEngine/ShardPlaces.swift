@@ -22,7 +22,7 @@ struct ShardPlaces: @unchecked Sendable {
 
     /// Calls `body` with the shard of a hash.
     @inline(__always)
-    func withShard(of hash: UInt64, _ body: (Shard) throws -> Void) rethrows {
+    func withShard<Result>(of hash: UInt64, _ body: (Shard) throws -> Result) rethrows -> Result {
         try base[shardIndex(of: hash, shardCount: count)]._withUnsafeGuaranteedRef(body)
     }
 }

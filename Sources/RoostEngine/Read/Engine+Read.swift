@@ -93,6 +93,7 @@ extension Engine {
         defer { withExtendedLifetime(self) {} }
         return try withLookUpKey(key, behind: prefix) { recordKey in
             let hash = hashSeed.wideHash(recordKey)
+            // Handed out so, as it is not copied.
             var found: FoundValue?
             try shards.withShard(of: hash.hash) {
                 found = try $0.find(recordKey, hash, isResidentAllowed: isResidentAllowed)
@@ -118,9 +119,7 @@ extension Engine {
         let (hashSeed, shards) = (hashSeed, shardPlaces)
         return try withLookUpKey(key, behind: prefix) { recordKey in
             let hash = hashSeed.hash(recordKey)
-            var isThere = false
-            try shards.withShard(of: hash) { isThere = try $0.contains(recordKey, hash: hash) }
-            return isThere
+            return try shards.withShard(of: hash) { try $0.contains(recordKey, hash: hash) }
         }
     }
 
@@ -131,7 +130,7 @@ extension Engine {
         key: String,
         name: DictionaryName
     ) {
-        defer { withExtendedLifetime(self) {} }
+        defer { withExtendedLifetime((self, name)) {} }
         let (hashSeed, shards) = (hashSeed, shardPlaces)
         let isChecked = !configuration.plantedFaults.contains(.staleResidents)
         withLookUpKey(key, behind: name.prefixBytes) { recordKey in

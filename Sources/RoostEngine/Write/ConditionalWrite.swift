@@ -11,7 +11,7 @@ extension Engine {
     ) async throws -> UInt64? {
         if try condition.checkWritable() { try await waitForRoom() }
         if let error = checkSizes(key: key, value: value) { throw error }
-        let hash = hash(of: key, behind: name.prefixBytes)
+        let hash = hash(of: key, in: name)
         let shard = shard(of: hash)
         let durability = durability ?? configuration.durability
         let token = durability == .synced ? BatchToken() : nil

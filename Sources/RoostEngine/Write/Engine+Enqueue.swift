@@ -8,7 +8,7 @@ extension Engine {
     package func enqueue(_ value: EncodedValue?, key: String, name: DictionaryName) throws {
         if try condition.checkWritable() { try checkBacklog() }
         if let error = checkSizes(key: key, value: value) { throw error }
-        let hash = hash(of: key, behind: name.prefixBytes)
+        let hash = hash(of: key, in: name)
         let shard = shard(of: hash)
         let size = EnqueuedWrites.sizeBytes(
             keyCount: name.prefix.count + key.utf8.count, valueCount: value?.count ?? 0)

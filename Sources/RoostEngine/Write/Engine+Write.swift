@@ -21,11 +21,10 @@ extension Engine {
         if durability == .synced { return nil }
         defer { withExtendedLifetime(self) {} }
         let (hashSeed, shards) = (hashSeed, shardPlaces)
-        var outcome: LogWriter.Appended?
-        try withRecordKey(key, behind: prefix) { recordKey in
+        let outcome = try withRecordKey(key, behind: prefix) { recordKey in
             let hash = hashSeed.hash(recordKey)
-            try shards.withShard(of: hash) {
-                outcome = try $0.writeAtOnce(value, recordKey, hash: hash)
+            return try shards.withShard(of: hash) {
+                try $0.writeAtOnce(value, recordKey, hash: hash)
             }
         }
         guard let appended = outcome else { return nil }
@@ -40,7 +39,7 @@ extension Engine {
     ) async throws -> UInt64 {
         if try condition.checkWritable() { try await waitForRoom() }
         if let error = checkSizes(key: key, value: value) { throw error }
-        let hash = hash(of: key, behind: name.prefixBytes)
+        let hash = hash(of: key, in: name)
         let shard = shard(of: hash)
         let durability = durability ?? configuration.durability
         if durability == .synced {

@@ -118,6 +118,7 @@ package actor Shard {
         _ value: EncodedValue?, _ key: UnsafeRawBufferPointer, isAwaited: Bool
     ) throws -> LogWriter.Appended {
         let valueCount = value?.count ?? 0
+        // Not of `writableStorage`: what is unwrapped is counted.
         let appended = try storage?.append(
             payloadCount: Operation.headerSizeBytes + key.count + valueCount, isAwaited: isAwaited
         ) { Operation.write(value, key, to: $0) }
