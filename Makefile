@@ -2,14 +2,23 @@
 
 SWIFT ?= swift
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
-	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests
+	Examples/Tasks/Package.swift Examples/Tasks/Sources \
+	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests \
+	Extras/InspectorSample \
+	Extras/Replica/Package.swift Extras/Replica/Sources Extras/Replica/Tests \
+	Extras/Servers/Package.swift Extras/Servers/Tests \
+	Examples/Server/Package.swift Examples/Server/Sources \
+	Extras/Shared/Package.swift Extras/Shared/Sources
 
 # Tests that all begin at once share the processor, and on a busy machine run into their time limits.
 FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 
-.PHONY: demo test client extras bench format lint dependencies clean
-.PHONY: bench-quick parts guard guard-update guard-build
-.PHONY: prove faults-sample crash simulate enumerate damage faults fuzz storms tsan asan mutations fixtures
+.PHONY: demo test check long client tasks manual extras bench format lint dependencies clean
+.PHONY: blocks docs bench-quick parts guard guard-update guard-build
+.PHONY: objects-simulate objects-oracle objects-histories objects-building
+.PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
+.PHONY: replica replica-run shared shared-faults shared-sample shared-build
+.PHONY: prove live faults-sample crash followers simulate enumerate damage faults fuzz storms tsan asan mutations fixtures
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
 SEEDS ?= 20000
@@ -21,16 +30,31 @@ FUZZ_SECONDS ?= 60
 demo: dependencies
 	$(SWIFT) run -c release roost demo --fixture Fixtures/packages.jsonl
 
-# What every change must pass: builds and runs all tests, the example client, the clients of the
-# extra products, a part of each of the long runs, and counts instructions against the thresholds.
-# Took 27 minutes on two busy cores, of which 40 of processor, with nothing built before.
+# What every change must pass: builds and runs all suites and the example client. Under 10 minutes
+# on two cores with nothing built before; what takes longer is in `prove` and `long`.
 test: dependencies
 	$(SWIFT) build --build-tests
 	$(FEW_AT_A_TIME) $(SWIFT) test --skip-build
 	$(MAKE) client
+
+# The minute before a commit: format, build, and the suites of what changed.
+check:
+	scripts/check
+
+# All that every change must pass in CI, behind `test`: the clients of the extra products, a part of
+# each of the long runs, and instructions counted against the thresholds.
+long: dependencies
+	$(MAKE) docs
 	$(MAKE) extras
+	$(MAKE) tasks
+	$(MAKE) inspector
+	$(MAKE) shared-sample
 	$(MAKE) prove
+	$(PLATFORMS)
 	$(GUARD)
+
+# Debian has the compiler and the emulation.
+PLATFORMS = if command -v dpkg-query >/dev/null; then $(MAKE) platforms; fi
 
 # The thresholds are of this system's instructions.
 GUARD = case "$$(uname -sm)" in "Linux x86_64") $(MAKE) guard ;; esac
@@ -43,6 +67,27 @@ prove: dependencies
 simulate: dependencies
 	$(SWIFT) run -c release roost-simulate --seeds $(SEEDS) --first-seed $(FIRST_SEED)
 
+# Objects with indexes over the simulated disk: every index is that of its objects.
+objects-simulate: dependencies
+	$(SWIFT) run -c release roost-simulate objects --seeds $(SEEDS) --first-seed $(FIRST_SEED)
+
+# Random objects, indexes and queries beside `Array.filter` and a stable sort, and the planner's choices.
+CASES ?= 200000
+objects-oracle: dependencies
+	ROOST_TEST_TARGETS=RoostObjectTests ROOST_QUERY_CASES=$(CASES) $(SWIFT) test -c release \
+		--filter "QueryOracleTests|PlannerTests"
+
+# Histories of objects, checked for strict serializability with phantoms.
+HISTORIES ?= 5000
+objects-histories: dependencies
+	ROOST_TEST_TARGETS=RoostHistoryTests ROOST_OBJECT_HISTORIES=$(HISTORIES) $(SWIFT) test -c release \
+		--filter ObjectHistoryTests
+
+# The building of indexes over many objects: at rest, beside two writers, and through kills.
+OBJECTS ?= 1000000
+objects-building: dependencies
+	$(SWIFT) run -c release roost-crash index --objects $(OBJECTS) --deaths 10
+
 # Every state that a crash may leave of short workloads.
 enumerate: dependencies
 	$(SWIFT) run -c release roost-simulate enumerate
@@ -50,6 +95,10 @@ enumerate: dependencies
 # Kills real writers; KILLS=20000 makes a long run of it.
 crash: dependencies
 	$(SWIFT) run -c release roost-crash --kills $(KILLS)
+
+# Eight processes read beside a writer that is killed and started again; KILLS=200 takes ten minutes.
+followers: dependencies
+	$(SWIFT) run -c release roost-crash followers --kills $(KILLS) --seconds $$(($(KILLS) * 3))
 
 # Every bit flipped and every length cut of small stores.
 damage: dependencies
@@ -63,6 +112,49 @@ faults: dependencies
 faults-sample: dependencies
 	$(SWIFT) build --product roost
 	scripts/strace-faults --sample 30
+
+# Real file systems in images, which takes root and their mkfs: full at every stage, with cut files and
+# unreadable blocks, and halted under writers. They say what did not run.
+CUTS ?= 100
+DISKS = $(SWIFT) build -c release --product roost-disks && $(SWIFT) build -c release --product roost
+full-disks: dependencies
+	$(DISKS)
+	scripts/full-disks
+
+bad-blocks: dependencies
+	$(DISKS)
+	scripts/bad-blocks
+
+power-cuts: dependencies
+	$(DISKS)
+	scripts/power-cuts --cuts $(CUTS)
+
+# The example server under load, killed, ended, its disk full; Prometheus asks what its dashboard asks. Takes
+# root for the disk, wrk and prometheus.
+SERVER_MINUTES ?= 10
+SERVER_KILLS ?= 50
+SERVER_FULL ?= 2
+prove-server: dependencies
+	$(SWIFT) build -c release --package-path Examples/Server --product Server
+	$(SWIFT) build --product roost
+	scripts/prove-server --minutes $(SERVER_MINUTES) --kills $(SERVER_KILLS) --full $(SERVER_FULL)
+
+# A backup of a store of which a hundredth has changed, against the one before: bytes, time, every checksum.
+BACKUP_MEBIBYTES ?= 1024
+backup-figures: dependencies
+	$(SWIFT) build -c release --product roost-disks
+	mkdir -p .build/backup-figures && rm -rf .build/backup-figures/*
+	"$$($(SWIFT) build -c release --show-bin-path)/roost-disks" backup --timed \
+		--mebibytes $(BACKUP_MEBIBYTES) .build/backup-figures
+	rm -rf .build/backup-figures
+
+# Live results beside a sort of all objects, over so many random transactions; and a thousand of them under
+# writes for so many seconds, which must not take more and more memory.
+LIVE_TRANSACTIONS ?= 200000
+LIVE_SECONDS ?= 3600
+live: dependencies
+	ROOST_LIVE_TRANSACTIONS=$(LIVE_TRANSACTIONS) $(SWIFT) test --filter LiveOracleTests
+	ROOST_LIVE_SECONDS=$(LIVE_SECONDS) $(SWIFT) test --filter LiveMemoryTests
 
 fuzz: dependencies
 	scripts/fuzz $(FUZZ_SECONDS)
@@ -87,12 +179,99 @@ mutations: dependencies
 fixtures: dependencies
 	ROOST_WRITE_FIXTURES=1 $(SWIFT) test --filter FormatFixtureTests
 
+# Writes the code of README.md and the guides anew into the tests that run it.
+blocks: dependencies
+	$(SWIFT) run DocumentationBlocks
+
+# Static pages of the library's documentation in .build-docs/site; fails at a warning, which a link that leads
+# nowhere is, and at a public symbol without documentation.
+docs: dependencies
+	ROOST_DOCS=1 $(SWIFT) package --scratch-path .build-docs --allow-writing-to-directory .build-docs/site \
+		generate-documentation --target Roost --output-path .build-docs/site \
+		--transform-for-static-hosting --warnings-as-errors
+	scripts/check-documentation
+
 client: dependencies
 	$(SWIFT) run --package-path Examples/Client Client
+	scripts/check-alone Examples/Client
 
-# The macro and protobuf messages: builds swift-syntax and swift-protobuf, once.
+# A task list that redraws while other runs of it add, through a terminal of its own.
+tasks: dependencies
+	$(SWIFT) build --package-path Examples/Tasks
+	Examples/Tasks/check-terminal Examples/Tasks/.build/debug/tasks
+
+# The manual page, from what the command says of itself.
+manual: dependencies
+	$(SWIFT) build --product roost
+	scripts/manual .build/debug/roost > docs/roost.1
+
+# The macro, protobuf messages, SQLite tables: builds swift-syntax and swift-protobuf, once.
 extras: dependencies
 	$(SWIFT) test --package-path Extras
+	$(SWIFT) test --package-path Extras/Servers
+	ROOST_TEST_TARGETS=RoostCommandTests $(SWIFT) test --traits SQLite --filter SQLiteImportTests
+	$(MAKE) replica
+
+# The inspector in headless Chromium, on a store of so many keys: docs/INSPECTOR.md. INSPECTOR_OPTIONS may have
+# `--screenshots docs/inspector`; INSPECTOR_CONFIGURATION=release is for many keys.
+INSPECTOR_KEYS ?= 100000
+INSPECTOR_CONFIGURATION ?= debug
+INSPECTOR_OPTIONS ?=
+inspector:
+	sh scripts/install-inspector-dependencies
+	$(SWIFT) build --package-path Extras -c $(INSPECTOR_CONFIGURATION) --product roost
+	$(SWIFT) build --package-path Extras -c $(INSPECTOR_CONFIGURATION) --product inspector-sample
+	.build-inspector-venv/bin/python scripts/inspector-browser --keys $(INSPECTOR_KEYS) \
+		--binaries Extras/.build/$(INSPECTOR_CONFIGURATION) $(INSPECTOR_OPTIONS)
+
+# The C parts on other processors and with other pages, in emulation: docs/PLATFORMS.md.
+platforms:
+	scripts/platforms
+
+# Copies off the machine: builds an HTTP client and cryptography, once.
+replica: dependencies
+	$(FEW_AT_A_TIME) $(SWIFT) test --package-path Extras/Replica
+	$(SWIFT) build --package-path Extras/Replica --product replica-run
+	$(MOTO)
+	scripts/replica-run --minutes 0.6 --restores 12 --binaries Extras/Replica/.build/debug
+
+# An S3 server.
+MOTO = python3 -c "import moto.server" 2>/dev/null || python3 -m pip install "moto[server]"
+
+# Copies to a real S3 server while everything fails; restores at random moments. SERVER=radosgw takes root.
+MINUTES ?= 1
+RESTORES ?= 40
+SERVER ?= moto
+replica-run: dependencies
+	$(SWIFT) build -c release --package-path Extras/Replica --product replica-run
+	$(MOTO)
+	scripts/replica-run --minutes $(MINUTES) --restores $(RESTORES) --server $(SERVER)
+
+# Shared workspaces over real servers, which scripts/shared-servers starts: the conformance suite over each kind.
+SHARED = Extras/Shared/.build/debug/roost-conformance
+SECONDS ?= 60
+
+shared: shared-build
+	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS'
+	scripts/shared-servers etcd 3 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS'
+	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
+	scripts/shared-servers standby -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
+
+# Histories while the servers are killed, paused, cut off, compacted and used up; SECONDS of each.
+shared-faults: shared-build
+	scripts/shared-faults etcd $(SECONDS)
+	scripts/shared-faults postgres $(SECONDS)
+
+# Under three minutes beside its build.
+shared-sample: shared-build
+	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS'
+	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
+	scripts/shared-credentials
+	scripts/shared-faults etcd 25
+
+shared-build: dependencies
+	scripts/install-dependencies shared
+	$(SWIFT) build --package-path Extras/Shared --product roost-conformance
 
 # Roost beside what people use today: figures as JSON, tables in docs/BENCHMARKS.md, plots.
 # Takes hours: smaller with BENCH_KEYS=100000 BENCH_ROUNDS=1.
@@ -146,5 +325,5 @@ dependencies:
 	sh scripts/install-dependencies
 
 clean:
-	rm -rf .build .build-fuzz .build-thread .build-address .build-mutations Examples/Client/.build \
-		Benchmarks/.build Extras/.build
+	rm -rf .build .build-docs .build-fuzz .build-inspector-venv .build-thread .build-address .build-mutations \
+		Benchmarks/.build Extras/.build Extras/*/.build Examples/*/.build

@@ -10,11 +10,39 @@ let package = Package(
         .library(name: "RoostCoding", targets: ["RoostCoding"]),
         .library(name: "RoostMacros", targets: ["RoostMacros"]),
         .library(name: "RoostProtobuf", targets: ["RoostProtobuf"]),
+        .library(name: "RoostInspector", targets: ["RoostInspector"]),
+        .library(name: "RoostReplica", targets: ["RoostReplica"]),
+        .library(name: "RoostObservability", targets: ["RoostObservability"]),
+        .library(name: "RoostServices", targets: ["RoostServices"]),
+        .library(name: "RoostShared", targets: ["RoostShared"]),
+        .library(name: "RoostEtcd", targets: ["RoostEtcd"]),
+        .library(name: "RoostPostgres", targets: ["RoostPostgres"]),
+        .library(name: "RoostConformance", targets: ["RoostConformance"]),
+        .library(name: "RoostCombine", targets: ["RoostCombine"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
     ],
     traits: [
         .trait(name: "Macros", description: "The product RoostMacros: @BinaryCodable."),
         .trait(name: "Protobuf", description: "The product RoostProtobuf: messages as values."),
+        .trait(
+            name: "SQLite", description: "roost import --format sqlite, by the system's SQLite."),
+        .trait(
+            name: "Inspector",
+            description: "The product RoostInspector, and roost inspect: a workspace in a browser."),
+        .trait(name: "Replica", description: "The product RoostReplica: copies off the machine."),
+        .trait(
+            name: "Observability",
+            description: "The product RoostObservability: logs, metrics and traces."),
+        .trait(
+            name: "Services",
+            description: "The product RoostServices: a server's lifecycle, sessions, jobs."),
+        .trait(name: "Etcd", description: "The product RoostEtcd: shared workspaces over etcd."),
+        .trait(
+            name: "Postgres",
+            description: "The product RoostPostgres: shared workspaces over PostgreSQL."),
+        .trait(
+            name: "OpenCombine",
+            description: "The product RoostCombine: publishers where there is no Combine."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -22,10 +50,25 @@ let package = Package(
         // Fetched and built only for those who enable the trait that names them.
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0",
+            traits: ["FullFoundation"]),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.97.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.33.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.34.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .systemLibrary(
             name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+        .systemLibrary(
+            name: "CRoostSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "CRoost"),
         .target(name: "RoostIO", dependencies: ["CRoost"]),
         .target(name: "RoostFormat", dependencies: ["CRoost", "RoostIO"]),
@@ -34,7 +77,7 @@ let package = Package(
         .target(name: "RoostSnapshot", dependencies: ["CLZ4", "RoostIO", "RoostFormat"]),
         .target(
             name: "RoostEngine",
-            dependencies: ["RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot"]),
+            dependencies: ["CRoost", "RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot"]),
         .target(
             name: "Roost",
             dependencies: [
@@ -65,10 +108,110 @@ let package = Package(
                     name: "SwiftProtobuf", package: "swift-protobuf",
                     condition: .when(traits: ["Protobuf"])),
             ]),
+        .target(
+            name: "RoostForms", dependencies: ["Roost", "RoostCoding", "RoostFormat"]),
+        .target(
+            name: "RoostInspector",
+            dependencies: [
+                "Roost", "RoostCoding", "RoostEngine", "RoostFormat", "RoostForms", "RoostIO",
+                .product(
+                    name: "Hummingbird", package: "hummingbird",
+                    condition: .when(traits: ["Inspector"])),
+                .product(
+                    name: "NIOPosix", package: "swift-nio",
+                    condition: .when(traits: ["Inspector"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Inspector"])),
+            ],
+            resources: [.embedInCode("Page")]),
+        .target(
+            name: "RoostReplica",
+            dependencies: [
+                "Roost", "RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot", "RoostEngine",
+                .product(
+                    name: "AsyncHTTPClient", package: "async-http-client",
+                    condition: .when(traits: ["Replica"])),
+                .product(
+                    name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Replica"])),
+                .product(
+                    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Replica"])),
+                .product(
+                    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Replica"])),
+            ]),
+        .target(
+            name: "RoostObservability",
+            dependencies: [
+                "Roost",
+                .product(
+                    name: "Logging", package: "swift-log",
+                    condition: .when(traits: ["Observability"])),
+                .product(
+                    name: "Metrics", package: "swift-metrics",
+                    condition: .when(traits: ["Observability"])),
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Observability"])),
+            ]),
+        .target(
+            name: "RoostServices",
+            dependencies: [
+                "Roost",
+                .product(
+                    name: "Logging", package: "swift-log",
+                    condition: .when(traits: ["Services"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Services"])),
+                .product(
+                    name: "Hummingbird", package: "hummingbird",
+                    condition: .when(traits: ["Services"])),
+            ]),
+        .target(name: "RoostShared", dependencies: ["Roost", "RoostFormat", "RoostIO"]),
+        .target(
+            name: "RoostEtcd",
+            dependencies: [
+                "RoostShared", "RoostIO",
+                .product(
+                    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+                .product(
+                    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+                .product(
+                    name: "NIOHPACK", package: "swift-nio-http2",
+                    condition: .when(traits: ["Etcd"])),
+                .product(
+                    name: "NIOHTTP2", package: "swift-nio-http2",
+                    condition: .when(traits: ["Etcd"])),
+                .product(
+                    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Etcd"])),
+            ]),
+        .systemLibrary(
+            name: "CPostgreSQL", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(
+            name: "RoostPostgres",
+            dependencies: [
+                "RoostShared", "RoostIO",
+                .target(name: "CPostgreSQL", condition: .when(traits: ["Postgres"])),
+            ]),
+        .target(name: "RoostConformance", dependencies: ["Roost", "RoostShared", "RoostIO"]),
+        // Its one file is that of Roost's own publishers, which are Combine's.
+        .target(
+            name: "RoostCombine",
+            dependencies: [
+                "Roost",
+                .product(
+                    name: "OpenCombine", package: "OpenCombine",
+                    condition: .when(traits: ["OpenCombine"])),
+            ],
+            swiftSettings: [.define("RoostCombine")]),
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
-                "Roost", "RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot",
+                "Roost", "RoostIO", "RoostFormat", "RoostForms", "RoostLog", "RoostSnapshot",
+                .target(name: "CRoostSQLite", condition: .when(traits: ["SQLite"])),
+                .target(name: "RoostInspector", condition: .when(traits: ["Inspector"])),
+                .target(name: "RoostReplica", condition: .when(traits: ["Replica"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
@@ -81,6 +224,12 @@ let package = Package(
                 "Roost", "RoostEngine", "RoostIO",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostCrash"),
+        .executableTarget(
+            name: "roost-disks",
+            dependencies: [
+                "Roost", "RoostEngine", "RoostFormat", "RoostIO", "RoostTestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Sources/RoostDisks"),
         .target(name: "RoostSimulation", dependencies: ["CRoost", "RoostIO"]),
         .target(
             name: "RoostSimulator",
@@ -112,8 +261,34 @@ let package = Package(
                 "Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer",
                 "roost-crash",
             ]),
+        // The code of the documents, which `make blocks` writes from them.
+        .executableTarget(
+            name: "roost-first-program", dependencies: ["Roost"], path: "Tests/FirstProgram"),
+        .executableTarget(name: "DocumentationBlocks", path: "Tests/DocumentationBlocks"),
         .testTarget(
-            name: "RoostCommandTests", dependencies: ["Roost", "RoostCommand", "RoostTestSupport"]),
+            name: "RoostObjectTests",
+            dependencies: ["Roost", "RoostEngine", "RoostIO", "RoostTestSupport"]),
+        .testTarget(
+            name: "RoostDocumentationTests",
+            dependencies: [
+                "Roost", "RoostCommand", "RoostTestSupport", "DocumentationBlocks",
+                "roost-first-program",
+            ]),
+        .testTarget(
+            name: "RoostSharedTests",
+            dependencies: [
+                "Roost", "RoostShared", "RoostConformance", "RoostIO", "RoostTestSupport",
+            ]),
+        .testTarget(
+            name: "RoostMainActorDocumentationTests", dependencies: ["Roost", "RoostTestSupport"],
+            swiftSettings: [.defaultIsolation(MainActor.self)]),
+        .testTarget(
+            name: "RoostCommandTests",
+            dependencies: [
+                "Roost", "RoostCommand", "RoostForms", "RoostEngine", "RoostFormat", "RoostIO",
+                "RoostTestSupport",
+                .target(name: "CRoostSQLite", condition: .when(traits: ["SQLite"])),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -130,4 +305,10 @@ if Context.environment["ROOST_FUZZ"] != nil {
 // Sanitized runs build the tests that they run, and no others.
 if let wanted = Context.environment["ROOST_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
     package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+}
+
+// For `make docs` alone: who uses the library fetches nothing for it.
+if Context.environment["ROOST_DOCS"] != nil {
+    package.dependencies.append(
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }

@@ -7,9 +7,11 @@ let package = Package(
     name: "roost-extras",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "roost", path: "..", traits: ["Macros", "Protobuf"]),
+        .package(
+            name: "roost", path: "..", traits: ["Inspector", "Macros", "OpenCombine", "Protobuf"]),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         // The plugin's sources once more, as a library: tests cannot import another package's macro
@@ -39,6 +41,28 @@ let package = Package(
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             exclude: ["messages.proto"]),
+        // An app that has its inspector beside it: what the browser run writes into while it looks.
+        .executableTarget(
+            name: "inspector-sample",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostInspector", package: "roost"),
+            ], path: "InspectorSample"),
+        .testTarget(
+            name: "RoostInspectorTests",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostInspector", package: "roost"),
+                // Builds the command that the browser run begins.
+                .product(name: "roost", package: "roost"), "inspector-sample",
+            ]),
+        .testTarget(
+            name: "RoostCombineTests",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostCombine", package: "roost"),
+                .product(name: "OpenCombine", package: "OpenCombine"),
+            ]),
         // As apps are: everything is on the main actor unless it says otherwise.
         .testTarget(
             name: "MainActorClientTests",

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 COLORS = {
     "roost": "#d1495b",
+    "roost-binary": "#8f2d56",
     "sqlite": "#30638e",
     "lmdb": "#003d5b",
     "lmdb-writemap": "#4f86a8",
@@ -119,6 +120,12 @@ def draw_all(rows, directory):
         images.append(bars(
             [r for r in own if r["caller"] == "task"], "Dflat's table, from a task", directory,
             "dflat"))
+    own = [row for row in rates if row["suite"] == "objects" and row["workload"] != "insert-int"]
+    if own:
+        size = max(row["keys"] for row in own if row["workload"] == "insert")
+        images.append(bars(
+            [r for r in own if r["keys"] == size], f"Objects with two indexes: {size:,}",
+            directory, "objects"))
     own = [row for row in rates if row["suite"] == "growth" and row["clients"] == 1]
     if own:
         images.append(curves(own, directory))

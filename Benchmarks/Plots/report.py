@@ -30,20 +30,35 @@ def main():
     directory.mkdir(exist_ok=True)
     images = plots.draw_all(report["rows"], directory)
     document = root / "docs/BENCHMARKS.md"
-    sections = {
-        "machine": tables.machine(report),
-        "settings": tables.settings(report),
-        "losses": tables.losses(report["rows"]),
-        "dflat": tables.dflat(report["rows"], dflat),
-        "engines": tables.engines(report["rows"]),
-        "growth": tables.growth(report["rows"]),
-        "plots": tables.images(images),
-    }
+    objects = [row for row in report["rows"] if row["suite"] == "objects"]
+    sections = {}
+    # What a run did not measure keeps the figures of the one that did.
+    if objects:
+        sections["objects"] = tables.objects(report, dflat, images)
+    if len(objects) < len(report["rows"]):
+        sections |= keys_and_values(report, dflat, images)
     text = document.read_text()
     for name, body in sections.items():
         text = tables.replace_section(text, name, body)
     document.write_text(text)
     print(f"{document}: {len(report['rows'])} rows; {len(images)} plots in {directory}")
+
+
+def keys_and_values(report, dflat, images):
+    """The sections of all suites but that of objects, whose plots stand with its tables."""
+    others = {
+        **report,
+        "rows": [row for row in report["rows"] if row["suite"] != "objects"],
+    }
+    return {
+        "machine": tables.machine(others),
+        "settings": tables.settings(others),
+        "losses": tables.losses(others["rows"]),
+        "dflat": tables.dflat(others["rows"], dflat),
+        "engines": tables.engines(others["rows"]),
+        "growth": tables.growth(others["rows"]),
+        "plots": tables.images([path for path in images if path.stem != "objects"]),
+    }
 
 
 if __name__ == "__main__":

@@ -138,6 +138,135 @@ def dflat(rows, figures):
     return body
 
 
+# How many times better than GRDB each row is to be: of `Codable` objects, and of `BinaryCodable` ones
+# where that is more.
+OBJECT_BARS = {
+    "insert": (8, 8),
+    "insert-10000-together": (2, 2),
+    "update": (8, 8),
+    "update-indexed": (8, 8),
+    "find-hot": (15, 15),
+    "find-cold": (5, 5),
+    "fetch-unindexed": (2, 4),
+    "first-20-of-range": (4, 4),
+    "count-range": (1, 1),
+    "delete": (8, 8),
+    "insert-delete-4-tasks": (8, 8),
+    "live-objects": (50, 50),
+    "live-ranges": (10, 10),
+}
+
+# Dflat's rows of its dictionary, and the row and engine of objects that come nearest.
+DFLAT_OBJECTS = {
+    "insert-codable": ("insert", "roost"),
+    "insert-binary": ("insert", "roost-binary"),
+    "update-one-int": ("update", "roost"),
+    "read-codable-cold": ("find-cold", "roost"),
+    "read-binary-cold": ("find-cold", "roost-binary"),
+}
+
+
+def objects(report, dflat_figures, images):
+    """Roost's objects beside GRDB's, row by row with what is to be reached, and beside Dflat's."""
+    rows = [row for row in report["rows"] if row["suite"] == "objects"]
+    names = {row["engine"] for row in rows}
+    engines = {name: text for name, text in report["engines"].items() if name in names}
+    body = machine(report) + "\n" + settings({"engines": engines}) + "\n\n"
+    body += objects_table(rows) + beside_dflat(rows, dflat_figures)
+    return body + "\n" + images_of(images, "objects")
+
+
+def objects_table(rows):
+    lines = {}
+    for row in rows:
+        lines.setdefault((row["workload"], row["keys"]), {})[row["engine"]] = row
+    text = (
+        "| row | objects | Codable | BinaryCodable | GRDB | against GRDB | to reach |\n"
+        "|---|---|---|---|---|---|---|\n"
+    )
+    order = list(OBJECT_BARS)
+    known = [name for name in lines if name[0] in OBJECT_BARS]
+    for workload, keys in sorted(known, key=lambda name: (order.index(name[0]), name[1])):
+        line = lines[workload, keys]
+        peer = line.get("sqlite")
+        cells, against, missed = [], [], False
+        for engine, bar in zip(("roost", "roost-binary"), OBJECT_BARS[workload]):
+            row = line.get(engine)
+            cells.append(figure_with_unit(row))
+            if row and peer:
+                times = row["figure"]["median"] / peer["figure"]["median"]
+                times = times if is_rate(row) else 1 / times
+                against.append(f"{times:.3g}x")
+                missed = missed or times < bar
+        bars = " / ".join(f"{bar}x" for bar in dict.fromkeys(OBJECT_BARS[workload]))
+        text += (
+            f"| {workload} | {keys:,} | {cells[0]} | {cells[1]} | {figure_with_unit(peer)} |"
+            f" {' / '.join(against) or '-'} | {bars}{', missed' if missed else ''} |\n"
+        )
+    return text + live_commits(lines)
+
+
+def figure_with_unit(row):
+    if row is None:
+        return "-"
+    spread = row["figure"]
+    text = short(spread["median"]) + ("/s" if is_rate(row) else f" {row['unit']}")
+    return text + (f" ({short(spread['min'])}-{short(spread['max'])})" if row["rounds"] > 1 else "")
+
+
+def live_commits(lines):
+    """A commit that touches no live query, beside 1,000 of them and beside none."""
+    text = ""
+    for (workload, keys), line in lines.items():
+        alone = lines.get(("commit-beside-none", keys), {})
+        if workload != "commit-beside-live":
+            continue
+        for engine, row in line.items():
+            if engine in alone:
+                share = row["figure"]["median"] / alone[engine]["figure"]["median"] - 1
+                text += (
+                    f"- `{engine}`: {short(row['figure']['median'])} commits a second beside 1,000"
+                    f" live queries that they do not touch, {short(alone[engine]['figure']['median'])}"
+                    f" beside none ({share:+.0%}).\n"
+                )
+    return "\n" + text if text else ""
+
+
+def beside_dflat(rows, figures):
+    def microseconds(workload, engine, keys=None):
+        found = [
+            row for row in rows
+            if row["workload"] == workload and row["engine"] == engine
+            and (keys is None or row["keys"] == keys)
+        ]
+        return 1e6 / found[0]["figure"]["median"] if found else None
+
+    grdb = microseconds("insert-int", "sqlite")
+    if grdb is None:
+        return ""
+    scale = grdb * 0.04 / figures["grdbInsertSeconds"]
+    text = (
+        "\nBeside Dflat, in microseconds an operation. Dflat's figures of objects are pictures of a"
+        " phone's run; these are of its dictionary, from a run of its code beside GRDB, multiplied by"
+        f" {scale:.2f}, which is how much longer GRDB took here. Roost's keep two indexes beside.\n\n"
+        "| Dflat's row | Dflat, scaled | Roost's row | Roost | Dflat / Roost |\n|---|---|---|---|---|\n"
+    )
+    for theirs, (own, engine) in DFLAT_OBJECTS.items():
+        spent = microseconds(own, engine)
+        if spent is None:
+            continue
+        dflat_spent = figures["rows"][theirs]["process"] * scale * 25
+        text += (
+            f"| {theirs} | {dflat_spent:.3g} | {own}, {engine} | {spent:.3g} |"
+            f" {dflat_spent / spent:.3g} |\n"
+        )
+    return text
+
+
+def images_of(paths, name):
+    return "\n".join(f"![{p.stem}](benchmarks/{p.name})" for p in paths if p.stem == name)
+
+
 def losses(rows):
     """A line for each row in which another engine is better, the worst first."""
     if not rows:

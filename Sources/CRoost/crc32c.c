@@ -1,6 +1,20 @@
 // CRC-32C by the processor's instruction, three streams side by side for longer input (the
-// instruction has a latency of three cycles and a throughput of one), or by a table.
+// instruction has a latency of three cycles and a throughput of one), or by a table. Which of the two is
+// found out when the process begins: the same program runs on processors with and without it.
 #include "croost.h"
+
+#if defined(__x86_64__) || defined(__aarch64__)
+#define MAY_HAVE_INSTRUCTION 1
+#endif
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#ifndef HWCAP_CRC32
+#define HWCAP_CRC32 (1 << 7)
+#endif
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
 
 #define POLYNOMIAL 0x82f63b78u
 #define SHORT_BLOCK 128
@@ -21,6 +35,23 @@ static void fill_shift(uint32_t table[4][256], size_t zero_bytes) {
     }
 }
 
+static int processor_has_instruction(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("sse4.2") != 0;
+#elif defined(__aarch64__) && defined(__linux__)
+    return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+#elif defined(__aarch64__) && defined(__APPLE__)
+    int value = 0;
+    size_t size = sizeof value;
+    return sysctlbyname("hw.optional.armv8_crc32", &value, &size, NULL, 0) == 0 && value != 0;
+#elif defined(__ARM_FEATURE_CRC32)
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 __attribute__((constructor)) static void prepare(void) {
     for (uint32_t n = 0; n < 256; n++) {
         uint32_t crc = n;
@@ -29,13 +60,10 @@ __attribute__((constructor)) static void prepare(void) {
     }
     fill_shift(short_shift, SHORT_BLOCK);
     fill_shift(long_shift, LONG_BLOCK);
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    has_instruction = __builtin_cpu_supports("sse4.2");
-#elif defined(__ARM_FEATURE_CRC32)
-    has_instruction = 1;
-#endif
+    has_instruction = processor_has_instruction();
 }
+
+int roost_has_crc32c_instruction(void) { return has_instruction; }
 
 uint32_t roost_crc32c_table(uint32_t crc, const void *bytes, size_t length) {
     const uint8_t *p = (const uint8_t *)bytes;
@@ -44,7 +72,7 @@ uint32_t roost_crc32c_table(uint32_t crc, const void *bytes, size_t length) {
     return ~crc;
 }
 
-#if defined(__x86_64__) || defined(__ARM_FEATURE_CRC32)
+#if defined(MAY_HAVE_INSTRUCTION)
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
@@ -55,7 +83,7 @@ uint32_t roost_crc32c_table(uint32_t crc, const void *bytes, size_t length) {
 #define STEP1(crc, byte) _mm_crc32_u8((crc), (byte))
 #else
 #include <arm_acle.h>
-#define INSTRUCTION
+#define INSTRUCTION __attribute__((target("+crc")))
 #define STEP8(crc, word) __crc32cd((uint32_t)(crc), (word))
 #define STEP4(crc, word) __crc32cw((crc), (word))
 #define STEP2(crc, word) __crc32ch((crc), (word))
@@ -129,7 +157,7 @@ INSTRUCTION static uint32_t by_instruction(uint32_t seed, const uint8_t *p, size
 #endif
 
 uint32_t roost_crc32c(uint32_t crc, const void *bytes, size_t length) {
-#if defined(__x86_64__) || defined(__ARM_FEATURE_CRC32)
+#if defined(MAY_HAVE_INSTRUCTION)
     if (has_instruction) return by_instruction(crc, (const uint8_t *)bytes, length);
 #endif
     return roost_crc32c_table(crc, bytes, length);

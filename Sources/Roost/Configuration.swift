@@ -1,24 +1,34 @@
 import RoostEngine
+import RoostIO
 
 extension Workspace {
     /// How a workspace is opened.
     public struct Configuration: Sendable {
+        /// Whether a workspace is opened for changing.
         public enum Access: Sendable, Hashable {
+            /// Reads and changes; the directory is made where there is none.
             case readWrite
-            /// Changes no byte of the workspace; writes throw `.readOnly`. Several read-only
-            /// openings may be active at once, but none beside a writer.
+            /// Stores nothing; writes throw `.readOnly`. Any number of read-only openings may be active at
+            /// once, in any number of processes, beside a writer or not. They follow the writer within
+            /// milliseconds and take no lock, so that none is in a writer's way.
+            ///
+            /// On a file system that is not known to show one process at once what another has stored, as
+            /// NFS, SMB and FUSE, an opening is `.locked` while a writer is active, and a writer's while it is.
             case readOnly
         }
 
+        /// How values are kept in cold storage.
         public enum Compression: Sendable, Hashable {
             /// Each value on its own, against a dictionary trained from the shard's values.
             case lz4
+            /// As they are.
             case none
         }
 
+        /// Whether the workspace is opened for changing.
         public var access: Access
-        /// How many actors share the keys: a power of two up to 1,024. Fixed when the workspace
-        /// is created; ignored afterwards.
+        /// How many actors share the keys: a power of two up to 1,024. Nothing on disk depends on it: it may
+        /// be another at each opening.
         public var shardCount: Int
         /// What has survived when a write returns that does not say otherwise.
         public var durability: Durability
@@ -32,12 +42,25 @@ extension Workspace {
         public var coder: ValueCoder
         /// What tells the time for values that expire.
         public var clock: WallClock
+        /// Whether a page of a mapped file that cannot be had, as the disk cannot read it, has no
+        /// room for it, or somebody has cut the file, is told as `.io` or `.outOfSpace`.
+        ///
+        /// The first opening that asks for it installs a handler of the signal SIGBUS, which acts on
+        /// the memory of such openings alone and hands every other one on to the handler that was
+        /// there before. A handler that the program installs later has to do the same. Without it
+        /// such a page ends the process.
+        public var handlesPageFaults: Bool
+        /// What is told of all that happens, as `RoostObservability` is; nothing is counted or timed
+        /// where it is `nil`.
+        public var observer: (any WorkspaceObserver)?
 
+        /// The defaults suit an app; each argument is the property of its name.
         public init(
             access: Access = .readWrite, shardCount: Int = 16,
             durability: Durability = .interval(.milliseconds(50)),
             memoryBudgetBytes: Int = 64 << 20, compression: Compression = .lz4,
-            coder: ValueCoder = .roost, clock: WallClock = .system
+            coder: ValueCoder = .roost, clock: WallClock = .system,
+            handlesPageFaults: Bool = true, observer: (any WorkspaceObserver)? = nil
         ) {
             self.access = access
             self.shardCount = shardCount
@@ -46,7 +69,12 @@ extension Workspace {
             self.compression = compression
             self.coder = coder
             self.clock = clock
+            self.handlesPageFaults = handlesPageFaults
+            self.observer = observer
         }
+
+        /// The real one, as it is asked for.
+        var fileSystem: PosixFileSystem { PosixFileSystem(handlesFaults: handlesPageFaults) }
 
         var engineConfiguration: EngineConfiguration {
             precondition(
@@ -60,6 +88,7 @@ extension Workspace {
             configuration.memoryBudgetBytes = memoryBudgetBytes
             configuration.compresses = compression == .lz4
             configuration.wallClock = clock.milliseconds
+            configuration.observer = observer
             let threshold = min(max(UInt64(memoryBudgetBytes) * 2, 4 << 20), 128 << 20)
             configuration.flushThresholdBytes = threshold
             configuration.backlogLimitBytes = threshold * 4

@@ -3,10 +3,11 @@ import RoostFormat
 
 /// A key's value as one read found it, and which version of it that was.
 ///
-/// ``WorkspaceDictionary/replace(_:with:durability:)`` and
+/// `replace(_:with:durability:)` and
 /// ``WorkspaceDictionary/remove(_:durability:)`` change the key only while it still has this
 /// version.
 public struct Entry<Value: Sendable>: Sendable {
+    /// The key that was read.
     public let key: String
     /// `nil` where the key had no value.
     public let value: Value?
@@ -16,13 +17,27 @@ public struct Entry<Value: Sendable>: Sendable {
     /// The sequence number of the batch that set the value; zero where there was none. Grows
     /// with every change of the key, over reopenings too.
     public var version: UInt64 { record.sequence }
+
+    /// What another engine than this library's found, with its own version.
+    package init(key: String, value: Value?, version: UInt64, in dictionary: DictionaryName) {
+        self.init(
+            key: key, value: value, dictionary: dictionary,
+            record: RecordVersion(sequence: version))
+    }
+
+    init(key: String, value: Value?, dictionary: DictionaryName, record: RecordVersion) {
+        self.key = key
+        self.value = value
+        self.dictionary = dictionary
+        self.record = record
+    }
 }
 
 extension WorkspaceDictionary {
     // MARK: Compare and set
 
     /// The value of `key` and its version. Does not suspend; always decodes what is stored, so
-    /// it costs more than ``value(forKey:as:)-(_,Value.Type)`` of a resident value.
+    /// it costs more than `value(forKey:as:)` of a resident value.
     ///
     /// - Throws: as `value(forKey:as:)`.
     public func entry<Value: BinaryCodable & Sendable>(
@@ -88,7 +103,7 @@ extension WorkspaceDictionary {
         return Entry(key: key, value: value, dictionary: name, record: versioned.version)
     }
 
-    private nonisolated(nonsending) func replace<Value>(
+    nonisolated(nonsending) func replace<Value>(
         _ entry: Entry<Value>, with value: Value,
         _ codec: @autoclosure @Sendable () -> ValueCodec<Value>, _ durability: Durability?
     ) async throws -> Entry<Value> {

@@ -2,15 +2,32 @@ import RoostFormat
 
 /// A range of keys by the order of their UTF-8 bytes: any of Swift's ranges of `String`.
 public protocol KeyRange: Sendable {
+    /// Where the range begins and ends, in bytes.
     var keyBounds: KeyBounds { get }
 }
 
 /// Where a ``KeyRange`` begins and ends.
 public struct KeyBounds: Sendable, Hashable {
     /// The first key that may be in it.
-    var lower: [UInt8] = []
+    package var lower: [UInt8] = []
     /// The first key behind it; `nil` where it has no end.
-    var upper: [UInt8]?
+    package var upper: [UInt8]?
+
+    init(lower: [UInt8] = [], upper: [UInt8]? = nil) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    /// Of the keys that begin with the bytes of `prefix`.
+    init(prefix: String) {
+        lower = Array(prefix.utf8)
+        upper = successor(ofPrefix: lower)
+    }
+
+    package func contains(_ key: String) -> Bool {
+        !key.utf8.lexicographicallyPrecedes(lower)
+            && (upper.map { key.utf8.lexicographicallyPrecedes($0) } ?? true)
+    }
 
     /// The first key behind `key`.
     static func behind(_ key: String) -> [UInt8] { Array(key.utf8) + [0] }

@@ -56,7 +56,7 @@ extension Transaction {
 
 extension Transaction {
     /// Sets the value of `key` in `dictionary`, which is gone once `duration` has passed from
-    /// now; as ``WorkspaceDictionary/set(_:forKey:expiresIn:durability:)``.
+    /// now; as `set(_:forKey:expiresIn:durability:)`.
     ///
     /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`.
     public mutating func set<Value: BinaryCodable & Sendable>(

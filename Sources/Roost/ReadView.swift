@@ -29,7 +29,7 @@ public final class ReadView: Sendable {
 
     /// The value that `key` had in `dictionary`, or `nil`.
     ///
-    /// - Throws: as ``WorkspaceDictionary/value(forKey:as:)-(_,Value.Type)``; `.closed` where the
+    /// - Throws: as `value(forKey:as:)`; `.closed` where the
     ///   view or the workspace is.
     public func value<Value: BinaryCodable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self, in dictionary: WorkspaceDictionary

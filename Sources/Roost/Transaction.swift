@@ -9,12 +9,15 @@ import RoostFormat
 ///
 /// It cannot be copied or kept: it ends with the body.
 public struct Transaction: ~Copyable {
-    private let workspace: Workspace
-    private var attempt: EngineTransaction
+    let workspace: Workspace
+    var attempt: EngineTransaction
+    /// The indexes that the attempt writes, by repository: the same for all that it changes, as its
+    /// batch keeps their marks.
+    var indexSets: [ObjectIdentifier: any AnyObject & Sendable] = [:]
 
-    init(_ workspace: Workspace) {
+    init(_ workspace: Workspace, hasTurn: Bool) {
         self.workspace = workspace
-        attempt = EngineTransaction(workspace.engine)
+        attempt = EngineTransaction(workspace.engine, hasTurn: hasTurn)
     }
 
     // MARK: Reading
@@ -22,7 +25,7 @@ public struct Transaction: ~Copyable {
     /// The value of `key` in `dictionary`, or `nil` where it has none. That it has none is
     /// remembered as well as a value is. Does not suspend.
     ///
-    /// - Throws: as ``WorkspaceDictionary/value(forKey:as:)-(_,Value.Type)``.
+    /// - Throws: as `value(forKey:as:)`.
     public mutating func value<Value: BinaryCodable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self, in dictionary: WorkspaceDictionary
     ) throws -> Value? {
@@ -109,6 +112,15 @@ public struct Transaction: ~Copyable {
         }
     }
 
+    mutating func keys(
+        of dictionary: WorkspaceDictionary, _ selection: KeySelection
+    ) throws -> [String] {
+        let range = RecordRange(
+            try checkedName(dictionary), lower: selection.bounds.lower,
+            upper: selection.bounds.upper)
+        return try keys(range, dictionary, selection.limit, selection.order)
+    }
+
     private mutating func keys(
         _ range: RecordRange, _ dictionary: WorkspaceDictionary, _ limit: Int?, _ order: ScanOrder
     ) throws -> [String] {
@@ -116,6 +128,7 @@ public struct Transaction: ~Copyable {
         var keys: [String] = []
         try attempt.scan(range, order, limit: limit ?? .max) { recordKey, _ in
             keys.append(String(decoding: recordKey[range.prefix.count...], as: UTF8.self))
+            return true
         }
         return keys
     }
@@ -136,7 +149,7 @@ public struct Transaction: ~Copyable {
         try attempt.put(value, forKey: key, in: name)
     }
 
-    private func checkedName(_ dictionary: WorkspaceDictionary) throws -> DictionaryName {
+    func checkedName(_ dictionary: WorkspaceDictionary) throws -> DictionaryName {
         check(dictionary)
         return try dictionary.checkedName()
     }
@@ -150,6 +163,9 @@ public struct Transaction: ~Copyable {
 
     func close() { attempt.close() }
 
+    /// Adds what the batch brings with it, so that a turn on it covers that too.
+    mutating func complete() { attempt.complete() }
+
     /// What the attempt would commit, and what that rests on.
     var outcome: (batch: EncodedBatch, reads: TransactionReads?) { (attempt.batch, attempt.reads) }
 }
@@ -158,71 +174,109 @@ extension Workspace {
     /// Reads and changes any keys of any dictionaries as if nobody else did anything meanwhile:
     /// transactions are strictly serializable, with each other and with all other calls.
     ///
-    /// Optimistic: `body` takes no locks. When it returns, everything that it read is checked, a
-    /// key that was absent and a range that was scanned included, and its changes are committed as
-    /// one batch; where another writer was there first, nothing is changed and `body` runs again,
-    /// a limited number of times, with growing pauses. So `body` should do nothing that counts
-    /// outside of the transaction. It runs on the caller's actor and does not suspend. A body that
-    /// changes nothing never conflicts.
+    /// Optimistic at first: `body` takes no locks. When it returns, everything that it read is checked,
+    /// a key that was absent and a range that was scanned included, and its changes are committed as
+    /// one batch; where another writer was there first, nothing is changed and `body` runs again. Where
+    /// that has happened a few times, the transaction takes its turn in a queue on what it has read and
+    /// changed: others that write those keys then wait while `body` runs once more, and it cannot lose.
+    /// So `body` should do nothing that counts outside of the transaction. It runs on the caller's actor
+    /// and does not suspend. A body that changes nothing never conflicts.
+    ///
+    /// `body` must not wait for other calls that write what it has read: with its turn it would wait for
+    /// those that wait for it. After some seconds the turn is taken from it, and where that has happened
+    /// several times the call throws `.conflict`, which it throws for no other reason.
     ///
     /// Transactions of different keys do not wait for each other. Costs, beside its reads and
     /// writes, a read view of the moment, about a microsecond, and where it touches several shards
     /// a visit to each.
     ///
-    /// - Parameter durability: what has survived when the call returns; the workspace's where it
-    ///   is `nil`. With `.synced`, writers of the keys that were read and written wait until the
-    ///   sync is done.
+    /// - Parameters:
+    ///   - durability: what has survived when the call returns; the workspace's where it is `nil`. With
+    ///     `.synced`, writers of the keys that were read and written wait until the sync is done.
+    ///   - body: what reads and writes; it may run several times.
     /// - Returns: what the last run of `body` returned.
     /// - Throws: what `body` throws; then, as for all errors but `.poisoned`, nothing is changed.
-    ///   `.conflict` where others were first over and over again. Else as `set`.
+    ///   `.cancelled` also while it waits for its turn. Else as `set`.
     public nonisolated(nonsending) func transaction<Result: Sendable>(
         durability: Durability? = nil, _ body: (inout Transaction) throws -> Result
     ) async throws -> Result {
-        for attempt in 0..<Self.attemptLimit {
+        try await transaction(durability) { hasTurn in
+            var transaction = Transaction(self, hasTurn: hasTurn)
+            let result: Result
+            do { result = try body(&transaction) } catch {
+                transaction.close()
+                throw error
+            }
+            transaction.complete()
+            let (batch, reads) = transaction.outcome
+            return (result, batch, reads)
+        }
+    }
+
+    /// What one run of a body returned, what it would commit, and what that rests on.
+    typealias Run<Result> = (result: Result, batch: EncodedBatch, reads: TransactionReads?)
+
+    /// As the other, for a `run` that makes the attempt itself; it is told whether that has its turn.
+    nonisolated(nonsending) func transaction<Result: Sendable>(
+        _ durability: Durability?,
+        _ run: nonisolated(nonsending) (_ hasTurn: Bool) async throws -> Run<Result>
+    ) async throws -> Result {
+        try await engine.observe(.transaction) { operation in
+            try await transaction(durability, &operation, run)
+        }
+    }
+
+    private nonisolated(nonsending) func transaction<Result: Sendable>(
+        _ durability: Durability?, _ operation: inout ObservedOperation,
+        _ run: nonisolated(nonsending) (_ hasTurn: Bool) async throws -> Run<Result>
+    ) async throws -> Result {
+        var turn: TransactionTurn?
+        var longest = Duration.zero
+        for number in 1...Self.attemptLimit {
             try checkCancellation()
-            if let result = try await attemptTransaction(durability, body) { return result.value }
-            try await pause(behindAttempt: attempt)
+            let begin = ContinuousClock.now
+            operation.attemptCount = number
+            if number > 1 { operation.cause = .conflict }
+            switch try await commit(try await run(turn != nil), durability, &turn) {
+            case .committed(let result): return result
+            case .lost where number < Self.optimisticCount: await Task.yield()
+            case .lost(let batch, let reads):
+                longest = max(longest, ContinuousClock.now - begin)
+                if turn == nil { turn = TransactionTurn(engine) }
+                try await turn?.take(for: reads, batch, longest: longest)
+            }
         }
         throw RoostError(
             .conflict,
-            "\(Self.attemptLimit) attempts met changes by others: try again, or change less at once"
-        )
+            "\(Self.attemptLimit) attempts met changes by others: does the body wait for them?")
     }
 
-    /// `nil` where another writer was there first.
-    private nonisolated(nonsending) func attemptTransaction<Result: Sendable>(
-        _ durability: Durability?, _ body: (inout Transaction) throws -> Result
-    ) async throws -> Attempted<Result>? {
-        var transaction = Transaction(self)
-        let result: Result
-        do { result = try body(&transaction) } catch {
-            transaction.close()
-            throw error
-        }
-        let (batch, reads) = transaction.outcome
+    private enum Attempt<Result> {
+        case committed(Result)
+        /// Another writer was there first.
+        case lost(EncodedBatch, TransactionReads)
+    }
+
+    private nonisolated(nonsending) func commit<Result: Sendable>(
+        _ run: Run<Result>, _ durability: Durability?, _ turn: inout TransactionTurn?
+    ) async throws -> Attempt<Result> {
+        let (result, batch, reads) = run
         guard let reads else {
             try checkCancellation()
-            _ = try await engine.commit(batch, durability: durability)
-            return Attempted(value: result)
+            // Who waits for others holds nothing that they wait for.
+            turn = nil
+            _ = try await engine.commit(batch, durability: durability, isTransaction: true)
+            return .committed(result)
         }
         defer { reads.view.close() }
         try checkCancellation()
-        let sequence = try await engine.commit(batch, reads: reads, durability: durability)
-        return sequence == nil ? nil : Attempted(value: result)
+        let sequence = try await engine.commit(
+            batch, reads: reads, durability: durability, places: turn?.places(for: reads, batch))
+        return sequence == nil ? .lost(batch, reads) : .committed(result)
     }
 
-    private static var attemptLimit: Int { 24 }
-
-    /// The first attempts follow at once; then each waits a random time from a span that doubles.
-    private nonisolated(nonsending) func pause(behindAttempt attempt: Int) async throws {
-        guard attempt > 1 else { return await Task.yield() }
-        let span = 20 << min(attempt, 9)
-        do { try await Task.sleep(for: .microseconds(Int.random(in: 1...span))) } catch {
-            try checkCancellation()
-        }
-    }
-}
-
-private struct Attempted<Value> {
-    let value: Value
+    /// The attempts that are made before the transaction waits for its turn.
+    private static var optimisticCount: Int { 3 }
+    /// Turns are lost to nobody but those who wait in the body, and to values that expire.
+    private static var attemptLimit: Int { 12 }
 }

@@ -7,6 +7,9 @@ public struct WallClock: Sendable {
     /// Milliseconds since 1970.
     let milliseconds: @Sendable () -> UInt64
 
+    /// What the clock says, in milliseconds since 1970.
+    package var now: UInt64 { milliseconds() }
+
     /// The system's clock.
     public static var system: WallClock { WallClock(milliseconds: { WallTime.milliseconds }) }
 
@@ -46,6 +49,7 @@ public struct WallClock: Sendable {
 public final class SettableTime: Sendable {
     private let date: Mutex<Date>
 
+    /// A clock that stands at an instant until it is moved.
     public init(_ now: Date = Date(timeIntervalSince1970: 1_000_000_000)) { date = Mutex(now) }
 
     /// What the clock says; may be set to earlier, as clocks are.

@@ -45,6 +45,9 @@ extension EncodedBatch {
                 )
             }
         }
+        // Indexes are built again.
+        guard recordKey.count > 1, recordKey[1] != DictionaryName.hiddenByte || recordKey[0] == 0
+        else { return false }
         guard let (name, key) = parts, let dictionary = DictionaryName(name), let kind = value.first
         else { return false }
         put(

@@ -11,8 +11,8 @@ import RoostIO
 
 /// One open directory of dictionaries: the unit of locking, of durability and of atomic writes.
 ///
-/// One process owns a workspace at a time; a second opening, in the same process or another, is
-/// `.locked`. All calls may be made from any thread and any actor.
+/// One opening writes to a workspace at a time; a second one, in the same process or another, is
+/// `.locked`. Others may read beside it (``Configuration/Access/readOnly``). All calls may be made from any thread and any actor.
 ///
 /// ```swift
 /// let workspace = try await Workspace.open(at: "/var/lib/app/data")
@@ -26,6 +26,11 @@ public final class Workspace: Sendable {
     let coder: ValueCoder
     let loads = LoadCoalescer()
     let migrations: MigrationRegistry
+    let indexNumbers = IndexNumbers()
+    let objectIndexes = ObjectIndexRegistry()
+    let live = LiveRegistry()
+    /// As it was opened with.
+    let handlesPageFaults: Bool
 
     /// The path that the workspace was opened at.
     public let path: String
@@ -37,6 +42,7 @@ public final class Workspace: Sendable {
         self.migrations = migrations
         self.path = path
         coder = configuration.coder
+        handlesPageFaults = configuration.handlesPageFaults
     }
 
     /// Opens the workspace in the directory at `path`; creates it, with mode 0700, where there
@@ -46,13 +52,13 @@ public final class Workspace: Sendable {
     /// last flush, not the size of the store. A torn tail that a crash left is cut, kept aside,
     /// and reported in ``recovery``.
     ///
-    /// - Throws: `.locked` while another opening is active; `.corrupt` where bytes that were on
+    /// - Throws: `.locked` while another opening for writing is active; `.corrupt` where bytes that were on
     ///   disk are damaged, with file and offset, and nothing is changed; `.unsupportedVersion`;
     ///   `.outOfSpace`; `.io`.
     public static func open(
         at path: String, configuration: Configuration = .init()
     ) async throws -> Workspace {
-        try await open(at: path, configuration: configuration, fileSystem: PosixFileSystem())
+        try await open(at: path, configuration: configuration, fileSystem: configuration.fileSystem)
     }
 
     /// As ``open(at:configuration:)``, for a file URL.
@@ -70,6 +76,54 @@ public final class Workspace: Sendable {
         at path: FilePath, configuration: Configuration = .init()
     ) async throws -> Workspace {
         try await open(at: path.string, configuration: configuration)
+    }
+
+    // MARK: Opening without suspending
+
+    /// Opens the workspace in the directory at `path` without suspending: for an initializer, a
+    /// `static let`, or the main actor. Else as ``open(at:configuration:)-(String,_)``, with the same
+    /// errors.
+    ///
+    /// ```swift
+    /// enum Storage {
+    ///     static let workspace = Result { try Workspace(at: "/var/lib/app/data") }
+    /// }
+    /// ```
+    ///
+    /// It works on the caller's thread, and reads what opening needs and no more: the manifest, a
+    /// header and a footer of each snapshot, and the log behind the last flush. After ``close()``
+    /// there is no log, and an opening takes about a millisecond, whatever the size of the store.
+    /// After a crash it replays at most what the log holds: about twice the memory budget, 128 MiB
+    /// by default, some tenths of a second. Where even that is too long for the thread, as for a
+    /// main actor that draws, or where it is one of the cooperative pool's, `await` `open` instead.
+    public convenience init(at path: String, configuration: Configuration = .init()) throws {
+        try self.init(at: path, configuration: configuration, fileSystem: configuration.fileSystem)
+    }
+
+    /// As ``init(at:configuration:)-(String,_)``, for a file URL.
+    public convenience init(at url: URL, configuration: Configuration = .init()) throws {
+        guard url.isFileURL else {
+            throw RoostError(.io, "not a file URL: \(url.absoluteString)")
+        }
+        try self.init(at: url.path, configuration: configuration)
+    }
+
+    /// As ``init(at:configuration:)-(String,_)``, for a `FilePath`.
+    public convenience init(at path: FilePath, configuration: Configuration = .init()) throws {
+        try self.init(at: path.string, configuration: configuration)
+    }
+
+    private convenience init(
+        at path: String, configuration: Configuration, fileSystem: any FileSystem
+    ) throws {
+        let migrations = MigrationRegistry()
+        var engineConfiguration = configuration.engineConfiguration
+        engineConfiguration.rewriter = migrations
+        let engine = try Engine.openBlocking(
+            at: path, fileSystem: fileSystem, configuration: engineConfiguration)
+        if engine.isWritable { try IndexCatalog.guardAtOpening(engine) }
+        self.init(
+            engine: engine, configuration: configuration, migrations: migrations, path: path)
     }
 
     /// A workspace without files that behaves as one with them, for tests and previews. It ends
@@ -90,12 +144,22 @@ public final class Workspace: Sendable {
         adjust(&engineConfiguration)
         let engine = try await Engine.open(
             at: path, fileSystem: fileSystem, configuration: engineConfiguration)
+        if engine.isWritable { try IndexCatalog.guardAtOpening(engine) }
         return Workspace(
             engine: engine, configuration: configuration, migrations: migrations, path: path)
     }
 
+    /// Takes writes from here on, where the workspace was opened to mirror another.
+    package func endMirroring() throws {
+        try IndexCatalog.guardAtOpening(engine)
+        engine.endMirroring()
+    }
+
     /// What the opening found: how much was replayed, what was cut and set aside.
     public var recovery: RecoveryReport { engine.recovery }
+
+    /// Whether ``close()`` was called. Does not suspend.
+    public var isClosed: Bool { engine.isClosed }
 
     /// Sizes, counts and rates at this moment. Does not suspend.
     public var statistics: WorkspaceStatistics { engine.statistics }
@@ -125,8 +189,9 @@ public final class Workspace: Sendable {
     /// and no reader sees part of them. Reads nothing; later operations on a key win. `body`
     /// runs on the caller's actor, so it may use what the caller may.
     ///
-    /// - Parameter durability: what has survived when the call returns; the workspace's where
-    ///   it is `nil`.
+    /// - Parameters:
+    ///   - durability: what has survived when the call returns; the workspace's where it is `nil`.
+    ///   - body: what adds the changes; it runs once.
     /// - Throws: what `body` throws, or the first error of an operation in it (`.keyTooLarge`,
     ///   `.valueTooLarge`, `.encodingFailed`); then nothing is changed.
     public nonisolated(nonsending) func write<Result: Sendable>(
@@ -145,7 +210,7 @@ public final class Workspace: Sendable {
     ///   there are several; `.poisoned`, `.readOnly`, `.closed`.
     public func synchronize() async throws { try await engine.synchronize() }
 
-    /// Moves the log into snapshots and merges each shard's snapshots into one, so that opening
+    /// Moves the log into snapshots and merges all snapshots, so that opening
     /// replays nothing and overwritten values take no space. Readers and writers go on
     /// meanwhile. Costs reading and writing the whole store; the engine does as much as is
     /// worth while by itself.
@@ -153,7 +218,11 @@ public final class Workspace: Sendable {
 
     /// Reads every file and checks every checksum. Damage is in the report, not thrown; readers
     /// and writers go on meanwhile.
-    public func verify() async throws -> VerificationReport { try await engine.verify() }
+    ///
+    /// - Parameter onProgress: Called now and then, on a thread of the workspace's, which it holds up.
+    public func verify(
+        onProgress: (@Sendable (VerificationProgress) -> Void)? = nil
+    ) async throws -> VerificationReport { try await engine.verify(onProgress) }
 
     /// Brings everything to disk and gives the directory back. Calls under way may complete or
     /// throw `.closed`; later ones throw `.closed`. Closing twice is no error. What was enqueued

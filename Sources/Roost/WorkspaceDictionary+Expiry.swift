@@ -97,7 +97,7 @@ extension WorkspaceDictionary {
 
 extension WriteBatch {
     /// Sets the value of `key` in `dictionary`, which is gone once `duration` has passed from
-    /// now; as ``WorkspaceDictionary/set(_:forKey:expiresIn:durability:)``.
+    /// now; as `set(_:forKey:expiresIn:durability:)`.
     public mutating func set<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String, in dictionary: WorkspaceDictionary,
         expiresIn duration: Duration

@@ -23,7 +23,11 @@ extension WorkspaceDictionary {
     ///   the old types are, are taken for theirs. Other types belong in another dictionary.
     /// - `convert` is called on any thread, and more than once for a value.
     ///
-    /// - Parameter version: one more than the step before it; 2 or more.
+    /// - Parameters:
+    ///   - old: The type that this step converts.
+    ///   - new: The type that it makes of it.
+    ///   - version: one more than the step before it; 2 or more.
+    ///   - convert: makes the new value of an old one.
     /// - Returns: the dictionary itself.
     @discardableResult
     public func migrating<Old: Sendable, New: Sendable>(

@@ -67,7 +67,7 @@ extension WorkspaceDictionary {
         EntrySequence(scan: scan(range, limit, order, view), codec: codec)
     }
 
-    private func scan(
+    func scan(
         _ range: Result<RecordRange, any Error>, _ limit: Int?, _ order: ScanOrder,
         _ view: ReadView?
     ) -> OrderedScan {

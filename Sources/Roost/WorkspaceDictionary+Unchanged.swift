@@ -45,13 +45,49 @@ extension WorkspaceDictionary {
 }
 
 extension WorkspaceDictionary {
+    /// Sets the value of `key`; writes nothing where an equal value is stored that does not expire.
+    /// When the call returns `durability` holds in either case. Else as the other
+    /// `set(_:for:durability:)`.
+    public nonisolated(nonsending) func set<Value: Equatable>(
+        _ value: Value, for key: Key<Value>, durability: Durability? = nil
+    ) async throws {
+        try checkCancellation()
+        let encoded = try encode(value, key.form)
+        if isReadable(value, encoded, key), try isInLog(key.name) {
+            try await workspace.engine.confirm(durability)
+        } else {
+            try await write(encoded, key.name, durability)
+        }
+    }
+
+    /// Sets the value of `key` without waiting; writes nothing where an equal value is stored that
+    /// does not expire. Else as the other `enqueue(_:for:)`.
+    @discardableResult
+    public func enqueue<Value: Equatable>(
+        _ value: Value, for key: Key<Value>
+    ) -> Result<Void, RoostError> {
+        enqueue(value, key, key.form) { isReadable(value, $0, key) }
+    }
+
+    /// Whether a value equal to `value` is there to be read. Setting needs nothing of what was there
+    /// before, so what fails to be read is another value.
+    private func isReadable<Value: Equatable>(
+        _ value: Value, _ encoded: EncodedValue?, _ key: Key<Value>
+    ) -> Bool {
+        do { return try isStored(value, encoded, key, key.form) } catch { return false }
+    }
+}
+
+extension WorkspaceDictionary {
     private nonisolated(nonsending) func set<Value: Equatable>(
         _ value: Value, _ key: String, _ codec: @autoclosure () -> ValueCodec<Value>,
         onlyIfChanged: Bool, _ durability: Durability?
     ) async throws -> Bool {
         try checkCancellation()
         let encoded = try encode(value, codec())
-        if onlyIfChanged, try isStored(encoded, key, codec(), isEqual: { $0 == value }) {
+        if onlyIfChanged, try isStored(encoded, key, codec(), isEqual: { $0 == value }),
+            try isInLog(key)
+        {
             try await workspace.engine.confirm(durability)
             return false
         }
@@ -65,21 +101,26 @@ extension WorkspaceDictionary {
     ) async throws -> Bool where Form.Value: Equatable {
         try checkCancellation()
         let encoded = try encode(value, form)
-        if onlyIfChanged {
-            let isSame =
-                if let encoded {
-                    try isStored(
-                        encoded, key.name, form.codec, isEqual: { form.value(of: $0) == value })
-                } else {
-                    try !contains(key.name)
-                }
-            if isSame {
-                try await workspace.engine.confirm(durability)
-                return false
-            }
+        if onlyIfChanged, try isStored(value, encoded, key, form), try isInLog(key.name) {
+            try await workspace.engine.confirm(durability)
+            return false
         }
         try await write(encoded, key.name, durability)
         return true
+    }
+
+    /// Whether what a read before this showed of `key` is committed: of an enqueued value nobody can
+    /// say yet that it will be.
+    func isInLog(_ key: String) throws -> Bool {
+        try !workspace.engine.mayBeEnqueued(key, in: checkedName())
+    }
+
+    private func isStored<Form: KeyForm>(
+        _ value: Form.Value, _ encoded: EncodedValue?, _ key: Key<Form.Value>, _ form: Form.Type
+    ) throws -> Bool where Form.Value: Equatable {
+        guard let encoded else { return try !contains(key.name) }
+        return try isStored(
+            encoded, key.name, form.codec, isEqual: { form.value(of: $0) == value })
     }
 
     /// Whether what is stored under `key` is equal to what `encoded` would store. Equal bytes are

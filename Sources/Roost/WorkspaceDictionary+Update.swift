@@ -1,7 +1,7 @@
 import RoostEngine
 
 // Reads a value, lets the caller change it, and sets it if the key is still as it was read; else
-// again with the newer value. Of several at once one always gets through, so all end.
+// again with the newer value. Where that fails several times it is a transaction, which takes its turn.
 
 extension WorkspaceDictionary {
     /// Changes the value of `key` atomically: no other write of the key falls between the read
@@ -60,21 +60,37 @@ extension WorkspaceDictionary {
         try await updateValue(key, .codable(), durability, body)
     }
 
+    /// Writes nothing where `isSame` says of what was stored and what `body` left that they are.
     nonisolated(nonsending) func updateValue<Value: Sendable, Result: Sendable>(
         _ key: String, _ codec: ValueCodec<Value>, _ durability: Durability?,
+        unless isSame: (Value, Value) -> Bool = { _, _ in false },
         _ body: (inout Value?) throws -> Result
     ) async throws -> Result {
         let name = try checkedName()
-        while true {
+        for _ in 0..<3 {
             try checkCancellation()
             let entry = try readEntry(key, codec)
             var value = entry.value
             let result = try body(&value)
             if value == nil && entry.value == nil { return result }
+            if let value, let old = entry.value, entry.record.deadline == .never,
+                isSame(old, value), try isInLog(key)
+            {
+                try await workspace.engine.confirm(durability)
+                return result
+            }
             let encoded = try value.map { try encode($0, codec) }
             let sequence = try await workspace.engine.write(
                 encoded, key: key, name: name, if: entry.record, durability: durability)
             if sequence != nil { return result }
+        }
+        return try await workspace.transaction(durability: durability) { transaction in
+            let stored = try transaction.read(key, self, codec)
+            var value = stored
+            let result = try body(&value)
+            if value == nil && stored == nil { return result }
+            try transaction.put(try value.map { try encode($0, codec) }, key, self)
+            return result
         }
     }
 }
@@ -92,14 +108,28 @@ extension WorkspaceDictionary {
     public nonisolated(nonsending) func update<Value, Result: Sendable>(
         _ key: Key<Value>, durability: Durability? = nil, _ body: (inout Value) throws -> Result
     ) async throws -> Result {
-        try await update(key, key.form, durability, body)
+        try await update(key, key.form, durability, unless: { _, _ in false }, body)
+    }
+
+    /// Changes the value of `key` atomically; where `body` leaves a value equal to the stored one,
+    /// nothing is written. Else as the other `update(_:durability:_:)`.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: Equatable, Result: Sendable>(
+        _ key: Key<Value>, durability: Durability? = nil, _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        try await update(key, key.form, durability, unless: { $0 == $1 }, body)
     }
 
     private nonisolated(nonsending) func update<Form: KeyForm, Result: Sendable>(
         _ key: Key<Form.Value>, _ form: Form.Type, _ durability: Durability?,
+        unless isSame: (Form.Value, Form.Value) -> Bool,
         _ body: (inout Form.Value) throws -> Result
     ) async throws -> Result {
-        try await updateValue(key.name, form.codec, durability) { stored in
+        let areSame = { (old: Form.Stored, new: Form.Stored) in
+            guard let old = form.value(of: old), let new = form.value(of: new) else { return false }
+            return isSame(old, new)
+        }
+        return try await updateValue(key.name, form.codec, durability, unless: areSame) { stored in
             var value = form.value(of: stored) ?? key.defaultValue
             let result = try body(&value)
             stored = form.stored(of: value)

@@ -89,7 +89,7 @@ extension WorkspaceDictionary {
     /// holds. Until then readers see the older value.
     ///
     /// Runs on the caller's actor. At `.process` and `.interval` it suspends only where the write
-    /// has something to wait for: a batch that is being committed, enqueued writes, or room.
+    /// has something to wait for: others that change the key or read it in their turn, or room.
     ///
     /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.readOnly`, `.closed`,
     ///   `.outOfSpace`, `.cancelled`, and then nothing is changed; `.poisoned` where a sync
@@ -239,8 +239,11 @@ extension WorkspaceDictionary {
         guard let state = workspace.engine.coldState(key, name: name) else {
             return try read(key, codec())
         }
-        return try await workspace.loads.load(key, in: name, state: state, as: Value.self) {
-            try read(key, codec())
+        return try await workspace.engine.observe(.load) { operation in
+            operation.cause = .cold
+            return try await workspace.loads.load(key, in: name, state: state, as: Value.self) {
+                try read(key, codec())
+            }
         }
     }
 

@@ -16,7 +16,9 @@ import RoostFormat
 /// verified, decoded, and kept under the memory budget. Writes return once their durability holds,
 /// and suspend only where they have something to wait for.
 public struct WorkspaceDictionary: Sendable {
+    /// The workspace that it is in.
     public let workspace: Workspace
+    /// What it is called.
     public let name: String
     /// How `Codable` values are written where the call does not say it.
     public let coder: ValueCoder

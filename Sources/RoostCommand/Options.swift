@@ -4,12 +4,68 @@ import Roost
 /// For people or for programs.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
     case text
+    /// As `text`, where that is no list.
+    case table
     case json
+    case jsonl
+    case csv
 }
 
+/// Of commands that report one thing.
 struct FormatOption: ParsableArguments {
-    @Option(name: .long, help: "For people (text) or for programs (json).")
+    @Option(name: .long, help: "For people (text, table) or for programs (json).")
     var format = OutputFormat.text
+
+    func validate() throws {
+        if format == .csv { throw ValidationError("only lists are written as CSV") }
+    }
+
+    var isJSON: Bool { format == .json || format == .jsonl }
+}
+
+/// Of commands that list.
+struct ListFormatOption: ParsableArguments {
+    @Option(
+        name: .long,
+        help: "For people (table), or for programs (json: one array; jsonl: a line each; csv).")
+    var format = OutputFormat.table
+}
+
+/// A name or key of the workspace that stands on the command line before it, for completion by a shell.
+enum WorkspaceCompletion {
+    static let dictionaries = CompletionKind.custom { words, _, prefix in
+        names(words) { try $0.dictionaryNames.filter { $0.hasPrefix(prefix) } }
+    }
+
+    static let keys = CompletionKind.custom { words, _, prefix in
+        names(words) { workspace in
+            let names = Set(try workspace.dictionaryNames)
+            guard let name = words.last(where: names.contains) else { return [] }
+            var range = StoredRange(dictionary: name)
+            range.prefix = prefix
+            range.limit = 100
+            let records = try StoredRecords(workspace, range)
+            var keys: [String] = []
+            while let record = try records.next() { keys.append(record.key) }
+            return keys
+        }
+    }
+
+    /// Nothing where no word is a workspace, or it is open elsewhere: a shell that completes has no
+    /// place for an error.
+    private static func names(
+        _ words: [String], _ body: (Workspace) throws -> [String]
+    ) -> [String] {
+        for word in words.dropFirst() {
+            guard
+                let workspace = try? Workspace(
+                    at: word, configuration: .init(access: .readOnly)),
+                let names = try? body(workspace)
+            else { continue }
+            return names
+        }
+        return []
+    }
 }
 
 struct WorkspaceArgument: ParsableArguments {

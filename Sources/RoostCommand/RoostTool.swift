@@ -20,9 +20,15 @@ struct RoostTool: AsyncParsableCommand {
             4 locked by another opening, 5 any other failure.
             """,
         subcommands: [
-            ImportCommand.self, ExportCommand.self, GetCommand.self, SetCommand.self,
-            RemoveCommand.self, KeysCommand.self, StatCommand.self, VerifyCommand.self,
-            CompactCommand.self, SalvageCommand.self, DumpCommand.self, DemoCommand.self,
+            GetCommand.self, SetCommand.self, RemoveCommand.self, KeysCommand.self,
+            ScanCommand.self, ObjectsCommand.self, WatchCommand.self,
+            ShellCommand.self, ImportCommand.self, ExportCommand.self, CopyCommand.self,
+            DiffCommand.self,
+            BackupCommand.self, RestoreCommand.self, BackupsCommand.self, StatCommand.self,
+            VerifyCommand.self,
+            RepairCommand.self, ReindexCommand.self, SalvageCommand.self, CompactCommand.self,
+            DumpCommand.self,
+            InspectCommand.self, CompletionsCommand.self, DemoCommand.self,
             DemoWriterCommand.self,
             DemoReaderCommand.self,
         ])

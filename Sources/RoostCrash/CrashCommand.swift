@@ -1,18 +1,29 @@
 import ArgumentParser
 import Foundation
 
-/// Kills writers of real workspaces at random moments and checks, each time, that what they were
-/// told is written is there.
+/// Runs that kill real processes.
 @main
-struct CrashCommand: AsyncParsableCommand {
+struct CrashTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-crash",
+        abstract: "Kills processes that have a workspace open, and compares.",
+        subcommands: [
+            CrashCommand.self, IndexCommand.self, FollowersCommand.self, PutCostCommand.self,
+            CrashWriterCommand.self, IndexBuilderCommand.self, FollowedCommand.self,
+            FollowerCommand.self,
+        ], defaultSubcommand: CrashCommand.self)
+}
+
+/// Kills writers of real workspaces at random moments and checks, each time, that what they were
+/// told is written is there.
+struct CrashCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kills",
         abstract: "Kills writers with SIGKILL, reopens what they leave, and compares.",
         discussion: """
             The last line is JSON. Exit status 1 where anything was lost, torn, stale or failed; \
             the workspace that shows it is then kept, and its path printed.
-            """,
-        subcommands: [CrashWriterCommand.self])
+            """)
 
     @Option(help: "Kills in all; 0 for no limit.") var kills = 1000
     @Option(help: "What the writers do follows from it; when they die does not.") var seed: UInt64?

@@ -31,6 +31,11 @@ struct WriterProcess {
             && information.si_signo == 0
     }
 
+    /// Returns once it has ended by itself.
+    func waitForEnd() async throws {
+        while status() == nil { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
     /// Kills it; returns how it ended once it is gone.
     func kill() async throws -> Int32 {
         _ = Foundation.kill(identifier, SIGKILL)

@@ -4,7 +4,10 @@ import RoostIO
 public enum Durability: Sendable, Hashable {
     /// Survives the death of the process, at any instruction; a power cut may take it.
     case process
-    /// As `process`, and on disk within that time.
+    /// As `process`, and a sync of it begins within that time; with the sync it is on disk within twice
+    /// that time, where the disk can: writers wait as long as they bring more than the disk writes in
+    /// half of it. A disk that needs longer for 2 MiB, or is late by itself, is waited for without
+    /// an end. ``WorkspaceStatistics/oldestUnsyncedWriteAge`` says how old the oldest such write is.
     case interval(Duration)
     /// On disk when the call returns. Readers see it only then.
     case synced
@@ -13,6 +16,8 @@ public enum Durability: Sendable, Hashable {
 /// How an engine is set up; the public configuration is made into this.
 package struct EngineConfiguration: Sendable {
     package var isReadOnly = false
+    /// Changes come from a workspace elsewhere alone, by `Engine.apply`, until `endMirroring`.
+    package var isMirror = false
     package var shardCount = 16
     package var durability = Durability.interval(.milliseconds(50))
     package var memoryBudgetBytes = 64 << 20
@@ -21,8 +26,12 @@ package struct EngineConfiguration: Sendable {
     package var flushThresholdBytes: UInt64 = 128 << 20
     /// Log bytes since the last flush at which writers wait.
     package var backlogLimitBytes: UInt64 = 512 << 20
+    /// What a snapshot has, about, where there is enough to write.
+    package var snapshotSizeBytes = 32 << 20
     /// Threads that write snapshots at the same time.
     package var compactionThreadCount = BuildThreads.usualCount
+    /// For simulations: whether transactions suspend where, on real threads, others may come between.
+    package var pausesBetweenSteps = false
     /// For tests of the tests.
     package var plantedFaults: PlantedFaults = []
 
@@ -31,11 +40,21 @@ package struct EngineConfiguration: Sendable {
     /// A batch of this size or more, which waits for a sync, is written to the log by a call.
     package var minimumCallSizeBytes = 8 << 10
 
+    /// At most so many objects get their entries in one step of the building of an index.
+    package var indexPieceCount = 4096
+
     /// What the time is, in milliseconds since 1970, for values that expire.
     package var wallClock: @Sendable () -> UInt64 = { WallTime.milliseconds }
 
+    /// How long a transaction that has its turn may hold up others, at least; longer where its body
+    /// has taken longer before.
+    package var turnLimit = Duration.seconds(5)
+
     /// Brings stored values up to date while compaction copies them.
     package var rewriter: (any ValueRewriter)?
+
+    /// What is told of all that happens.
+    package var observer: (any WorkspaceObserver)?
 
     package init() {}
 }

@@ -4,7 +4,7 @@ import RoostLog
 import RoostSnapshot
 import Synchronization
 
-/// The embedded engine: shards over one log and each shard's snapshots.
+/// The embedded engine: shards over one log and one cold storage.
 ///
 /// - A put goes `Engine+Write` → `Shard` → `LogWriter`, and from there, in the background,
 ///   `Compactor` → `SnapshotWriter`.
@@ -15,29 +15,40 @@ package final class Engine: Sendable {
     package let configuration: EngineConfiguration
     package let directory: any Directory
     package let recovery: RecoveryReport
+    package let workspaceIdentifier: WorkspaceIdentifier
     package let hashSeed: HashSeed
     package let clock: ExpiryClock
+    /// What runs tasks of the engine's that no actor claims; the cooperative pool where `nil`.
+    package let taskExecutor: (any TaskExecutor)?
+    /// Where indexes are built, one piece after another: a thread of its own shares the processor with
+    /// writers as they do with each other. It begins with the first building.
+    package let indexingThread: WorkerThread
     let shards: [Shard]
     let shardPlaces: ShardPlaces
     let log: LogWriter?
     let syncer: LogSyncer?
+    /// Of an opening for reading only that follows a writer.
+    package let follower: Follower?
     let compactor: Compactor
     let condition: EngineCondition
-    let publication = Mutex<Void>(())
+    let publication: Publication
     let feed: ChangeFeed
     let behind: WriteBehind
     let intervals: IntervalSync
     let liveViews = LiveViews()
-    /// What commits enqueued writes behind the call.
-    let taskExecutor: (any TaskExecutor)?
+    let turnWatch: TurnWatch
+    package let guards = WriteGuards()
     private let closing = Mutex<Task<Void, any Error>?>(nil)
 
     init(parts: Recovery.Parts, configuration: EngineConfiguration) {
         self.configuration = configuration
         directory = parts.directory
         recovery = parts.report
+        workspaceIdentifier = parts.manifest.workspace
         hashSeed = parts.manifest.hashSeed
         clock = parts.clock
+        taskExecutor = parts.scheduling.taskExecutor
+        indexingThread = parts.scheduling.thread(named: "roost-indexing")
         shards = parts.shards
         shardPlaces = ShardPlaces(shards)
         let order = KeyOrder()
@@ -45,13 +56,19 @@ package final class Engine: Sendable {
         feed = parts.feed
         behind = parts.behind
         log = parts.log
+        follower = parts.follower
+        publication = parts.publication
         condition = parts.condition
         syncer = parts.syncer
-        taskExecutor = parts.scheduling.taskExecutor
-        intervals = IntervalSync(syncer: parts.syncer, scheduling: parts.scheduling)
-        compactor = Compactor(
-            directory: parts.directory, manifest: parts.manifest, shards: parts.shards,
+        turnWatch = TurnWatch(
+            scheduling: parts.scheduling, executor: parts.syncer?.taskExecutor,
+            limit: configuration.turnLimit)
+        intervals = IntervalSync(
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
+            scheduling: parts.scheduling)
+        compactor = Compactor(
+            directory: parts.directory, manifest: parts.manifest, cold: parts.cold,
+            shards: parts.shards, log: parts.log, syncer: parts.syncer, condition: parts.condition,
             clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
             scheduling: parts.scheduling)
         // Not the engine, weakly: an object that was ever referred to so takes a slower way at each
@@ -60,17 +77,23 @@ package final class Engine: Sendable {
         behind.setOnAppend { [intervals, compactor] appended in
             if case .interval(let duration) = durability {
                 intervals.noteWrite(
-                    within: duration, isUsual: durability == configuration.durability)
+                    within: duration, isUsual: durability == configuration.durability,
+                    totalBytes: appended.totalBytes)
             }
             if appended.totalBytes >= compactor.schedule.nextFlushBytes {
                 compactor.noteGrowth(appended)
             }
         }
+        follower?.start()
     }
 
     deinit {
         feed.end()
         failures.end()
+        follower?.stop()
+        // A process that ends without a close leaves the lock to the kernel; one that drops its workspace
+        // gives it back here, and there is nobody to tell of a failure.
+        try? log?.signals?.stop()
         // The compactor knows the shards, and they know `behind`.
         behind.setOnAppend(nil)
         shardPlaces.deallocate()
@@ -81,10 +104,40 @@ package final class Engine: Sendable {
     package static func open(
         at path: String, fileSystem: any FileSystem, configuration: EngineConfiguration
     ) async throws -> Engine {
+        let begin = ContinuousClock.now
         let parts = try await Recovery.open(
             at: path, fileSystem: fileSystem, configuration: configuration)
-        return Engine(parts: parts, configuration: configuration)
+        return Engine(parts: parts, configuration: configuration, path, begin)
     }
+
+    /// As `open`, on the caller's thread, which it blocks.
+    package static func openBlocking(
+        at path: String, fileSystem: any FileSystem, configuration: EngineConfiguration
+    ) throws -> Engine {
+        let begin = ContinuousClock.now
+        let parts = try Recovery.openBlocking(
+            at: path, fileSystem: fileSystem, configuration: configuration)
+        return Engine(parts: parts, configuration: configuration, path, begin)
+    }
+
+    private convenience init(
+        parts: Recovery.Parts, configuration: EngineConfiguration, _ path: String,
+        _ begin: ContinuousClock.Instant
+    ) {
+        self.init(parts: parts, configuration: configuration)
+        configuration.observer?.opened(path, recovery, after: ContinuousClock.now - begin)
+    }
+
+    /// The log that watchers look into: the writer's own, or the one that is followed.
+    var committedLog: (any CommittedLog)? { log ?? follower?.shared.log }
+
+    /// The last batch of the log, as far as this opening knows it.
+    package var lastSequence: UInt64 { committedLog?.lastSequence ?? recovery.lastSequence }
+
+    /// Whether the workspace was opened for writing, and follows no other.
+    package var isWritable: Bool { log != nil && !condition.isMirror }
+
+    package var isClosed: Bool { condition.isClosed }
 
     @inline(__always)
     func shard(of hash: UInt64) -> Shard {
@@ -97,17 +150,22 @@ package final class Engine: Sendable {
     /// Returns once all that was written or enqueued before the call is on disk; throws where an
     /// enqueued write failed and nobody was told yet.
     package func synchronize() async throws {
-        try condition.checkOpen()
-        guard let log, let syncer else { return try failures.throwUnreported() }
-        for shard in shards where shard.hasEnqueued.load(ordering: .relaxed) {
-            await shard.drainAll()
+        try await observe(.synchronize) { operation in
+            operation.cause = .sync
+            try await synchronizeNow()
         }
+    }
+
+    private func synchronizeNow() async throws {
+        try condition.checkOpen()
+        guard let log, let syncer, isWritable else { return try failures.throwUnreported() }
+        for shard in shards { await shard.waitForEnqueued() }
         try condition.checkWritable()
         try await syncer.sync(through: log.lastSequence)
         try failures.throwUnreported()
     }
 
-    /// Writes the log's records to snapshots and merges each shard's snapshots into one.
+    /// Writes the log's records to snapshots and merges all snapshots.
     package func compact() async throws {
         try condition.checkOpen()
         try condition.checkWritable()
@@ -121,7 +179,7 @@ package final class Engine: Sendable {
         let closing = closing.withLock { closing in
             if let closing { return closing }
             let begun = Task.detached(executorPreference: compactor.taskExecutor) {
-                try await self.closeOnce()
+                try await self.closeObserved()
             }
             closing = begun
             return begun
@@ -129,9 +187,20 @@ package final class Engine: Sendable {
         try await closing.value
     }
 
+    private func closeObserved() async throws {
+        let begin = ContinuousClock.now
+        do { try await closeOnce() } catch {
+            let failure = error as? RoostError ?? RoostError(.io, "closing failed", cause: error)
+            configuration.observer?.closed(after: ContinuousClock.now - begin, failure)
+            throw error
+        }
+        configuration.observer?.closed(after: ContinuousClock.now - begin, nil)
+    }
+
     private func closeOnce() async throws {
         guard condition.beginClosing() else { return }
-        for shard in shards { await shard.drainForGood() }
+        follower?.stop()
+        for shard in shards { await shard.waitForEnqueued(closes: true) }
         await compactor.stop()
         var failure: (any Error)?
         do {
@@ -149,8 +218,11 @@ package final class Engine: Sendable {
         // Before they end: what was lost is told here if it was not told yet.
         let unreported = Result { try failures.throwUnreported() }
         failures.end()
+        // Before the directory is another's, whose writer says so too.
+        let told = Result { try log?.signals?.stop() }
         try directory.unlock()
         if let failure { throw failure }
+        try told.get()
         try unreported.get()
     }
 }

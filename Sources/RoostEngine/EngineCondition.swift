@@ -1,3 +1,4 @@
+import CRoost
 import RoostIO
 import Synchronization
 
@@ -5,28 +6,70 @@ import Synchronization
 /// been poisoned; and whether writers must wait for the compaction.
 ///
 /// - `flags` mirrors the rest, so that the usual case is one atomic load.
-/// - Poison and closing are final for this opening.
+/// - `observed` stands in `flags` for as long as the engine has an observer: the usual case without one
+///   stays one comparison.
+/// - Poison and closing are final for this opening; mirroring ends at most once.
 final class EngineCondition: Sendable {
     private struct Flag {
         static let closed: UInt8 = 1
         static let poisoned: UInt8 = 2
         static let readOnly: UInt8 = 4
         static let stalled: UInt8 = 8
+        static let held: UInt8 = 16
+        /// A reader's: nothing can be read any more.
+        static let failed: UInt8 = 32
+        /// What ends reading.
+        static let unreadable = closed | failed
+        /// All changes come from a workspace elsewhere.
+        static let mirror: UInt8 = 64
+        /// Somebody is told of what happens.
+        static let observed: UInt8 = 128
+        /// What a writer waits for.
+        static let waits = stalled | held
+        /// What ends every wait.
+        static let over = closed | poisoned
     }
 
     private struct Waiting {
         var poison: RoostError?
+        var failure: RoostError?
         var writers: [CheckedContinuation<Void, Never>] = []
+        /// Since when the observer knows that writers wait.
+        var stalledSince: ContinuousClock.Instant?
+        var heldSince: ContinuousClock.Instant?
     }
 
     private let flags: Atomic<UInt8>
     private let waiting = Mutex(Waiting())
+    private let observer: (any WorkspaceObserver)?
 
-    init(isReadOnly: Bool) { flags = Atomic(isReadOnly ? Flag.readOnly : 0) }
+    init(
+        isReadOnly: Bool, isMirror: Bool = false, observer: (any WorkspaceObserver)? = nil
+    ) {
+        self.observer = observer
+        flags = Atomic(
+            (isReadOnly ? Flag.readOnly : 0) | (isMirror ? Flag.mirror : 0)
+                | (observer == nil ? 0 : Flag.observed))
+    }
 
     @inline(__always)
     func checkOpen() throws {
-        if flags.load(ordering: .relaxed) & Flag.closed != 0 { throw Self.closed }
+        let flags = flags.load(ordering: .relaxed)
+        if flags & Flag.unreadable != 0 { throw unreadable(flags) }
+    }
+
+    @inline(never)
+    private func unreadable(_ flags: UInt8) -> RoostError {
+        if flags & Flag.closed == 0, let failure = waiting.withLock({ $0.failure }) {
+            return failure
+        }
+        return Self.closed
+    }
+
+    /// Refuses reads from here on.
+    func setFailed(_ error: RoostError) {
+        waiting.withLock { $0.failure = error }
+        flags.bitwiseOr(Flag.failed, ordering: .relaxed)
     }
 
     /// Throws unless writes are accepted; `true` where the writer must first wait.
@@ -38,14 +81,53 @@ final class EngineCondition: Sendable {
         return try checkWritable(flags)
     }
 
+    /// As `checkWritable`; `true` too where the write is to be measured.
+    @inline(__always)
+    func checkWritableSampling() throws -> Bool {
+        let flags = flags.load(ordering: .relaxed)
+        if flags == 0 { return false }
+        return try checkWritable(flags) || (flags & Flag.observed != 0 && roost_takes_sample() != 0)
+    }
+
+    /// As `checkWritable`; `true` too where anybody observes.
+    @inline(__always)
+    func checkWritableObserving() throws -> Bool {
+        let flags = flags.load(ordering: .relaxed)
+        if flags == 0 { return false }
+        return try checkWritable(flags) || flags & Flag.observed != 0
+    }
+
+    /// What a writer that came now would wait for.
+    var waitCause: ObservedOperation.Cause? {
+        let flags = flags.load(ordering: .relaxed)
+        if flags & Flag.stalled != 0 { return .compaction }
+        return flags & Flag.held != 0 ? .disk : nil
+    }
+
     private func checkWritable(_ flags: UInt8) throws -> Bool {
         if flags & Flag.closed != 0 { throw Self.closed }
         if flags & Flag.readOnly != 0 {
             throw RoostError(.readOnly, "the workspace was opened for reading only")
         }
+        if flags & Flag.mirror != 0 {
+            throw RoostError(
+                .readOnly, "the workspace mirrors another by its copy: promote it to write to it")
+        }
         if flags & Flag.poisoned != 0, let poison { throw poison }
-        return flags & Flag.stalled != 0
+        return flags & Flag.waits != 0
     }
+
+    /// Whether all changes come from the workspace that this one mirrors.
+    var isMirror: Bool { flags.load(ordering: .relaxed) & Flag.mirror != 0 }
+
+    /// As `checkWritable`, of whoever hands on what is mirrored.
+    func checkMirror() throws -> Bool {
+        let flags = flags.load(ordering: .relaxed)
+        precondition(flags & Flag.mirror != 0, "the workspace mirrors nothing")
+        return try checkWritable(flags & ~Flag.mirror)
+    }
+
+    func endMirroring() { flags.bitwiseAnd(~Flag.mirror, ordering: .releasing) }
 
     static var closed: RoostError { RoostError(.closed, "the workspace is closed") }
 
@@ -54,9 +136,13 @@ final class EngineCondition: Sendable {
 
     /// Refuses writes from here on; the first reason counts.
     func setPoison(_ error: RoostError) {
-        waiting.withLock { $0.poison = $0.poison ?? error }
+        let isFirst = waiting.withLock { waiting in
+            defer { waiting.poison = waiting.poison ?? error }
+            return waiting.poison == nil
+        }
         flags.bitwiseOr(Flag.poisoned, ordering: .relaxed)
         release()
+        if isFirst { observer?.poisoned(error) }
     }
 
     /// `false` where it was closed before.
@@ -68,27 +154,71 @@ final class EngineCondition: Sendable {
 
     // MARK: Writers that outrun the compaction
 
-    func stall() { flags.bitwiseOr(Flag.stalled, ordering: .relaxed) }
+    func stall() {
+        let before = flags.bitwiseOr(Flag.stalled, ordering: .relaxed).oldValue
+        if observer != nil, before & Flag.stalled == 0 { noteWait(.compaction, \.stalledSince) }
+    }
 
-    /// Lets waiting writers go on.
+    /// Lets writers go on that waited for the compaction.
     func release() {
-        let writers = waiting.withLock { waiting in
-            flags.bitwiseAnd(~Flag.stalled, ordering: .relaxed)
+        release(Flag.stalled)
+        if observer != nil { noteEnd(.compaction, \.stalledSince) }
+    }
+
+    private func release(_ flag: UInt8) {
+        let writers = waiting.withLock { waiting -> [CheckedContinuation<Void, Never>] in
+            flags.bitwiseAnd(~flag, ordering: .relaxed)
+            let flags = flags.load(ordering: .relaxed)
+            guard flags & Flag.waits == 0 || flags & Flag.over != 0 else { return [] }
             defer { waiting.writers.removeAll() }
             return waiting.writers
         }
         for writer in writers { writer.resume() }
     }
 
-    /// Returns once `release` was called, at once where nothing is stalled.
-    func waitWhileStalled() async {
+    /// Returns once nothing holds writers up; at once where nothing does.
+    func waitForRoom() async {
         await withCheckedContinuation { continuation in
             let goesOn = waiting.withLock { waiting in
-                if flags.load(ordering: .relaxed) & Flag.stalled == 0 { return true }
+                let flags = flags.load(ordering: .relaxed)
+                if flags & Flag.waits == 0 || flags & Flag.over != 0 { return true }
                 waiting.writers.append(continuation)
                 return false
             }
             if goesOn { continuation.resume() }
         }
+    }
+
+    // MARK: Writers that outrun the disk
+
+    func hold() {
+        let before = flags.bitwiseOr(Flag.held, ordering: .relaxed).oldValue
+        if observer != nil, before & Flag.held == 0 { noteWait(.disk, \.heldSince) }
+    }
+
+    func releaseHeld() {
+        guard flags.load(ordering: .relaxed) & Flag.held != 0 else { return }
+        release(Flag.held)
+        if observer != nil { noteEnd(.disk, \.heldSince) }
+    }
+
+    // MARK: Told to the observer
+
+    private typealias Since = WritableKeyPath<Waiting, ContinuousClock.Instant?>
+
+    private func noteWait(_ cause: ObservedOperation.Cause, _ since: Since & Sendable) {
+        let begins = waiting.withLock { waiting in
+            defer { waiting[keyPath: since] = waiting[keyPath: since] ?? .now }
+            return waiting[keyPath: since] == nil
+        }
+        if begins { observer?.writersBeganToWait(for: cause) }
+    }
+
+    private func noteEnd(_ cause: ObservedOperation.Cause, _ since: Since & Sendable) {
+        let begin = waiting.withLock { waiting in
+            defer { waiting[keyPath: since] = nil }
+            return waiting[keyPath: since]
+        }
+        if let begin { observer?.writersGoOn(after: ContinuousClock.now - begin, cause) }
     }
 }

@@ -26,6 +26,10 @@ public func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _
 @inlinable @inline(__always)
 public func prefetch(_ address: UnsafeRawPointer) { roost_prefetch(address) }
 
+/// Looks at the byte at `address`, whatever becomes of it.
+@inlinable @inline(__always)
+public func touch(_ address: UnsafeRawPointer) { roost_touch(address) }
+
 @inlinable @inline(__always)
 public func equalBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.count == right.count

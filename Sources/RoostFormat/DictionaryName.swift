@@ -25,6 +25,18 @@ public final class DictionaryName: Sendable, Hashable {
         prefixBytes = UnsafeRawBufferPointer(copy)
     }
 
+    /// A dictionary that no user can name: its name begins with a byte that no UTF-8 has. At most 254
+    /// bytes.
+    package init(hidden bytes: [UInt8], shownAs name: String) {
+        self.name = name
+        prefix = [UInt8(bytes.count + 1), Self.hiddenByte] + bytes
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: prefix.count, alignment: 8)
+        copy.copyBytes(from: prefix)
+        prefixBytes = UnsafeRawBufferPointer(copy)
+    }
+
+    package static let hiddenByte: UInt8 = 0xff
+
     deinit { prefixBytes.deallocate() }
 
     /// Compared by bytes, not by Swift's canonical equivalence.

@@ -3,6 +3,8 @@ package enum FileName: Hashable, Sendable {
     case manifest
     /// The next manifest, until it is renamed.
     case newManifest
+    /// Memory that a writer and its readers share; says nothing of what is stored.
+    case signals
     case segment(UInt64)
     case snapshot(UInt64)
     /// A snapshot that is being written.
@@ -16,6 +18,7 @@ package enum FileName: Hashable, Sendable {
         switch self {
         case .manifest: "MANIFEST"
         case .newManifest: "MANIFEST.new"
+        case .signals: "SIGNALS"
         case .segment(let number): "log-\(padded(number))"
         case .snapshot(let number): "snapshot-\(padded(number))"
         case .unfinishedSnapshot(let number): "snapshot-\(padded(number)).new"
@@ -40,6 +43,8 @@ package enum FileName: Hashable, Sendable {
     private init?(_ scanner: inout NameScanner) {
         if scanner.takes("MANIFEST") {
             self = scanner.takes(".new") ? .newManifest : .manifest
+        } else if scanner.takes("SIGNALS") {
+            self = .signals
         } else if scanner.takes("log-"), let number = scanner.number() {
             self = .segment(number)
         } else if scanner.takes("snapshot-"), let number = scanner.number() {

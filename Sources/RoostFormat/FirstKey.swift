@@ -4,7 +4,7 @@
 ///
 /// ```
 /// offset  size  field
-///      0     1  count, at most 19; 0 in files of version 1
+///      0     1  count, at most 19
 ///      1    19  the first bytes of the key, zeros behind them
 /// ```
 package struct FirstKey: Equatable, Sendable {

@@ -40,7 +40,7 @@ public enum IndexLine {
 
     @inlinable @inline(__always)
     public static func tag(of hash: UInt64, groupBits: Int) -> UInt32 {
-        // Multiplied, because the lowest bits are the same for the whole shard.
+        // Multiplied, so that the tag is not made of the bits that choose the line.
         UInt32(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 24) << UInt32(groupBits)
     }
 
@@ -84,14 +84,13 @@ public enum IndexLine {
     public static func overflows(_ start: UnsafeRawPointer, hash: UInt64) -> Bool {
         let state = start.load(UInt32.self, at: 4)
         guard state & overflowBit != 0 else { return false }
-        // Version 1 has no marks.
-        return state >> overflowShift == 0 || state & overflowMark(of: hash) != 0
+        return state & overflowMark(of: hash) != 0
     }
 
     /// The mark that an entry leaves in each line that it did not fit into: one of 27 bits.
     @inlinable @inline(__always)
     static func overflowMark(of hash: UInt64) -> UInt32 {
-        // The bits above chose the line, those below the shard.
+        // The bits above chose the line.
         let bits = UInt32(truncatingIfNeeded: hash >> 16) & 0xffff
         return 1 << (overflowShift + ((bits * 27) >> 16))
     }

@@ -1,8 +1,9 @@
 /// The bounds that hold for every workspace, checked before anything is written and before
 /// anything read from disk is believed. docs/FORMAT.md states them too.
 package enum Limits {
-    /// The format that this version writes; a higher one on disk is `unsupportedVersion`.
-    package static let formatVersion: UInt32 = 1
+    /// The format of the manifest, of segments and of snapshots, which change together. Any other
+    /// on disk is `unsupportedVersion`.
+    package static let formatVersion: UInt32 = 3
 
     /// Sequence numbers and the numbers of files are below this, so that adding to one that was
     /// read from disk never overflows.

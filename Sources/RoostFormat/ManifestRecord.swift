@@ -3,20 +3,32 @@ import RoostIO
 /// The durable list of a workspace's live files, as one checksummed record.
 /// docs/FORMAT.md, "Manifest".
 package struct ManifestRecord: Equatable, Sendable {
-    /// A snapshot that the workspace rests on.
+    /// A snapshot that the workspace rests on, and from which record key on it counts.
     package struct Snapshot: Equatable, Sendable {
         package var number: UInt64
         package var fileSizeBytes: UInt64
         package var recordCount: UInt64
         package var minimumSequence: UInt64
         package var maximumSequence: UInt64
+        /// The file's records before this key, where it has any, count no more.
+        package var lowerBound: [UInt8]
+        /// Whether the file may have records before `lowerBound`: a merge has taken them over.
+        package var isTrimmed = false
 
-        package init(footer: SnapshotFooter) {
+        package init(footer: SnapshotFooter, lowerBound: [UInt8]) {
             number = footer.number
             fileSizeBytes = footer.fileSizeBytes
             recordCount = footer.recordCount
             minimumSequence = footer.minimumSequence
             maximumSequence = footer.maximumSequence
+            self.lowerBound = lowerBound
+        }
+
+        /// Whether `footer` is of the file that is listed.
+        package func isOf(_ footer: SnapshotFooter) -> Bool {
+            footer.number == number && footer.fileSizeBytes == fileSizeBytes
+                && footer.recordCount == recordCount && footer.minimumSequence == minimumSequence
+                && footer.maximumSequence == maximumSequence
         }
 
         fileprivate init(_ reader: inout FieldReader) {
@@ -25,8 +37,21 @@ package struct ManifestRecord: Equatable, Sendable {
             recordCount = reader.next()
             minimumSequence = reader.next()
             maximumSequence = reader.next()
+            isTrimmed = reader.nextFlag()
+            lowerBound = reader.nextBytes()
+        }
+
+        fileprivate func encode(into buffer: inout OutputBuffer) {
+            for field in [
+                number, fileSizeBytes, recordCount, minimumSequence, maximumSequence,
+                isTrimmed ? 1 : 0, UInt64(lowerBound.count),
+            ] { buffer.append(field) }
+            buffer.append(lowerBound)
         }
     }
+
+    /// Snapshots of disjoint ranges of keys, in key order: each reaches to the next one's lower bound.
+    package typealias Tier = [Snapshot]
 
     /// A dictionary that was emptied: its records up to `sequence` are gone.
     package struct Clear: Equatable, Sendable {
@@ -41,7 +66,6 @@ package struct ManifestRecord: Equatable, Sendable {
 
     package var workspace: WorkspaceIdentifier
     package var hashSeed: HashSeed
-    package var shardCount: UInt32
     /// Counts the manifests written.
     package var generation: UInt64 = 0
     /// The first segment that is needed.
@@ -54,15 +78,16 @@ package struct ManifestRecord: Equatable, Sendable {
     /// No snapshot with this number or a higher one was ever listed.
     package var nextSnapshotNumber: UInt64 = 1
     package var clears: [Clear] = []
-    /// Per shard, the newest first.
-    package var snapshots: [[Snapshot]]
+    /// The newest first: of a key's records, that in the first tier which has one counts.
+    package var tiers: [Tier] = []
 
-    package init(workspace: WorkspaceIdentifier, hashSeed: HashSeed, shardCount: Int) {
+    package init(workspace: WorkspaceIdentifier, hashSeed: HashSeed) {
         self.workspace = workspace
         self.hashSeed = hashSeed
-        self.shardCount = UInt32(shardCount)
-        snapshots = Array(repeating: [], count: shardCount)
     }
+
+    /// The snapshots of all tiers.
+    package var snapshots: [Snapshot] { Array(tiers.joined()) }
 
     private static let magic: UInt64 = 0x4e41_4d54_534f_4f52  // "ROOSTMAN"
 
@@ -70,7 +95,7 @@ package struct ManifestRecord: Equatable, Sendable {
         var buffer = OutputBuffer()
         buffer.append(Self.magic)
         buffer.append(Limits.formatVersion)
-        buffer.append(shardCount)
+        buffer.append(UInt32(tiers.count))
         for field in [
             workspace.first, workspace.second, hashSeed.first, hashSeed.second, generation,
             firstSegment, flushedSequence, durableSequence, nextSnapshotNumber,
@@ -81,14 +106,9 @@ package struct ManifestRecord: Equatable, Sendable {
             buffer.append(UInt64(clear.prefix.count))
             buffer.append(clear.prefix)
         }
-        for shard in snapshots {
-            buffer.append(UInt64(shard.count))
-            for snapshot in shard {
-                for field in [
-                    snapshot.number, snapshot.fileSizeBytes, snapshot.recordCount,
-                    snapshot.minimumSequence, snapshot.maximumSequence,
-                ] { buffer.append(field) }
-            }
+        for tier in tiers {
+            buffer.append(UInt64(tier.count))
+            for snapshot in tier { snapshot.encode(into: &buffer) }
         }
         buffer.append(ChecksumSeed(0).checksum(buffer.bytes))
         return buffer
@@ -119,24 +139,31 @@ package struct ManifestRecord: Equatable, Sendable {
         return .valid(record)
     }
 
-    /// Whether every number can be counted up from, and nothing is listed twice.
-    private var isPlausible: Bool {
-        let listed = snapshots.joined().map(\.number)
+    /// Whether every number can be counted up from, nothing is listed twice, and every tier is in
+    /// key order.
+    package var isPlausible: Bool {
+        let listed = snapshots.map(\.number)
         return firstSegment > 0
             && [generation, firstSegment, flushedSequence, durableSequence, nextSnapshotNumber]
                 .allSatisfy { $0 < Limits.number }
             && listed.allSatisfy { $0 < nextSnapshotNumber }
             && Set(listed).count == listed.count
             && Set(clears.map(\.prefix)).count == clears.count
+            && tiers.allSatisfy { !$0.isEmpty && Self.isInOrder($0) }
+    }
+
+    private static func isInOrder(_ tier: Tier) -> Bool {
+        tier.allSatisfy { $0.lowerBound.count <= Limits.recordKeySizeBytes }
+            && zip(tier, tier.dropFirst()).allSatisfy {
+                $0.lowerBound.lexicographicallyPrecedes($1.lowerBound)
+            }
     }
 
     private static func decode(_ reader: inout FieldReader) -> ManifestRecord? {
-        let shardCount = Int(reader.nextHalf())
-        guard shardCount > 0, shardCount <= Limits.shardCount, shardCount & (shardCount - 1) == 0
-        else { return nil }
+        let tierCount = reader.nextHalf()
         var record = ManifestRecord(
             workspace: .init(first: reader.next(), second: reader.next()),
-            hashSeed: .init(first: reader.next(), second: reader.next()), shardCount: shardCount)
+            hashSeed: .init(first: reader.next(), second: reader.next()))
         record.generation = reader.next()
         record.firstSegment = reader.next()
         record.flushedSequence = reader.next()
@@ -146,10 +173,11 @@ package struct ManifestRecord: Equatable, Sendable {
             let sequence = reader.next()
             record.clears.append(.init(prefix: reader.nextBytes(), sequence: sequence))
         }
-        for shard in 0..<shardCount {
-            for _ in 0..<reader.nextCount(itemSizeBytes: 40) {
-                record.snapshots[shard].append(Snapshot(&reader))
-            }
+        for _ in 0..<tierCount {
+            if reader.failed { return nil }
+            var tier: Tier = []
+            for _ in 0..<reader.nextCount(itemSizeBytes: 56) { tier.append(Snapshot(&reader)) }
+            record.tiers.append(tier)
         }
         guard !reader.failed, reader.isAtEnd, record.isPlausible else { return nil }
         return record
@@ -166,6 +194,12 @@ private struct FieldReader {
 
     mutating func next() -> UInt64 { take(UInt64.self) }
     mutating func nextHalf() -> UInt32 { take(UInt32.self) }
+
+    mutating func nextFlag() -> Bool {
+        let flag = next()
+        if flag > 1 { failed = true }
+        return flag == 1
+    }
 
     /// A count of items of at least `itemSizeBytes` each, so no more than the bytes that remain.
     mutating func nextCount(itemSizeBytes: Int) -> Int {

@@ -37,6 +37,23 @@ public struct Operation: Sendable {
         RoostFormat.prefetch(address + 128)
     }
 
+    /// Looks at every page that the operation stands on, so that one that cannot be read is known
+    /// before its bytes are believed.
+    @inlinable @inline(__always)
+    public func touch() {
+        let end = sizeBytes - 1
+        // Most are shorter than the smallest page.
+        if end >= 4096 { touchInside() }
+        RoostFormat.touch(address + end)
+    }
+
+    @usableFromInline @inline(never)
+    func touchInside() {
+        for offset in stride(from: 4096, to: sizeBytes, by: 4096) {
+            RoostFormat.touch(address + offset)
+        }
+    }
+
     /// Asks for the operation's first bytes ahead of their use.
     @inlinable @inline(__always)
     public func prefetch() {

@@ -49,7 +49,7 @@ package struct SegmentHeader: Equatable, Sendable {
         target.store(ChecksumSeed(0).checksum(target, count: 60), at: 60)
     }
 
-    package enum Reading: Equatable {
+    package enum Reading: Equatable, Sendable {
         case valid(SegmentHeader)
         /// Every byte of it is zero, or the file ends before it does: never begun.
         case blank

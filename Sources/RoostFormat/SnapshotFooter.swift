@@ -2,10 +2,7 @@
 /// docs/FORMAT.md, "Snapshots".
 package struct SnapshotFooter: Equatable, Sendable {
     package static let sizeBytes = 192
-    /// The version that is written. What version 1 has, version 2 reads alike: docs/FORMAT.md,
-    /// "Version 1 of snapshots".
-    package static let version: UInt32 = 2
-    private static let readVersions: ClosedRange<UInt32> = 1...2
+    package static var version: UInt32 { Limits.formatVersion }
     /// The file begins with eight bytes of magic, the version and zeros.
     package static let headerSizeBytes = 16
     package static let headerMagic: UInt64 = 0x504e_5354_534f_4f52  // "ROOSTSNP"
@@ -14,7 +11,6 @@ package struct SnapshotFooter: Equatable, Sendable {
     package var salt: UInt32 = 0
     package var number: UInt64 = 0
     package var workspace = WorkspaceIdentifier(first: 0, second: 0)
-    package var shard: UInt32 = 0
     package var groupCount: UInt32 = 0
     package var recordCount: UInt64 = 0
     package var tombstoneCount: UInt64 = 0
@@ -29,7 +25,7 @@ package struct SnapshotFooter: Equatable, Sendable {
     package var offsetsOffset: UInt64 = 0
     package var indexOffset: UInt64 = 0
     package var indexLineCount: UInt32 = 0
-    /// How many records the shard had when the compression dictionary was trained.
+    /// How many records the workspace had in snapshots when the compression dictionary was trained.
     package var dictionaryRecordCount: UInt32 = 0
     package var fileSizeBytes: UInt64 = 0
     package var countsOffset: UInt64 = 0
@@ -59,7 +55,7 @@ package struct SnapshotFooter: Equatable, Sendable {
         target.store(number, at: 16)
         target.store(workspace.first, at: 24)
         target.store(workspace.second, at: 32)
-        target.store(shard, at: 40)
+        target.store(dictionaryRecordCount, at: 40)
         target.store(groupCount, at: 44)
         target.store(recordCount, at: 48)
         target.store(tombstoneCount, at: 56)
@@ -73,11 +69,10 @@ package struct SnapshotFooter: Equatable, Sendable {
         target.store(offsetsOffset, at: 112)
         target.store(indexOffset, at: 120)
         target.store(indexLineCount, at: 128)
-        target.store(dictionaryRecordCount, at: 132)
+        target.store(countsCount, at: 132)
         target.store(fileSizeBytes, at: 136)
         target.store(countsOffset, at: 144)
-        target.store(countsCount, at: 152)
-        target.store(countsChecksum, at: 156)
+        target.store(countsChecksum, at: 152)
         if earliestDeadline != .never { target.store(earliestDeadline.milliseconds, at: 160) }
         firstKey.write(to: target + 168)
         target.store(ChecksumSeed(0).checksum(target, count: 188), at: 188)
@@ -109,7 +104,7 @@ package struct SnapshotFooter: Equatable, Sendable {
             return .damaged("the file does not begin as a snapshot")
         }
         let version = base.load(UInt32.self, at: 8)
-        guard readVersions.contains(version) else { return .unsupported(version: version) }
+        guard version == Self.version else { return .unsupported(version: version) }
         guard base.load(UInt32.self, at: 12) == 0 else { return .damaged("the header is damaged") }
         guard start.load(UInt64.self, at: 0) == magic,
             ChecksumSeed(0).checksum(start, count: 188) == start.load(UInt32.self, at: 188),
@@ -120,7 +115,7 @@ package struct SnapshotFooter: Equatable, Sendable {
         footer.number = start.load(UInt64.self, at: 16)
         footer.workspace.first = start.load(UInt64.self, at: 24)
         footer.workspace.second = start.load(UInt64.self, at: 32)
-        footer.shard = start.load(UInt32.self, at: 40)
+        footer.dictionaryRecordCount = start.load(UInt32.self, at: 40)
         footer.groupCount = start.load(UInt32.self, at: 44)
         footer.recordCount = start.load(UInt64.self, at: 48)
         footer.tombstoneCount = start.load(UInt64.self, at: 56)
@@ -134,11 +129,10 @@ package struct SnapshotFooter: Equatable, Sendable {
         footer.offsetsOffset = start.load(UInt64.self, at: 112)
         footer.indexOffset = start.load(UInt64.self, at: 120)
         footer.indexLineCount = start.load(UInt32.self, at: 128)
-        footer.dictionaryRecordCount = start.load(UInt32.self, at: 132)
+        footer.countsCount = start.load(UInt32.self, at: 132)
         footer.fileSizeBytes = start.load(UInt64.self, at: 136)
         footer.countsOffset = start.load(UInt64.self, at: 144)
-        footer.countsCount = start.load(UInt32.self, at: 152)
-        footer.countsChecksum = start.load(UInt32.self, at: 156)
+        footer.countsChecksum = start.load(UInt32.self, at: 152)
         let earliest = start.load(UInt64.self, at: 160)
         footer.earliestDeadline = earliest == 0 ? .never : Deadline(milliseconds: earliest)
         guard let firstKey = FirstKey(readFrom: start + 168) else {

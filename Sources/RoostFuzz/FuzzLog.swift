@@ -40,7 +40,7 @@ func fuzzLog(_ input: FuzzBytes) throws {
         _ = reader.forEachSalvagedFrame(seed, onBreak: { _ in }, touch)
     }
     let manifest = ManifestRecord(
-        workspace: workspace, hashSeed: .init(first: 3, second: 4), shardCount: 1)
+        workspace: workspace, hashSeed: .init(first: 3, second: 4))
     var recovery = try LogRecovery(
         segmentNumbers: [1], manifest: manifest, directory: directory, writable: true
     ) { frame, _ in touch(frame) }

@@ -7,11 +7,18 @@ package protocol FileSystem: Sendable {
     /// Opens the directory at `path`. With `create`, it and its missing parents are made, mode
     /// 0700, and their entries are synced.
     func openDirectory(at path: String, create: Bool) throws -> any Directory
+    /// Removes a directory that is empty, and brings that to disk.
+    func removeDirectory(at path: String) throws
     /// The threads and timers of what is opened on it.
     var scheduling: any Scheduling { get }
 }
 
 extension FileSystem {
+    /// For one that has no directories in directories.
+    package func removeDirectory(at path: String) throws {
+        throw RoostError(.io, "this file system removes no directories", file: path)
+    }
+
     package var scheduling: any Scheduling { SystemScheduling() }
 }
 
@@ -32,14 +39,40 @@ package protocol Directory: Sendable {
     /// Replaces `target` atomically.
     func rename(_ source: String, to target: String) throws
     func remove(_ name: String) throws
+    /// Makes the file called `name` in `other` a file of this directory too, by the same name; `false`
+    /// where the two directories cannot share files.
+    func link(_ name: String, from other: any Directory) throws -> Bool
     /// Returns once creations, renames and removals in this directory are on disk.
     func sync() throws
+    /// Returns once the directory's own name is on disk, and the names of those that it is in: whoever
+    /// made it may not have seen to that. Costs a sync for each of them.
+    func syncAncestors() throws
+    /// Whether readers can follow a writer in this directory.
+    var sharing: MemorySharing { get throws }
     /// For salts and identifiers: the system's random numbers, unless a simulation, which has
     /// to run again as it ran, gives its own.
     func randomNumber() -> UInt64
 }
 
+/// What an opening sees of what another one, in another process too, writes to the same files.
+package enum MemorySharing: Sendable, Hashable {
+    /// All of it at once, by calls and where a file is mapped.
+    case mapped
+    /// All of it by calls; a mapping for reading is of the moment in which it was made.
+    case called
+    /// Nobody knows: a file system of this kind.
+    case unknown(String)
+}
+
 extension Directory {
+    package var sharing: MemorySharing { get throws { .unknown("memory") } }
+
+    /// For one whose files have one name each.
+    package func link(_ name: String, from other: any Directory) throws -> Bool { false }
+
+    /// For one that cannot be lost by itself.
+    package func syncAncestors() throws {}
+
     package func randomNumber() -> UInt64 { .random(in: .min ... .max) }
 
     /// A random number that is not zero.
@@ -62,6 +95,14 @@ package protocol File: Sendable {
     func sizeBytes() throws -> UInt64
     /// Fills `buffer` from `offset`; a file that ends before is an error.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws
+    /// Fills as much of `buffer` from `offset` as the file has there; how much.
+    func readUp(to buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int
+    /// Locks the file until the handle goes away or the process ends; `.locked` where another handle
+    /// holds it.
+    func holdLock() throws
+    func releaseLock() throws
+    /// Whether another handle holds the lock, of which asking takes nothing.
+    func isLocked() throws -> Bool
     /// Writes all of `bytes` at `offset`.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws
     /// Reserves disk blocks for `[0, sizeBytes)` and sets the size.
@@ -73,11 +114,31 @@ package protocol File: Sendable {
     func writtenEnd() throws -> UInt64
     /// Returns once the file's content and size are on disk, changes through mappings included.
     func syncData() throws
+    /// Asks the system to forget what it keeps of the file in memory, so that the next read comes from
+    /// the disk. A hint; to be given after `syncData`.
+    func forgetCached()
     /// Maps the first `sizeBytes` bytes, shared; `nil` where mapping is not to be had.
     func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion?
 }
 
 extension File {
+    package func readUp(
+        to buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws -> Int {
+        let size = try sizeBytes()
+        let count = min(buffer.count, Int(size - min(size, offset)))
+        if count > 0 { try read(into: .init(rebasing: buffer[..<count]), at: offset) }
+        return count
+    }
+
+    // For files that one opening alone can have.
+    package func holdLock() throws {}
+    package func releaseLock() throws {}
+    package func isLocked() throws -> Bool { false }
+
+    /// For one that is nowhere else than in memory.
+    package func forgetCached() {}
+
     package func writtenEnd() throws -> UInt64 { try sizeBytes() }
 
     /// Reads `count` bytes from `offset`.

@@ -1,3 +1,5 @@
+import CRoost
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -14,13 +16,19 @@
 /// - `base` and `sizeBytes` never change.
 /// - Whoever writes to it alone owns the bytes written until it publishes them under a lock;
 ///   published bytes are never written again.
+/// - While `guarding` is there, a page that cannot be had is replaced by private memory instead of
+///   ending the process (`MappedRegion+Faults`). Whoever has read or written asks afterwards.
 ///
 /// `@unchecked Sendable`: the stored properties are constants, and the memory they point to
 /// follows the second rule above, which `LogWriter` (the only writer) keeps by publishing each
-/// frame's location under a shard's mutex after the frame is complete.
+/// frame's location under a shard's mutex after the frame is complete. What `guarding` points to
+/// changes by atomics alone.
 package final class MappedRegion: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let sizeBytes: Int
+    /// Of the file, for errors.
+    package let path: String?
+    let guarding: OpaquePointer?
     private let release: @Sendable (UnsafeMutableRawPointer, Int) -> Void
     private let advise: (@Sendable (Advice, UnsafeMutableRawPointer, Int) -> Void)?
 
@@ -29,23 +37,33 @@ package final class MappedRegion: @unchecked Sendable {
         case dropPages, readsAreRandom, willBeReadWhole, willBeWritten
     }
 
+    /// - Parameter guardedBy: The guard of a mapping that shows the file at `path`.
     package init(
-        base: UnsafeMutableRawPointer, sizeBytes: Int,
+        base: UnsafeMutableRawPointer, sizeBytes: Int, path: String? = nil,
+        guardedBy guarding: OpaquePointer? = nil,
         advise: (@Sendable (Advice, UnsafeMutableRawPointer, Int) -> Void)? = nil,
         release: @escaping @Sendable (UnsafeMutableRawPointer, Int) -> Void
     ) {
         self.base = base
         self.sizeBytes = sizeBytes
+        self.path = path
+        self.guarding = guarding
         self.release = release
         self.advise = advise
     }
 
-    deinit { release(base, sizeBytes) }
+    deinit {
+        if let guarding { roost_unguard_mapping(guarding) }
+        release(base, sizeBytes)
+    }
 
     /// Takes the file's pages out of this process's page table; the next look at one brings it
     /// back. For memory that is no longer written to: a sync then need not stop every processor
     /// for each page to learn whether it was changed.
-    package func dropPages() { advise?(.dropPages, base, sizeBytes) }
+    package func dropPages() {
+        // Of a page that was replaced there is no other copy.
+        if replacedPageCount == 0 { advise?(.dropPages, base, sizeBytes) }
+    }
 
     /// From here on a look at one page reads that page, and not megabytes around it.
     package func expectRandomReads() { advise?(.readsAreRandom, base, sizeBytes) }

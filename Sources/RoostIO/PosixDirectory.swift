@@ -1,3 +1,6 @@
+import CRoost
+import Synchronization
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -13,12 +16,14 @@
 final class PosixDirectory: Directory {
     let path: String
     private let descriptor: Int32
-    private let allowsMapping: Bool
+    private let options: PosixFileSystem.Options
+    /// Of the directory's file system, once it was asked.
+    private let keepsPreallocation = Mutex<Bool?>(nil)
 
-    init(path: String, descriptor: Int32, allowsMapping: Bool) {
+    init(path: String, descriptor: Int32, options: PosixFileSystem.Options) {
         self.path = path
         self.descriptor = descriptor
-        self.allowsMapping = allowsMapping
+        self.options = options
     }
 
     deinit { close(descriptor) }
@@ -68,7 +73,9 @@ final class PosixDirectory: Directory {
     }
 
     func createFile(_ name: String) throws -> any File {
-        try open(name, flags: O_RDWR | O_CREAT | O_EXCL, action: "create")
+        try open(
+            name, flags: O_RDWR | O_CREAT | O_EXCL, action: "create",
+            keepsPreallocation: asksWhetherPreallocationIsKept())
     }
 
     func openFile(_ name: String, writable: Bool) throws -> any File {
@@ -85,20 +92,97 @@ final class PosixDirectory: Directory {
         _ = try retryingInterrupts("remove", full(name)) { unlinkat(descriptor, name, 0) }
     }
 
+    func link(_ name: String, from other: any Directory) throws -> Bool {
+        guard let other = other as? PosixDirectory else { return false }
+        while linkat(other.descriptor, name, descriptor, name, 0) != 0 {
+            switch errno {
+            case EINTR: continue
+            // Another file system, one without links, or a file that has all that it may have.
+            case EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS: return false
+            default: throw systemError(errno, "link from \(other.path)", full(name))
+            }
+        }
+        return true
+    }
+
     func sync() throws {
-        _ = try retryingInterrupts("sync directory", path) { fsync(descriptor) }
+        _ = try retryingInterrupts("sync directory", path) { syncDirectoryEntries(descriptor) }
+    }
+
+    var sharing: MemorySharing {
+        get throws {
+            guard options.allowsMapping else { return .unknown("one that is not mapped") }
+            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { kind in
+                if roost_shares_memory(descriptor, kind.baseAddress!) != 0 { return .mapped }
+                return .unknown(String(cString: kind.baseAddress!))
+            }
+        }
+    }
+
+    func syncAncestors() throws {
+        var child = try status(descriptor)
+        var current = descriptor
+        defer { if current != descriptor { close(current) } }
+        while true {
+            let parent = openat(current, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if parent < 0 {
+                let number = errno
+                if number == EINTR { continue }
+                guard number == EACCES else {
+                    throw systemError(number, "open the directory above", path)
+                }
+                // May be passed through and not read: all of the file system then.
+                return try syncFileSystem()
+            }
+            if current != descriptor { close(current) }
+            current = parent
+            let status = try status(parent)
+            // The root, or another file system, which ours is mounted in.
+            if status.st_dev != child.st_dev || status.st_ino == child.st_ino { return }
+            _ = try retryingInterrupts("sync the directory above", path) {
+                syncDirectoryEntries(parent)
+            }
+            child = status
+        }
+    }
+
+    private func syncFileSystem() throws {
+        _ = try retryingInterrupts("sync the file system", path) {
+            roost_sync_file_system(descriptor)
+        }
+    }
+
+    private func status(_ descriptor: Int32) throws -> stat {
+        var status = stat()
+        _ = try retryingInterrupts("look at directory", path) { fstat(descriptor, &status) }
+        return status
     }
 
     private func full(_ name: String) -> String {
         path.hasSuffix("/") ? path + name : "\(path)/\(name)"
     }
 
-    private func open(_ name: String, flags: Int32, action: String) throws -> any File {
+    /// Asked once, and for files that are created alone: no other is appended to.
+    private func asksWhetherPreallocationIsKept() -> Bool {
+        guard options.allowsMapping else { return false }
+        return keepsPreallocation.withLock { kept in
+            if let kept { return kept }
+            let asked = roost_keeps_preallocation(descriptor) != 0
+            kept = asked
+            return asked
+        }
+    }
+
+    private func open(
+        _ name: String, flags: Int32, action: String, keepsPreallocation: Bool = true
+    ) throws -> any File {
         let opened = try retryingInterrupts(action, full(name)) {
             // Non-blocking, so that a pipe put in a file's place cannot hang the opening.
             openat(descriptor, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode_t(0o600))
         }
-        let file = PosixFile(path: full(name), descriptor: opened, allowsMapping: allowsMapping)
+        let file = PosixFile(
+            path: full(name), descriptor: opened, options: options,
+            keepsPreallocation: keepsPreallocation)
         try file.refuseUnlessRegular()
         return file
     }

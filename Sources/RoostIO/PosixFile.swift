@@ -14,12 +14,17 @@ import CRoost
 final class PosixFile: File {
     let path: String
     private let descriptor: Int32
-    private let allowsMapping: Bool
+    private let options: PosixFileSystem.Options
+    /// Whether a page of a preallocated file, once mapped, can always be written to.
+    private let keepsPreallocation: Bool
 
-    init(path: String, descriptor: Int32, allowsMapping: Bool) {
+    init(
+        path: String, descriptor: Int32, options: PosixFileSystem.Options, keepsPreallocation: Bool
+    ) {
         self.path = path
         self.descriptor = descriptor
-        self.allowsMapping = allowsMapping
+        self.options = options
+        self.keepsPreallocation = keepsPreallocation
     }
 
     deinit { close(descriptor) }
@@ -47,6 +52,38 @@ final class PosixFile: File {
         }
     }
 
+    func readUp(to buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = try retryingInterrupts("read", path) {
+                pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    func holdLock() throws {
+        while roost_hold_file_lock(descriptor) != 0 {
+            let number = errno
+            if number == EINTR { continue }
+            guard number == EAGAIN || number == EACCES else {
+                throw systemError(number, "lock", path)
+            }
+            throw RoostError(.locked, "another opening of this workspace is active", file: path)
+        }
+    }
+
+    func releaseLock() throws {
+        _ = try retryingInterrupts("unlock", path) { roost_release_file_lock(descriptor) }
+    }
+
+    func isLocked() throws -> Bool {
+        try retryingInterrupts("look at the lock of", path) { roost_is_file_locked(descriptor) } > 0
+    }
+
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
         var done = 0
         while done < bytes.count {
@@ -58,21 +95,14 @@ final class PosixFile: File {
     }
 
     func preallocate(sizeBytes: UInt64) throws {
-        #if canImport(Darwin)
-            var request = fstore_t(
-                fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
-                fst_length: off_t(sizeBytes), fst_bytesalloc: 0)
-            _ = try retryingInterrupts("preallocate", path) {
-                fcntl(descriptor, F_PREALLOCATE, &request)
-            }
-            try truncate(to: sizeBytes)
-        #else
-            while true {
-                let number = posix_fallocate(descriptor, 0, off_t(sizeBytes))
-                if number == 0 { return }
-                if number != EINTR { throw systemError(number, "preallocate", path) }
-            }
-        #endif
+        while true {
+            let number = preallocateBlocks(
+                descriptor, sizeBytes: sizeBytes, isKept: keepsPreallocation)
+            if number == 0 { return }
+            // Each frame is written by a call then, and its size is all that the file needs.
+            if number == EOPNOTSUPP && !keepsPreallocation { return try truncate(to: sizeBytes) }
+            if number != EINTR { throw systemError(number, "preallocate", path) }
+        }
     }
 
     func truncate(to sizeBytes: UInt64) throws {
@@ -84,15 +114,18 @@ final class PosixFile: File {
     }
 
     func syncData() throws {
-        #if canImport(Darwin)
-            _ = try retryingInterrupts("sync", path) { fcntl(descriptor, F_FULLFSYNC) }
-        #else
-            _ = try retryingInterrupts("sync", path) { fdatasync(descriptor) }
+        _ = try retryingInterrupts("sync", path) { syncFileContent(descriptor) }
+    }
+
+    func forgetCached() {
+        #if canImport(Glibc) || canImport(Musl) || canImport(Android)
+            _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         #endif
     }
 
     func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion? {
-        guard allowsMapping, sizeBytes > 0 else { return nil }
+        guard options.allowsMapping, sizeBytes > 0 else { return nil }
+        if writable && !keepsPreallocation { return nil }
         let protection = writable ? PROT_READ | PROT_WRITE : PROT_READ
         let base = mmap(nil, sizeBytes, protection, MAP_SHARED, descriptor, 0)
         guard let base, base != MAP_FAILED else {
@@ -103,8 +136,11 @@ final class PosixFile: File {
             }
             throw systemError(number, "map", path)
         }
+        let guarding =
+            options.handlesFaults
+            ? roost_guard_mapping(base, sizeBytes, writable ? descriptor : -1) : nil
         return MappedRegion(
-            base: base, sizeBytes: sizeBytes,
+            base: base, sizeBytes: sizeBytes, path: path, guardedBy: guarding,
             // Hints: where the kernel does not take one, it is slower and nothing else.
             advise: { advice, base, size in
                 switch advice {
@@ -114,7 +150,11 @@ final class PosixFile: File {
                 case .willBeWritten: roost_prefault(base, size)
                 }
             },
-            release: { base, size in munmap(base, size) })
+            // The guard of what is written to reads by the descriptor.
+            release: { [kept = writable ? self : nil] base, size in
+                munmap(base, size)
+                withExtendedLifetime(kept) {}
+            })
     }
 
     private func status() throws -> stat {

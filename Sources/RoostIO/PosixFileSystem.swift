@@ -10,18 +10,33 @@
 
 /// The real file system.
 package struct PosixFileSystem: FileSystem {
-    /// Whether files may be mapped; `false` takes the `write(2)` path everywhere, for file
-    /// systems on which shared mappings are not coherent.
-    package var allowsMapping: Bool
+    struct Options: Sendable {
+        var allowsMapping: Bool
+        var handlesFaults: Bool
+    }
 
-    package init(allowsMapping: Bool = true) { self.allowsMapping = allowsMapping }
+    let options: Options
+
+    /// - Parameters:
+    ///   - allowsMapping: Whether files may be mapped; `false` takes the `write(2)` path everywhere,
+    ///     for file systems on which shared mappings are not coherent.
+    ///   - handlesFaults: Whether a page of a mapped file that cannot be had is told as an error. It
+    ///     installs a handler of SIGBUS in the process; without it such a page ends the process.
+    package init(allowsMapping: Bool = true, handlesFaults: Bool = true) {
+        options = Options(allowsMapping: allowsMapping, handlesFaults: handlesFaults)
+    }
 
     package func openDirectory(at path: String, create: Bool) throws -> any Directory {
         if create { try makeDirectories(path) }
         let descriptor = try retryingInterrupts("open directory", path) {
             open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
-        return PosixDirectory(path: path, descriptor: descriptor, allowsMapping: allowsMapping)
+        return PosixDirectory(path: path, descriptor: descriptor, options: options)
+    }
+
+    package func removeDirectory(at path: String) throws {
+        _ = try retryingInterrupts("remove directory", path) { rmdir(path) }
+        try syncDirectory(at: parentPath(of: path))
     }
 
     private func makeDirectories(_ path: String) throws {
@@ -31,11 +46,15 @@ package struct PosixFileSystem: FileSystem {
         let parent = parentPath(of: path)
         if parent != path { try makeDirectories(parent) }
         if mkdir(path, 0o700) != 0 && errno != EEXIST { throw systemError(errno, "create", path) }
-        let descriptor = try retryingInterrupts("open directory", parent) {
-            open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try syncDirectory(at: parent)
+    }
+
+    private func syncDirectory(at path: String) throws {
+        let descriptor = try retryingInterrupts("open directory", path) {
+            open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
         defer { close(descriptor) }
-        _ = try retryingInterrupts("sync directory", parent) { fsync(descriptor) }
+        _ = try retryingInterrupts("sync directory", path) { syncDirectoryEntries(descriptor) }
     }
 
     private func parentPath(of path: String) -> String {

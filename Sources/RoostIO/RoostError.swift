@@ -20,12 +20,18 @@ public struct RoostError: Error, Sendable {
         public static let typeMismatch = Code("typeMismatch")
         /// What the call rested on was changed by another writer.
         public static let conflict = Code("conflict")
+        /// An object with this identifier is there already.
+        public static let alreadyExists = Code("alreadyExists")
+        /// Another object has the value that an index keeps unique; the cause is a `NotUnique`.
+        public static let notUnique = Code("notUnique")
         /// The key is longer than 64 KiB.
         public static let keyTooLarge = Code("keyTooLarge")
         /// The value is longer than 256 MiB, or the batch longer than 1 GiB.
         public static let valueTooLarge = Code("valueTooLarge")
         /// A newer version wrote this; nothing was changed.
         public static let unsupportedVersion = Code("unsupportedVersion")
+        /// Another writer has taken over the place that this one copied to.
+        public static let fenced = Code("fenced")
         /// The workspace was opened for reading only.
         public static let readOnly = Code("readOnly")
         /// An earlier write or sync failed; its outcome is unknown until the workspace is reopened.
@@ -38,6 +44,17 @@ public struct RoostError: Error, Sendable {
         public static let decodingFailed = Code("decodingFailed")
         /// The value could not be encoded; nothing was changed.
         public static let encodingFailed = Code("encodingFailed")
+        /// More than an engine beyond this process takes at once; the message names the limit.
+        public static let tooLarge = Code("tooLarge")
+        /// An engine beyond this process could not be reached within the call's deadline, or has nobody
+        /// that may decide; nothing was changed.
+        public static let unavailable = Code("unavailable")
+        /// Whether a write took effect could not be found out within the call's deadline.
+        public static let unknownOutcome = Code("unknownOutcome")
+        /// An engine beyond this process no longer keeps the version that was asked for.
+        public static let compacted = Code("compacted")
+        /// The engine does not let these credentials in, or do this.
+        public static let notPermitted = Code("notPermitted")
         /// The calling task was cancelled before the call took effect.
         public static let cancelled = Code("cancelled")
     }

@@ -7,6 +7,7 @@ import Synchronization
 ///
 /// - Ascending by number and by sequence number. Only segments that began with a valid header.
 /// - Keeps their memory; the log's tables do so too until the flush that forgets them here.
+/// - What is forgotten and a `LogHold` still needs goes over to the hold, in the same step.
 package final class LogHistory: Sendable {
     package struct Segment: Sendable {
         package let number: UInt64
@@ -15,45 +16,117 @@ package final class LogHistory: Sendable {
         package let region: MappedRegion
     }
 
-    private let held: Mutex<[Segment]>
+    private struct State {
+        var segments: [Segment]
+        var holds: [UInt64: LogHold.Held] = [:]
+        var lastHold: UInt64 = 0
+    }
 
-    package init() { held = Mutex([]) }
+    private let state: Mutex<State>
+
+    package init() { state = Mutex(State(segments: [])) }
 
     /// Begins with what an opening kept.
     package init(_ recovered: LogRecovery) {
         let cut = Set(
             recovered.tornTails.lazy.filter { $0.offset <= SegmentHeader.sizeBytes }.map(\.segment))
-        held = Mutex(
-            recovered.readers.compactMap { reader in
-                guard case .valid(let header) = reader.header, !cut.contains(reader.number) else {
-                    return nil
-                }
-                return Segment(
-                    number: header.number, firstSequence: header.firstSequence, seed: header.seed,
-                    region: reader.region)
-            })
+        let segments = recovered.readers.compactMap { reader -> Segment? in
+            guard case .valid(let header) = reader.header, !cut.contains(reader.number) else {
+                return nil
+            }
+            return Segment(
+                number: header.number, firstSequence: header.firstSequence, seed: header.seed,
+                region: reader.region)
+        }
+        state = Mutex(State(segments: segments))
     }
 
-    package var segments: [Segment] { held.withLock { $0 } }
+    package var segments: [Segment] { state.withLock { $0.segments } }
+
+    /// Adds the newest segment, unless it is there.
+    package func addIfNew(_ segment: @autoclosure () -> Segment, number: UInt64) {
+        state.withLock { state in
+            if state.segments.last?.number != number { state.segments.append(segment()) }
+        }
+    }
+
+    /// Begins anew.
+    package func replace(with segments: [Segment]) {
+        let old = state.withLock { state in
+            defer { state.segments = segments }
+            return state.segments
+        }
+        withExtendedLifetime(old) {}
+    }
 
     func add(_ header: SegmentHeader, _ region: MappedRegion) {
         let segment = Segment(
             number: header.number, firstSequence: header.firstSequence, seed: header.seed,
             region: region)
-        held.withLock { $0.append(segment) }
+        state.withLock { $0.segments.append(segment) }
     }
 
     /// The segment `number` held no batch, and is gone.
-    func remove(_ number: UInt64) { held.withLock { $0.removeAll { $0.number == number } } }
+    func remove(_ number: UInt64) {
+        state.withLock { $0.segments.removeAll { $0.number == number } }
+    }
 
     /// All that the segments before `number` held is in snapshots.
     package func forget(before number: UInt64) {
         // Unmapping takes milliseconds, and a writer that rotates takes the mutex.
-        let forgotten = held.withLock { segments in
-            let begin = segments.firstIndex { $0.number >= number } ?? segments.endIndex
-            defer { segments.removeFirst(begin) }
-            return segments[..<begin]
+        let forgotten = state.withLock { state -> [Segment] in
+            let begin = state.segments.firstIndex { $0.number >= number } ?? state.segments.endIndex
+            let forgotten = Array(state.segments[..<begin])
+            state.segments.removeFirst(begin)
+            let following = state.segments.first?.firstSequence
+            var given: [Segment] = []
+            for (key, var held) in state.holds {
+                given += held.take(forgotten, before: following)
+                state.holds[key] = held
+            }
+            return forgotten + given
         }
         withExtendedLifetime(forgotten) {}
+    }
+
+    // MARK: Holds
+
+    /// Keeps the segments with batches behind `sequence` until they are read; `nil` where the first of
+    /// these batches is gone already. Of what is forgotten meanwhile at most `limitBytes` of files
+    /// are kept.
+    package func hold(after sequence: UInt64, limitBytes: Int) -> LogHold? {
+        state.withLock { state in
+            guard let first = state.segments.first, first.firstSequence <= sequence + 1 else {
+                return nil
+            }
+            state.lastHold += 1
+            state.holds[state.lastHold] = LogHold.Held(
+                position: sequence, limitBytes: limitBytes)
+            return LogHold(number: state.lastHold, history: self)
+        }
+    }
+
+    func segments(of hold: UInt64) -> [Segment]? {
+        state.withLock { state in
+            guard let held = state.holds[hold], !held.isLost else { return nil }
+            return held.retained + state.segments
+        }
+    }
+
+    func advance(_ hold: UInt64, to sequence: UInt64) {
+        // As above, what goes is unmapped behind the mutex.
+        let given = state.withLock { state -> [Segment] in
+            guard var held = state.holds[hold] else { return [] }
+            held.position = max(held.position, sequence)
+            let given = held.take([], before: state.segments.first?.firstSequence)
+            state.holds[hold] = held
+            return given
+        }
+        withExtendedLifetime(given) {}
+    }
+
+    func release(_ hold: UInt64) {
+        let held = state.withLock { $0.holds.removeValue(forKey: hold) }
+        withExtendedLifetime(held) {}
     }
 }

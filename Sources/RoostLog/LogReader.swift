@@ -2,7 +2,7 @@ import RoostFormat
 import RoostIO
 
 /// A segment of an earlier opening, open for replay. Nothing in it is believed before it checks.
-package struct LogReader {
+package struct LogReader: Sendable {
     package let number: UInt64
     package let name: String
     package let file: any File
@@ -11,12 +11,20 @@ package struct LogReader {
     /// Behind it nothing was ever written.
     private let writtenEnd: Int
 
-    package init(number: UInt64, in directory: any Directory, writable: Bool) throws {
+    package init(
+        number: UInt64, in directory: any Directory, writable: Bool, copies: Bool = false
+    ) throws {
         self.number = number
         name = FileName.segment(number).text
         file = try directory.openFile(name, writable: writable)
         writtenEnd = Int(try file.writtenEnd())
-        region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
+        let size = Int(try file.sizeBytes())
+        if copies {
+            region = .anonymous(sizeBytes: size)
+            _ = try file.readUp(to: .init(start: region.base, count: writtenEnd), at: 0)
+        } else {
+            region = try file.contents(sizeBytes: size)
+        }
         header = SegmentHeader.read(region.bytes)
     }
 

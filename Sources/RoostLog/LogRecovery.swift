@@ -28,17 +28,19 @@ package struct LogRecovery {
     /// The highest number that any segment has, in use or not.
     package private(set) var highestNumber: UInt64
 
-    /// The segments from `manifest.firstSegment` on, in order.
+    /// The segments from `manifest.firstSegment` on, in order. With `copies` they are read rather than
+    /// mapped: what another opening cuts off meanwhile is then no fault.
     package init(
         segmentNumbers: [UInt64], manifest: ManifestRecord, directory: any Directory,
-        writable: Bool, visit: (Frame.View, LogReader) throws -> Void
+        writable: Bool, copies: Bool = false, visit: (Frame.View, LogReader) throws -> Void
     ) throws {
         readers = []
         lastSequence = manifest.flushedSequence
         durableSequence = max(manifest.durableSequence, manifest.flushedSequence)
         highestNumber = max(segmentNumbers.max() ?? 0, manifest.firstSegment - 1)
         for number in segmentNumbers.sorted() where number >= manifest.firstSegment {
-            let reader = try LogReader(number: number, in: directory, writable: writable)
+            let reader = try LogReader(
+                number: number, in: directory, writable: writable, copies: copies)
             try Self.refuseForeign(reader, manifest)
             readers.append(reader)
         }
@@ -120,6 +122,7 @@ package struct LogRecovery {
 
     /// Tells damage from a torn tail, and notes what has to be set aside.
     private mutating func settle(_ place: Break?, manifestPath: String) throws {
+        try checkRead()
         blankSegments = readers.filter(\.isBlank).map(\.number)
         var evidence = durableSequence
         if let place {
@@ -129,13 +132,14 @@ package struct LogRecovery {
                     continue
                 }
                 evidence = max(evidence, header.durableSequence)
-                let from =
-                    index == place.index && place.offset > 0
-                    ? place.offset : SegmentHeader.sizeBytes
-                evidence = max(
-                    evidence, reader.durableSequenceBehind(from, header, after: lastSequence))
+                // Where none of a segment was replayed, its own header says which frames may be in it.
+                let isReplayed = index == place.index && place.offset > 0
+                let from = isReplayed ? place.offset : SegmentHeader.sizeBytes
+                let before = isReplayed ? lastSequence : max(header.firstSequence, 1) - 1
+                evidence = max(evidence, reader.durableSequenceBehind(from, header, after: before))
             }
         }
+        try checkRead()
         guard evidence <= lastSequence else {
             let reader = place.map { readers[$0.index] } ?? readers.last
             throw RoostError(
@@ -158,6 +162,11 @@ package struct LogRecovery {
                     segment: reader.number, offset: offset,
                     sizeBytes: max(0, reader.contentEnd(from: offset) - offset)))
         }
+    }
+
+    /// Where a page could not be read there are zeros, which would look like the log's end.
+    private func checkRead() throws {
+        for reader in readers { try reader.region.checkRead() }
     }
 
     /// Sets the torn tails aside and cuts them off, and removes blank segments.
@@ -237,6 +246,9 @@ package struct LogRecovery {
         // place. A file that was cut within the last frame's padding gets it back.
         try reader.file.truncate(to: UInt64(offset))
         try reader.file.syncData()
+        // A seal stands before the tail where the writer broke the segment off, and a power cut took
+        // that back but for the seal. Behind a second one no scan would go on.
+        if let kept = kept[reader.number], kept.isSealed, kept.endOffset == offset { return }
         let frame = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Frame.headerSizeBytes, alignment: 8)
         defer { frame.deallocate() }

@@ -16,6 +16,7 @@ package actor LogSyncer {
     private let thread: WorkerThread
     private var failure: RoostError?
     private let onFailure: @Sendable (RoostError) -> Void
+    private let onSync: (@Sendable (_ batchCount: UInt64, _ duration: Duration) -> Void)?
     /// How many batches the last sync brought to disk and how many came meanwhile, and how long it
     /// took.
     private var last = (count: UInt64(0), duration: Duration.zero)
@@ -33,12 +34,16 @@ package actor LogSyncer {
 
     package nonisolated var syncCount: UInt64 { syncs.load(ordering: .relaxed) }
 
-    /// `onFailure` is called once, at the first failed sync, before anybody hears of it.
+    /// `onFailure` is called once, at the first failed sync, before anybody hears of it; `onSync` after
+    /// each that did not fail.
     package init(
-        log: LogWriter, thread: WorkerThread, onFailure: @escaping @Sendable (RoostError) -> Void
+        log: LogWriter, thread: WorkerThread,
+        onSync: (@Sendable (_ batchCount: UInt64, _ duration: Duration) -> Void)? = nil,
+        onFailure: @escaping @Sendable (RoostError) -> Void
     ) {
         self.log = log
         self.thread = thread
+        self.onSync = onSync
         self.onFailure = onFailure
     }
 
@@ -99,5 +104,6 @@ package actor LogSyncer {
         }
         log.noteDurable(work.sequence)
         last = (log.lastSequence - min(before, log.lastSequence), ContinuousClock.now - begin)
+        onSync?(work.sequence - min(before, work.sequence), last.duration)
     }
 }

@@ -10,7 +10,10 @@ extension LogWriter {
         private(set) var prefault: Int
         /// From here on the next segment is wanted; `.max` once it was asked for.
         private(set) var standby: Int
-        /// The lower of the two.
+        /// From here on readers of other processes are to be told of what was appended; `.max` where
+        /// none waits.
+        private(set) var news = Int.max
+        /// The lowest of them.
         private(set) var next: Int
 
         /// Of a segment of `sizeBytes`, which may be all that a small store writes where
@@ -28,7 +31,7 @@ extension LogWriter {
             let step = LogAhead.aheadBytes
             let begin = prefault == 0 ? 0 : prefault + step / 2
             prefault = begin + step >= sizeBytes ? .max : begin + step / 2
-            next = min(prefault, standby)
+            next = min(prefault, standby, news)
             return begin
         }
 
@@ -36,6 +39,20 @@ extension LogWriter {
         mutating func takeStandby(at offset: Int) -> Bool {
             guard offset >= standby else { return false }
             standby = .max
+            next = min(prefault, standby, news)
+            return true
+        }
+
+        /// The next append tells.
+        mutating func wantNews() {
+            news = 0
+            next = 0
+        }
+
+        /// Whether it is to be told now.
+        mutating func takeNews() -> Bool {
+            if news == .max { return false }
+            news = .max
             next = min(prefault, standby)
             return true
         }
@@ -44,6 +61,7 @@ extension LogWriter {
     /// Has made ready, while writers go on, what they will come to behind a frame with `flags`.
     @inline(never)
     func prepareAhead(_ flags: Frame.Flags, _ state: inout State) {
+        if state.aheadOffsets.takeNews() { signals?.noteAppended() }
         guard let ahead else { return }
         let size = state.segment.sizeBytes
         // Who waits for syncs waits for what is ready and empty too.

@@ -7,7 +7,9 @@ import Synchronization
 /// - Frames are appended one after another under one mutex, which is held for a copy and a
 ///   checksum: when `append` returns, the frame is complete, and so is every frame before it.
 /// - Sequence numbers are handed out in log order, without gaps.
-/// - A frame that could not be appended changes nothing: its sequence number goes to the next.
+/// - A frame that could not be appended changes nothing: its sequence number goes to the next. The
+///   segment may hold a part of it then; it is cut off before the next segment begins, which is where
+///   the next frame goes (`LogWriter+Failures`).
 /// - A segment is appended to only in the opening that created it, from its begin, and never
 ///   read before through this mapping.
 package final class LogWriter: Sendable {
@@ -20,6 +22,20 @@ package final class LogWriter: Sendable {
         package let region: MappedRegion
         /// Bytes appended in this opening, this frame included.
         package let totalBytes: UInt64
+
+        init(sequence: UInt64, location: UInt, region: MappedRegion, totalBytes: UInt64) {
+            self.sequence = sequence
+            self.location = location
+            self.region = region
+            self.totalBytes = totalBytes
+        }
+
+        /// A batch that another opening has appended.
+        package init(followed frame: Frame.View, in region: MappedRegion) {
+            self.init(
+                sequence: frame.sequence, location: UInt(bitPattern: frame.start), region: region,
+                totalBytes: 0)
+        }
     }
 
     /// Where a rotation has cut the log.
@@ -36,6 +52,11 @@ package final class LogWriter: Sendable {
         var segment: LogSegment
         var seed: ChecksumSeed
         var offset: Int
+        /// No frame of the segment ends behind it: the seal has to fit. Zero where the segment takes
+        /// no more frames.
+        var frameLimit: Int
+        /// `MappedRegion.faultCount` when the last frame was found whole.
+        var faultCount = MappedRegion.faultCount
         var lastSequence: UInt64
         var nextNumber: UInt64
         /// Created ahead, so that rotation does not wait for the disk.
@@ -48,24 +69,33 @@ package final class LogWriter: Sendable {
         var hasNewEntries = true
         var totalBytes: UInt64 = 0
         var aheadOffsets: AheadOffsets
-        /// Takes no more frames.
+        /// A frame could not be written whole: the segment takes no more.
+        var isBroken = false
+        /// No segment takes more frames.
         var isClosed = false
         /// Sealed, or never to be.
         var isEnded = false
-        /// Why a frame is broken that was only partly written; the log is then closed, as what
-        /// was written behind it could never be replayed.
+        /// Why a segment could not be ended, or the next not begun; the log is then closed, as what
+        /// was written behind that could never be replayed.
         var failure: RoostError?
+
+        mutating func close() {
+            isClosed = true
+            frameLimit = 0
+        }
     }
 
     package static let largestSegmentSizeBytes = 64 << 20
     /// Kept free in each segment for its seal.
-    private static let sealSizeBytes = Frame.headerSizeBytes
+    static let sealSizeBytes = Frame.headerSizeBytes
 
     let state: Mutex<State>
     let directory: any Directory
     package let history: LogHistory
     /// `nil` where nothing is made ready that was not asked for.
     package let ahead: LogAhead?
+    /// Tells readers in other processes; `nil` where there can be none.
+    package let signals: LogSignals?
     private let workspace: WorkspaceIdentifier
     /// Of the segments behind the first.
     let minimumSegmentSizeBytes: Int
@@ -80,12 +110,13 @@ package final class LogWriter: Sendable {
         minimumSegmentSizeBytes: Int = 1 << 20, minimumCallSizeBytes: Int,
         earlierSegments: [EarlierSegment] = [],
         history: LogHistory = .init(),
-        ahead: LogAhead? = nil
+        ahead: LogAhead? = nil, signals: LogSignals? = nil
     ) throws {
         let segment = try LogSegment.create(number: number, sizeBytes: sizeBytes, in: directory)
         self.directory = directory
         self.history = history
         self.ahead = ahead
+        self.signals = signals
         self.workspace = workspace
         self.minimumSegmentSizeBytes = minimumSegmentSizeBytes
         self.minimumCallSizeBytes = minimumCallSizeBytes
@@ -99,10 +130,13 @@ package final class LogWriter: Sendable {
         state = Mutex(
             State(
                 segment: segment, seed: header.seed, offset: SegmentHeader.sizeBytes,
-                lastSequence: lastSequence, nextNumber: number + 1, unsynced: [segment],
+                frameLimit: sizeBytes - Self.sealSizeBytes, lastSequence: lastSequence,
+                nextNumber: number + 1, unsynced: [segment],
                 earlierSegments: earlierSegments,
                 aheadOffsets: AheadOffsets(
                     sizeBytes: sizeBytes, isSmallest: true, isPrefaulted: false)))
+        // The first append begins the thread that tells of the later ones.
+        if signals != nil { state.withLock { $0.aheadOffsets.wantNews() } }
     }
 
     package var lastSequence: UInt64 { state.withLock { $0.lastSequence } }
@@ -114,13 +148,16 @@ package final class LogWriter: Sendable {
 
     func noteDurable(_ sequence: UInt64) {
         // Only the syncer calls this, one call at a time.
-        if sequence > durableSequence { durable.store(sequence, ordering: .releasing) }
+        guard sequence > durableSequence else { return }
+        durable.store(sequence, ordering: .releasing)
+        signals?.noteDurable(sequence)
     }
 
     /// Appends one batch whose payload `fill` writes, and hands out the next sequence number.
     ///
     /// When it returns the frame survives the death of the process. Throws, with nothing
-    /// changed, where a new segment is needed and cannot be had, or the log is closed.
+    /// changed, where a new segment is needed and cannot be had, the frame cannot be written
+    /// (`.outOfSpace`, `.io`; a later one may be), or the log is closed.
     @inline(__always)
     package func append(
         payloadCount: Int, flags: Frame.Flags, fill: (UnsafeMutableRawPointer) -> Void
@@ -132,8 +169,7 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// As above, of a payload that is laid out already. Where it goes by a call and that fails, the
-    /// log takes nothing more.
+    /// As above, of a payload that is laid out already.
     package func append(
         _ payload: UnsafeRawBufferPointer, flags: Frame.Flags
     ) throws -> Appended {
@@ -142,7 +178,7 @@ package final class LogWriter: Sendable {
             // Who waits for a sync finds no pages made ready, and the kernel clears and finds each
             // page sooner in one call than in a fault for each.
             if flags == .synced, payload.count >= minimumCallSizeBytes, state.segment.isMapped {
-                try writing(&state) { state in
+                try writingFrame(&state) { state in
                     try state.segment.file.write(
                         payload, at: UInt64(state.offset + Frame.headerSizeBytes))
                 }
@@ -160,9 +196,7 @@ package final class LogWriter: Sendable {
         _ payloadCount: Int, _ state: inout State
     ) throws -> UnsafeMutableRawPointer {
         let size = Frame.sizeBytes(payloadCount: payloadCount)
-        if size > state.segment.sizeBytes - Self.sealSizeBytes - state.offset || state.isClosed {
-            try makeRoom(size, &state)
-        }
+        if state.offset + size > state.frameLimit { try makeRoom(size, &state) }
         return state.segment.region.base + state.offset
     }
 
@@ -178,7 +212,9 @@ package final class LogWriter: Sendable {
             at: start, payloadCount: payloadCount, sequence: sequence,
             durableSequence: durable.load(ordering: .relaxed), flags: flags, seed: state.seed)
         if !state.segment.isMapped {
-            try writing(&state) { try $0.segment.persist(offset: $0.offset, count: size) }
+            try writingFrame(&state) { try $0.segment.persist(offset: $0.offset, count: size) }
+        } else if MappedRegion.faultCount != state.faultCount {
+            try checkFrame(size, &state)
         }
         state.offset += size
         state.lastSequence = sequence
@@ -194,7 +230,9 @@ package final class LogWriter: Sendable {
     /// so that rotating an idle log takes no space.
     package func rotate() throws -> Boundary {
         try state.withLock { state in
-            if state.isClosed || state.offset > SegmentHeader.sizeBytes { try makeRoom(0, &state) }
+            if state.frameLimit == 0 || state.offset > SegmentHeader.sizeBytes {
+                try makeRoom(0, &state)
+            }
             return Boundary(
                 segmentNumber: state.segment.number, lastSequence: state.lastSequence,
                 totalBytes: state.totalBytes)
@@ -232,7 +270,7 @@ package final class LogWriter: Sendable {
             number: segment.number, firstSequence: state.lastSequence + 1,
             durableSequence: durableSequence, workspace: workspace, salt: directory.randomSalt(),
             capacityPages: UInt32(segment.sizeBytes / SegmentHeader.pageSizeBytes))
-        try writing(&state) { state in
+        try switchingSegments(to: segment, &state) { state in
             try Self.begin(segment, header: header)
             try appendSeal(&state)
         }
@@ -240,11 +278,16 @@ package final class LogWriter: Sendable {
         state.segment = segment
         state.seed = header.seed
         state.offset = SegmentHeader.sizeBytes
+        state.isBroken = false
+        state.frameLimit = segment.sizeBytes - Self.sealSizeBytes
         state.unsynced.append(segment)
         state.hasNewEntries = true
+        let isNewsWanted = state.aheadOffsets.takeNews()
         state.aheadOffsets = AheadOffsets(
             sizeBytes: segment.sizeBytes, isSmallest: segment.sizeBytes <= minimumSegmentSizeBytes,
             isPrefaulted: segment.isMapped && segment.region.takesAdvice)
+        if isNewsWanted { state.aheadOffsets.wantNews() }
+        signals?.page.segmentNumber = segment.number
     }
 
     /// Writes the header by a call, also where the file is mapped: the first store through a fresh
@@ -258,26 +301,25 @@ package final class LogWriter: Sendable {
         if !segment.isMapped { header.write(to: segment.region.base) }
     }
 
-    /// Runs `body`, which writes to segments; where it fails, nothing more is appended.
-    private func writing(_ state: inout State, _ body: (inout State) throws -> Void) throws {
-        do { try body(&state) } catch {
-            let failure = RoostError(
-                .poisoned, "writing to the log failed. Reopen the workspace",
-                file: state.segment.file.path, cause: error)
-            state.failure = failure
-            state.isClosed = true
-            state.isEnded = true
-            throw failure
-        }
-    }
-
-    /// Ends the current segment with a frame that holds no batch.
+    /// Ends the current segment with a frame that holds no batch, written by a call: one may be told
+    /// that there is no room, where a store into the mapping is not. Where the segment takes no more
+    /// frames because one could not be written whole, what there is of that one goes first: behind a
+    /// seal a scan wants zeros.
     private func appendSeal(_ state: inout State) throws {
-        Frame.finish(
-            at: state.segment.region.base + state.offset, payloadCount: 0,
-            sequence: max(state.lastSequence, 1), durableSequence: durableSequence, flags: .seal,
-            seed: state.seed)
-        try state.segment.persist(offset: state.offset, count: Self.sealSizeBytes)
+        let segment = state.segment
+        try refuseCut(state)
+        if state.isBroken { try segment.file.truncate(to: UInt64(state.offset)) }
+        try withUnsafeTemporaryAllocation(byteCount: Self.sealSizeBytes, alignment: 8) { seal in
+            Frame.finish(
+                at: seal.baseAddress!, payloadCount: 0, sequence: max(state.lastSequence, 1),
+                durableSequence: durableSequence, flags: .seal, seed: state.seed)
+            try segment.file.write(UnsafeRawBufferPointer(seal), at: UInt64(state.offset))
+            // A reader of the history looks for it here, where this is not the file itself.
+            if !segment.isMapped {
+                (segment.region.base + state.offset).copyMemory(
+                    from: seal.baseAddress!, byteCount: seal.count)
+            }
+        }
         state.offset += Self.sealSizeBytes
     }
 
@@ -285,7 +327,7 @@ package final class LogWriter: Sendable {
     /// came between the last sync and the seal could have begun a segment whose name is not on
     /// disk, and what closes the log would say that it is.
     package func stopAppending() {
-        state.withLock { $0.isClosed = true }
+        state.withLock { $0.close() }
     }
 
     /// Seals the log and gives back what was preallocated and not used; a segment that holds no
@@ -314,7 +356,7 @@ package final class LogWriter: Sendable {
     /// Stops appending without touching the files, as after a failed sync.
     package func abandon() {
         state.withLock { state in
-            state.isClosed = true
+            state.close()
             state.isEnded = true
         }
     }

@@ -28,10 +28,13 @@
     /// where a default refers to a static property of its module, and for `onlyIfChanged` and
     /// migrations, which compare and convert values on any thread.
     ///
+    /// A struct without generic parameters says too where its fields are (``StoredFields``), so that
+    /// queries of a repository read those that they ask of, and make the objects that match.
+    ///
     /// Never give the number of a dropped field or case to a new one.
     @attached(
-        extension, conformances: BinaryCodable,
-        names: named(binaryShape), named(init(from:)), named(encode(into:)))
+        extension, conformances: BinaryCodable, StoredFields,
+        names: named(binaryShape), named(init(from:)), named(encode(into:)), named(storedFields))
     public macro BinaryCodable() =
         #externalMacro(module: "RoostMacrosPlugin", type: "BinaryCodableMacro")
 

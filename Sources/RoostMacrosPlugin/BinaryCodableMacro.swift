@@ -13,8 +13,12 @@
         ) throws -> [ExtensionDeclSyntax] {
             let access = accessPrefix(of: declaration, in: context)
             let members: (encode: [String], decode: [String])?
+            var table: [String]?
             if let declaration = declaration.as(StructDeclSyntax.self) {
-                members = StructFields(of: declaration, in: context)?.members
+                let fields = StructFields(of: declaration, in: context)
+                members = fields?.members
+                // What reads a field would hold on to the generic parameters, which may be of an actor.
+                if !isGeneric(declaration, in: context) { table = fields?.table }
             } else if let declaration = declaration.as(EnumDeclSyntax.self) {
                 members = EnumCases(of: declaration, in: context)?.members
             } else {
@@ -22,8 +26,17 @@
                 members = nil
             }
             guard let members else { return [] }
-            // A type may state the conformance itself.
-            let conformance = protocols.isEmpty ? "" : ": nonisolated RoostCoding.BinaryCodable"
+            // A type may state a conformance itself; with that of the table it has its own.
+            let missing = protocols.map(\.trimmedDescription)
+            let hasTable = missing.contains { $0.hasSuffix("StoredFields") }
+            var stated: [String] = []
+            if missing.contains(where: { $0.hasSuffix("BinaryCodable") }) {
+                stated.append("nonisolated RoostCoding.BinaryCodable")
+            }
+            if let table, hasTable, !table.isEmpty {
+                stated.append("nonisolated RoostCoding.StoredFields")
+            }
+            let conformance = stated.isEmpty ? "" : ": " + stated.joined(separator: ", ")
             // The shape is stated, since a type with a raw value would have that of the value.
             let source = """
                 extension \(type.trimmedDescription)\(conformance) {
@@ -36,9 +49,33 @@
                     \(access)nonisolated init(from reader: inout RoostCoding.BinaryReader) throws {
                 \(indented(members.decode))
                     }
+                \(hasTable ? member(table ?? [], access) : "")
                 }
                 """
             return [try ExtensionDeclSyntax("\(raw: source)")]
+        }
+
+        /// The table of fields, for queries that need some of them.
+        private static func member(_ table: [String], _ access: String) -> String {
+            if table.isEmpty { return "" }
+            return """
+
+                    \(access)nonisolated static var storedFields: [RoostCoding.StoredField<Self>] {
+                        [
+                \(indented(table.map { "    " + $0 + "," }))
+                        ]
+                    }
+                """
+        }
+
+        private static func isGeneric(
+            _ declaration: StructDeclSyntax, in context: some MacroExpansionContext
+        ) -> Bool {
+            if declaration.genericParameterClause != nil { return true }
+            return context.lexicalContext.contains { outer in
+                outer.asProtocol((any WithGenericParametersSyntax).self)?
+                    .genericParameterClause != nil || outer.is(ExtensionDeclSyntax.self)
+            }
         }
 
         /// The members must be as visible as the type, whose visibility may stand at the extension

@@ -69,6 +69,14 @@
             return Field(number: number.value, name: name, type: type, defaultValue: defaultValue)
         }
 
+        /// Where each property is, and what reads it.
+        var table: [String] {
+            fields.map { field in
+                "RoostCoding.StoredField(\\Self.\(field.name)) { reader in "
+                    + field.type.read(field.number, default: field.defaultValue) + " }"
+            }
+        }
+
         var members: (encode: [String], decode: [String]) {
             (
                 fields.map {

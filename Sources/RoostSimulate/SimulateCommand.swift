@@ -16,7 +16,9 @@ struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roost-simulate",
         abstract: "Runs the store over a simulated disk.",
-        subcommands: [SeedsCommand.self, EnumerateCommand.self, DamageCommand.self],
+        subcommands: [
+            SeedsCommand.self, ObjectsCommand.self, EnumerateCommand.self, DamageCommand.self,
+        ],
         defaultSubcommand: SeedsCommand.self)
 }
 

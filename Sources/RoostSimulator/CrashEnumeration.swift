@@ -46,6 +46,7 @@ package struct CrashEnumeration {
         configuration.durability = .process
         // Two would make their calls in an order that is not the same every time.
         configuration.compactionThreadCount = 1
+        configuration.snapshotSizeBytes = 256
     }
 
     /// Opens a new workspace, takes `openings` one after another, each ending with a close or, if

@@ -58,6 +58,8 @@ package struct History: Sendable {
     package var durableCount = 0
     /// Batches up to this one were promised to be on disk within a time.
     var promisedCount = 0
+    /// What the transactions rested on, whose places in the log are known.
+    private var rests: [Rest] = []
     private var nextIdentifier = 0
     /// The time of day that values expire by, in milliseconds since 1970.
     private let clock: @Sendable () -> UInt64
@@ -76,6 +78,25 @@ package struct History: Sendable {
         return batches[sequence - 1]
     }
 
+    /// A value that the transaction with a number has read, or that there was none.
+    struct Rest: Sendable {
+        var sequence: Int
+        var dictionary: String
+        var key: String
+        var value: [UInt8]?
+    }
+
+    mutating func noteRest(_ rest: Rest) { rests.append(rest) }
+
+    /// The first of the transactions that are kept and rest on what is not, where there is one. An
+    /// opening may have cut off what was visible when they read it, or never found it.
+    private func unfoundedRest() -> Rest? {
+        rests.first { rest in
+            !allows(
+                rest.value, dictionary: rest.dictionary, key: rest.key, before: rest.sequence)
+        }
+    }
+
     // MARK: Calls
 
     /// A call begins that makes one batch, when `lastSequence` is the last.
@@ -86,10 +107,11 @@ package struct History: Sendable {
     }
 
     /// A put is visible, and gets its number later, or never.
-    mutating func enqueue(_ change: Change, lastSequence: Int) {
+    mutating func enqueue(_ change: Change, lastSequence: Int) -> Int {
         let batch = Batch(changes: [change], isAwaited: false)
         let identifier = begin(batch, lastSequence: lastSequence)
         if let index = index(of: identifier) { pending[index].state = .enqueued }
+        return identifier
     }
 
     /// What these calls enqueued is on disk.
@@ -176,6 +198,11 @@ package struct History: Sendable {
                     ? "" : "; " + (Self.difference(found: found, expected: expected) ?? ""))
         }
         batches = explanation
+        rests.removeAll { $0.sequence > count }
+        // What was guessed may be otherwise: it says nothing of what came before.
+        if gaps.isEmpty, guesses.isEmpty, let rest = unfoundedRest() {
+            return "transaction \(rest.sequence) is kept, and not what it read of \(rest.key)"
+        }
         if !gaps.isEmpty { guesses.append(Guess(indices: gaps, calls: pending)) }
         pending = []
         visibleContent = found

@@ -61,6 +61,7 @@ struct SampleStore: Sendable {
         configuration.memoryBudgetBytes = 1 << 16
         configuration.segmentSizeBytes = 4096
         configuration.compactionThreadCount = 1
+        configuration.snapshotSizeBytes = 1024
         let fileSystem = SimulatedFileSystem(disk: Disk(seed: 7), scheduling: scheduling)
         let engine = try await Engine.open(
             at: "/simulated", fileSystem: fileSystem, configuration: configuration)

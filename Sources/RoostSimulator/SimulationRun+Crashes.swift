@@ -69,6 +69,8 @@ extension SimulationRun {
     }
 
     private func open(_ fileSystem: SimulatedFileSystem) async throws -> Workspace {
+        // Nothing on disk depends on it.
+        engineConfiguration.shardCount = [1, 2, 4][random.below(3)]
         let configuration = engineConfiguration
         return try await Workspace.open(
             at: "/simulated", configuration: .init(), fileSystem: fileSystem

@@ -12,8 +12,14 @@ extension SimulationRun {
         guard case .put(let dictionary, let key, let value) = change else { return }
         // More of them at a time have too many orders to look at after a crash.
         guard history.enqueuedCalls.count < 3 else { return }
-        try engine.enqueue(encoded(value), key: key, name: DictionaryName(dictionary)!)
-        history.enqueue(change, lastSequence: Int(engine.statistics.lastSequence))
+        let call = history.enqueue(change, lastSequence: Int(engine.statistics.lastSequence))
+        do {
+            try engine.enqueue(encoded(value), key: key, name: DictionaryName(dictionary)!)
+        } catch {
+            history.end(
+                call, isAcknowledged: false, lastSequence: Int(engine.statistics.lastSequence))
+            throw error
+        }
         note("enqueued \(dictionary)/\(key)")
         guard let found = try engine.value(key, DictionaryName(dictionary)!) else {
             if History.isExpired(value, at: history.now) { return }

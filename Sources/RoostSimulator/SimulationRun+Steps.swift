@@ -19,8 +19,8 @@ extension SimulationRun {
                     "a wrong value of \(dictionary)/\(key): "
                         + history.explanation(of: found, dictionary, key))
             }
-        case .transaction(let dictionary, let key, let changes, let durability):
-            try await makeTransaction(engine, reading: key, in: dictionary, changes, durability)
+        case .transaction(let reads, let changes, let durability):
+            try await makeTransaction(engine, reading: reads, changes, durability)
         case .view:
             let view = try engine.view()
             defer { view.close() }
@@ -69,21 +69,35 @@ extension SimulationRun {
     }
 
     private func makeTransaction(
-        _ engine: Engine, reading key: String, in dictionary: String, _ changes: [History.Change],
+        _ engine: Engine, reading places: [Workload.Place], _ changes: [History.Change],
         _ durability: Durability
     ) async throws {
-        for _ in 0..<8 {
-            var read: [UInt8]?
+        var turn: TransactionTurn?
+        let optimisticCount = 1 + random.below(3)
+        for attempt in 1...8 {
+            var read: [[UInt8]?] = []
+            let hadTurn = turn != nil
             let sequence = try await call(engine, changes, durability) {
                 let outcome = try await engine.makeTransaction(
-                    reading: key, in: dictionary, changes, durability)
+                    reading: places, changes, durability, &turn,
+                    takesTurn: attempt >= optimisticCount)
                 read = outcome.read
                 return outcome.sequence
             }
+            if hadTurn { counts.actions["turn", default: 0] += 1 }
             guard let sequence else { continue }
-            guard history.allows(read, dictionary: dictionary, key: key, before: sequence) else {
-                throw SimulationFailure(
-                    "transaction \(sequence) read what was no longer so: \(key)")
+            for (place, value) in zip(places, read) {
+                guard
+                    history.allows(
+                        value, dictionary: place.dictionary, key: place.key, before: sequence)
+                else {
+                    throw SimulationFailure(
+                        "transaction \(sequence) read what was no longer so: \(place.key)")
+                }
+                history.noteRest(
+                    History.Rest(
+                        sequence: sequence, dictionary: place.dictionary, key: place.key,
+                        value: value))
             }
             return
         }

@@ -24,7 +24,7 @@ package actor SimulationRun {
 
     var random: SimulationRandom
     var workload: Workload
-    let engineConfiguration: EngineConfiguration
+    var engineConfiguration: EngineConfiguration
     let scheduling: SimulatedScheduling
     var history: History
     var fileSystem: SimulatedFileSystem
@@ -60,7 +60,9 @@ package actor SimulationRun {
         disk.allowsMapping = !random.once(in: 4)
         fileSystem = SimulatedFileSystem(disk: disk, scheduling: scheduling)
         var configuration = EngineConfiguration()
-        configuration.shardCount = [1, 2, 4][random.below(3)]
+        configuration.pausesBetweenSteps = random.once(in: 2)
+        // So small that merges go over several ranges.
+        configuration.snapshotSizeBytes = [256, 2 << 10, 32 << 20][random.below(3)]
         configuration.durability = .process
         configuration.wallClock = clock
         configuration.flushThresholdBytes = [2 << 10, 6 << 10, 16 << 10][random.below(3)]

@@ -9,8 +9,8 @@ struct Workload {
         /// Leaves a put to be committed behind the call.
         case enqueue(History.Change)
         case read(dictionary: String, key: String)
-        /// Reads one key and writes it and some others, if it is still as it was read.
-        case transaction(dictionary: String, key: String, [History.Change], Durability)
+        /// Reads some keys and writes others, if those are still as they were read.
+        case transaction(reads: [Place], [History.Change], Durability)
         /// Looks twice at one read view, with other calls between.
         case view
         case check
@@ -41,7 +41,14 @@ struct Workload {
         }
     }
 
+    struct Place {
+        var dictionary: String
+        var key: String
+    }
+
     static let dictionaries = ["a", "b", "settings"]
+    /// Where a value was enqueued last, for transactions to read: it may not be in the log yet.
+    private var lastEnqueued: Place?
     private let keyCount: Int
     private let usesIntervals: Bool
     let enqueues: Bool
@@ -64,8 +71,9 @@ struct Workload {
         switch random.below(100) {
         case ..<48: return .write([change(&random)], durability(&random))
         case ..<52 where enqueues:
-            let dictionary = dictionary(&random)
-            return .enqueue(put(dictionary, key(&random), &random))
+            let place = place(&random)
+            lastEnqueued = place
+            return .enqueue(put(place.dictionary, place.key, &random))
         case ..<52: return .write([change(&random)], durability(&random))
         case ..<55: return .wait(.milliseconds(1 + random.below(60)))
         case ..<68:
@@ -77,12 +85,13 @@ struct Workload {
             let rest = random.once(in: 2) ? [] : (0..<3).map { _ in change(&random) }
             return .write([clear] + rest, durability(&random))
         case ..<80:
-            let dictionary = dictionary(&random)
-            let key = key(&random)
+            var reads = (0...random.below(3)).map { _ in place(&random) }
+            if let lastEnqueued, random.once(in: 2) { reads[0] = lastEnqueued }
             var changes = (0..<random.below(3)).map { _ in change(&random) }
-            changes.append(put(dictionary, key, &random))
-            return .transaction(
-                dictionary: dictionary, key: key, changes, durability(&random))
+            // Mostly what it has read; else nothing but the reads has it wait for others.
+            let changed = random.once(in: 3) ? place(&random) : reads[0]
+            changes.append(put(changed.dictionary, changed.key, &random))
+            return .transaction(reads: reads, changes, durability(&random))
         case ..<85: return .read(dictionary: dictionary(&random), key: key(&random))
         case ..<88: return .view
         case ..<90: return .check
@@ -99,6 +108,10 @@ struct Workload {
     }
 
     func key(_ random: inout SimulationRandom) -> String { "key-\(random.below(keyCount))" }
+
+    private func place(_ random: inout SimulationRandom) -> Place {
+        Place(dictionary: dictionary(&random), key: key(&random))
+    }
 
     private func durability(_ random: inout SimulationRandom) -> Durability {
         switch random.below(10) {
@@ -180,16 +193,22 @@ extension Engine {
         return try await write(value, key: key, name: name, durability: durability)
     }
 
-    /// Reads a key and commits `changes`, if what was read is still so; the value that was read,
-    /// and the batch's number, `nil` where it had changed.
+    /// Reads keys and commits `changes`, if what was read is still so; the values that were read,
+    /// and the batch's number, `nil` where one had changed. The next attempt has its turn, if it
+    /// `takesTurn`.
     func makeTransaction(
-        reading key: String, in dictionary: String, _ changes: [History.Change],
-        _ durability: Durability
-    ) async throws -> (read: [UInt8]?, sequence: UInt64?) {
-        var transaction = EngineTransaction(self)
-        let read: [UInt8]?
+        reading places: [Workload.Place], _ changes: [History.Change], _ durability: Durability,
+        _ turn: inout TransactionTurn?, takesTurn: Bool
+    ) async throws -> (read: [[UInt8]?], sequence: UInt64?) {
+        var transaction = EngineTransaction(self, hasTurn: turn != nil)
+        var read: [[UInt8]?] = []
         do {
-            read = try transaction.withValue(key, name: name(dictionary)) { $0.map { Array($0) } }
+            for place in places {
+                read.append(
+                    try transaction.withValue(place.key, name: name(place.dictionary)) {
+                        $0.map { Array($0) }
+                    })
+            }
         } catch {
             transaction.close()
             throw error
@@ -204,7 +223,13 @@ extension Engine {
         }
         guard let reads = transaction.reads else { return (read, nil) }
         defer { reads.view.close() }
-        let sequence = try await commit(transaction.batch, reads: reads, durability: durability)
+        let batch = transaction.batch
+        let sequence = try await commit(
+            batch, reads: reads, durability: durability, places: turn?.places(for: reads, batch))
+        if sequence == nil, takesTurn {
+            if turn == nil { turn = TransactionTurn(self) }
+            try await turn?.take(for: reads, batch, longest: .zero)
+        }
         return (read, sequence)
     }
 

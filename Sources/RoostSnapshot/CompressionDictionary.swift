@@ -1,7 +1,7 @@
 import CLZ4
 import RoostFormat
 
-/// Bytes that a shard's values have in common, which LZ4 may refer back to as if they stood
+/// Bytes that values have in common, which LZ4 may refer back to as if they stood
 /// before each value. It makes single small records compress nearly as well as whole blocks.
 package struct CompressionDictionary: Sendable, Equatable {
     package static let targetSizeBytes = 8 << 10
@@ -9,7 +9,7 @@ package struct CompressionDictionary: Sendable, Equatable {
     package static let minimumSampleCount = 32
 
     package var bytes: [UInt8]
-    /// How many records the shard had when it was trained.
+    /// How many records it was trained for.
     package var recordCount: UInt32
 
     package init(bytes: [UInt8] = [], recordCount: UInt32 = 0) {
@@ -17,7 +17,7 @@ package struct CompressionDictionary: Sendable, Equatable {
         self.recordCount = recordCount
     }
 
-    /// Whether a shard of `count` records has outgrown this dictionary.
+    /// Whether a store of `count` records has outgrown this dictionary.
     package func isOutgrown(byRecordCount count: Int) -> Bool {
         count >= Self.minimumSampleCount && count / 8 >= Int(recordCount)
     }

@@ -40,6 +40,8 @@ package enum ManifestFile {
     /// Writes what the next `publish` will make the manifest. Where it throws, nothing has
     /// changed.
     package static func prepare(_ record: ManifestRecord, in directory: any Directory) throws {
+        // An opening would refuse it, and the workspace with it.
+        precondition(record.isPlausible, "a manifest that could not be read again")
         let unfinished = FileName.newManifest.text
         if try directory.entries().contains(where: { $0.name == unfinished }) {
             try directory.remove(unfinished)

@@ -105,7 +105,7 @@ extension SnapshotReader {
 
     /// The first group in `groups` whose first key is behind `bound`, or at it where that is
     /// wanted.
-    fileprivate func firstGroup(
+    func firstGroup(
         beginningBehind bound: UnsafeRawBufferPointer, orAt isAtWanted: Bool, in groups: Range<Int>
     ) throws -> Int {
         var low = groups.lowerBound
@@ -129,7 +129,7 @@ extension SnapshotReader {
     }
 
     /// Calls `body` with a group's first key, whole.
-    func withFirstKey<Result>(
+    package func withFirstKey<Result>(
         ofGroup index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
         let group = try group(index)

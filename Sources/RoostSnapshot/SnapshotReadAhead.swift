@@ -1,3 +1,5 @@
+import RoostFormat
+
 /// Asks for the groups that a long walk through a snapshot will come to: the kernel was told to expect
 /// random reads.
 package struct SnapshotReadAhead {

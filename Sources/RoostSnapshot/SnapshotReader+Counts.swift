@@ -7,6 +7,7 @@ struct SnapshotCountCache: Sendable {
     struct Question: Hashable {
         let prefix: [UInt8]
         let clearedSequence: UInt64
+        let lowerBound: [UInt8]
     }
 
     var counts: DictionaryCounts?
@@ -29,12 +30,14 @@ extension SnapshotReader {
         return counts
     }
 
-    /// What `count` gives for a dictionary of which everything before `clearedSequence` is gone;
-    /// it is asked once.
+    /// What `count` gives for a dictionary of which everything before `clearedSequence`, and every key
+    /// before `lowerBound`, is gone; it is asked once.
     package func cachedCount(
-        of prefix: [UInt8], clearedSequence: UInt64, _ count: () throws -> Int
+        of prefix: [UInt8], clearedSequence: UInt64, from lowerBound: [UInt8],
+        _ count: () throws -> Int
     ) throws -> Int {
-        let question = SnapshotCountCache.Question(prefix: prefix, clearedSequence: clearedSequence)
+        let question = SnapshotCountCache.Question(
+            prefix: prefix, clearedSequence: clearedSequence, lowerBound: lowerBound)
         if let known = countCache.withLock({ $0.answers[question] }) { return known }
         let answer = try count()
         countCache.withLock { $0.answers[question] = answer }

@@ -30,8 +30,13 @@ package final class SnapshotReader: Sendable {
     let countCache = Mutex(SnapshotCountCache())
     let fences = Mutex(SnapshotFenceCache())
 
-    package init(number: UInt64, in directory: any Directory) throws {
-        let file = try directory.openFile(FileName.snapshot(number).text, writable: false)
+    package convenience init(number: UInt64, in directory: any Directory) throws {
+        try self.init(
+            file: directory.openFile(FileName.snapshot(number).text, writable: false))
+    }
+
+    /// Of a file that may not have its name yet.
+    package init(file: any File) throws {
         path = file.path
         region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
         // Look-ups jump about.
@@ -227,8 +232,10 @@ package final class SnapshotReader: Sendable {
     }
 
     package func damaged(_ reason: String, at address: UnsafeRawPointer) -> RoostError {
-        RoostError(
-            .corrupt, "\(reason). Restore a backup, or salvage what can be read", file: path,
-            offset: UInt64(address - base))
+        // Where a page could not be read there are zeros, which check no more than damage does.
+        region.readFailure(from: address - base)
+            ?? RoostError(
+                .corrupt, "\(reason). Restore a backup, or salvage what can be read", file: path,
+                offset: UInt64(address - base))
     }
 }

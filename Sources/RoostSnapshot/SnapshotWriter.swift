@@ -27,7 +27,7 @@ package struct SnapshotWriter: ~Copyable {
 
     /// `dictionary` is `nil` where values are not to be compressed.
     package init(
-        directory: any Directory, number: UInt64, shard: Int, workspace: WorkspaceIdentifier,
+        directory: any Directory, number: UInt64, workspace: WorkspaceIdentifier,
         hashSeed: HashSeed, dictionary: CompressionDictionary?, expectedRecordCount: Int
     ) throws {
         self.directory = directory
@@ -40,7 +40,6 @@ package struct SnapshotWriter: ~Copyable {
         footer.salt = directory.randomSalt()
         footer.number = number
         footer.workspace = workspace
-        footer.shard = UInt32(shard)
         footer.minimumSequence = .max
         output.append(SnapshotFooter.headerMagic)
         output.append(SnapshotFooter.version)
@@ -107,7 +106,7 @@ package struct SnapshotWriter: ~Copyable {
         let offset = outputOffset + UInt64(output.count)
         guard let units = UInt32(exactly: offset / UInt64(RecordGroup.alignment)) else {
             throw RoostError(
-                .valueTooLarge, "a snapshot of one shard would pass 32 GiB", file: file.path)
+                .valueTooLarge, "a snapshot would pass 32 GiB", file: file.path)
         }
         group.finish(seed: footer.groupSeed.part(UInt64(groupOffsets.count)), into: &output)
         groupOffsets.append(units)

@@ -4,7 +4,8 @@
 //
 // Modes: `write`; `compact`, which compacts over and over beside it; `hold`, which opens the
 // workspace, says so, and waits; `open`, which says how opening ends; `fill`, which writes until
-// the disk is full, and then looks whether all that was written is there; `bank`, which moves money.
+// the disk is full, and then looks whether all that was written is there; `bank`, which moves money;
+// `faults-…`, which cuts the files of an open workspace (Faults.swift).
 
 import Foundation
 import Roost
@@ -50,6 +51,7 @@ let first = Int(CommandLine.arguments[2])!
 let mode = CommandLine.arguments[3]
 
 do {
+    if mode.hasPrefix("faults-") { try await Faults.run(path, mode) }
     let workspace = try await Workspace.open(
         at: path, configuration: .init(memoryBudgetBytes: 1 << 16))
     say("ready")
@@ -71,6 +73,8 @@ do {
                     try await values.set(
                         text, forKey: "\(task)-\(number % 40)", durability: durability)
                     say("set \(task)-\(number % 40) \(number)")
+                    // A put does not suspend: two such tasks would keep two threads from the others.
+                    await Task.yield()
                 }
             }
         }
@@ -81,6 +85,7 @@ do {
                     if number % 5 == 0 { batch.removeAll(in: pairs) }
                 }
                 say("pairs \(number)")
+                await Task.yield()
             }
         }
         try await group.waitForAll()

@@ -4,24 +4,38 @@ import RoostTestSupport
 import Testing
 
 @Suite struct DamageTests {
-    @Test func anotherOpeningIsReportedAsLocked() async throws {
+    @Test func aWorkspaceThatIsOpenElsewhereIsReadAndNotWritten() async throws {
         try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: "\(path)/w")
-            try await workspace.dictionary("d").set(1, forKey: "k")
+            let w = "\(path)/w"
+            let workspace = try await Workspace.open(at: w)
+            let values = workspace.dictionary("d")
+            try await values.set(1, forKey: "cold")
+            try await workspace.compact()
+            try await values.set(2, forKey: "hot")
             for outcome in [
-                try await Tool.run("get", "\(path)/w", "d", "k"),
-                try await Tool.run("set", "\(path)/w", "d", "k", "2"),
-                try await Tool.run("import", "\(path)/w", input: lines(0..<1)),
-                try await Tool.run("export", "\(path)/w"),
-                try await Tool.run("verify", "\(path)/w"),
-                try await Tool.run("dump", "\(path)/w"),
+                try await Tool.run("set", w, "d", "k", "2"),
+                try await Tool.run("import", w, input: lines(0..<1)),
+                try await Tool.run("compact", w),
+                try await Tool.run("salvage", w, "\(path)/salvaged"),
             ] {
                 #expect(outcome.status == 4)
                 #expect(outcome.errors.hasPrefix("roost: locked: "), "\(outcome.errors)")
             }
-            #expect(try workspace.dictionary("d")["k", as: Int.self] == 1)
+            #expect(try await Tool.run("get", w, "d", "hot").output == "2\n")
+            #expect(try await Tool.run("keys", w, "d").lines == ["cold", "hot"])
+            #expect(try await Tool.run("scan", w, "d").output.contains("cold"))
+            #expect(try await Tool.run("export", w).lines.count == 2)
+            #expect(try await Tool.run("stat", w).output.contains("\"d\"  2 keys"))
+            #expect(try await Tool.run("verify", w).output.hasPrefix("sound"))
+            let dumped = try await Tool.run("dump", w)
+            #expect(dumped.status == 0)
+            #expect(dumped.output.contains("hot"))
+            #expect(try await Tool.run("backup", w, "\(path)/backup").status == 0)
+            #expect(try await Tool.run("diff", w, "\(path)/backup").status == 0)
+            try await values.set(3, forKey: "hot")
+            #expect(try await Tool.run("get", w, "d", "hot").output == "3\n")
             try await workspace.close()
-            #expect(try await Tool.run("get", "\(path)/w", "d", "k").output == "1\n")
+            #expect(try await Tool.run("keys", "\(path)/backup", "d").lines == ["cold", "hot"])
         }
     }
 

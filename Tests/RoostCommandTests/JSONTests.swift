@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RoostCommand
+@testable import RoostForms
 
 @Suite struct JSONTests {
     @Test(arguments: [

@@ -1,14 +1,17 @@
 import Foundation
 import Roost
+import RoostIO
 import RoostTestSupport
 import Testing
 
 /// Damages a workspace in one way each, and looks at what `roost salvage` makes of it.
 @Suite struct SalvageTests {
-    /// 2,000 records in snapshots, two of them removed later and one changed, and some in the log.
+    /// 2,000 records in two snapshots, two of them removed later and one changed, and some in the log.
     private func makeWorkspace(at path: String) async throws {
         let configuration = Workspace.Configuration(shardCount: 2, durability: .process)
-        let workspace = try await Workspace.open(at: path, configuration: configuration)
+        let workspace = try await Workspace.open(
+            at: path, configuration: configuration, fileSystem: PosixFileSystem()
+        ) { $0.snapshotSizeBytes = 16 << 10 }
         let dictionary = workspace.dictionary("d")
         try await workspace.write { batch in
             for number in 0..<2000 {

@@ -34,6 +34,18 @@ enum Tool {
 
     /// Runs the tool to its end. Its streams are files, so that no pipe can fill up.
     static func run(_ arguments: String..., input: String = "") async throws -> Outcome {
+        try await run(arguments, input: input)
+    }
+
+    /// The tool, not started yet.
+    static func process(_ arguments: String...) throws -> Process {
+        let process = Process()
+        process.executableURL = try executable()
+        process.arguments = arguments
+        return process
+    }
+
+    static func run(_ arguments: [String], input: String = "") async throws -> Outcome {
         try await withTemporaryDirectory { path in
             let directory = URL(fileURLWithPath: path)
             let inputFile = directory.appendingPathComponent("input")

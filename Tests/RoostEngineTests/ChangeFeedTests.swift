@@ -96,7 +96,10 @@ private struct Fixture: Sendable {
         }
         try await fixture.write(2, "b", shard: 1)
         #expect(watcher.nextReady() == nil)
-        fixture.feed.publishStaged(staged.sequence) { _ in Commit(staged, changes: batch.changes) }
+        let wakes = fixture.feed.publishStaged(staged.sequence) { _ in
+            Commit(staged, changes: batch.changes)
+        }
+        for wake in wakes { wake() }
         #expect(watcher.nextReady()?.version == 1)
         #expect(watcher.nextReady()?.version == 2)
         let aborted = try fixture.feed.stage {

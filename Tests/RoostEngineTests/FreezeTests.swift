@@ -22,10 +22,10 @@ import Testing
         for _ in 0..<100 { await Task.yield() }
         token.commit()
         #expect(try fixture.read("k") == 2)
-        await fixture.shard.foldResolved()
+        fixture.shard.foldResolved()
         _ = await frozen
         #expect(try fixture.read("k") == 2)
-        _ = await fixture.shard.install(SnapshotList([]), dropsFrozen: false)
+        _ = await fixture.shard.install(.none, dropsFrozen: false)
         #expect(try fixture.read("k") == 2)
     }
 
@@ -35,17 +35,17 @@ import Testing
         let fixture = ShardFixture()
         let batch = fixture.batch(7, "k")
         let token = BatchToken()
-        await fixture.shard.prepare(
+        try await fixture.shard.prepare(
             StagedBatch(
-                token: token, changes: batch.changes, dictionaries: batch.dictionaries, clears: [],
-                isSingle: false))
+                token: token,
+                claim: Claim(.batch(batch), changes: batch.changes, clears: batch.clears)))
         let appended = try fixture.storage.append(batch, isAwaited: false)
         async let frozen = fixture.shard.freeze(through: appended.sequence)
         for _ in 0..<100 { await Task.yield() }
         token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
-        await fixture.shard.hold(appended)
+        fixture.shard.hold(appended)
         token.commit()
-        await fixture.shard.foldResolved()
+        fixture.shard.foldResolved()
         let table = try #require(await frozen.table)
         #expect(table.count == 1)
         #expect(try fixture.read("k") == 7)
@@ -57,10 +57,10 @@ import Testing
         let table = await fixture.shard.freeze(through: 1).table
         #expect(table?.count == 1)
         let batch = fixture.batch(2, "k")
-        await fixture.shard.prepare(
+        try await fixture.shard.prepare(
             StagedBatch(
-                token: BatchToken(), changes: batch.changes, dictionaries: batch.dictionaries,
-                clears: [], isSingle: false))
+                token: BatchToken(),
+                claim: Claim(.batch(batch), changes: batch.changes, clears: batch.clears)))
         #expect(try fixture.read("k") == 1)
     }
 

@@ -143,49 +143,29 @@ private func randomKey(_ random: inout SeededGenerator) -> [UInt8] {
                     log.add(key, sequence: UInt64(step + 1), value: []), hash: sampleHash(key),
                     sequence: UInt64(step + 1))
             }
-            let sorted = SortedTable(table)
+            let sorted = SortedTable([table])
             let expected = keys.sorted { $0.lexicographicallyPrecedes($1) }
             #expect(sorted.operations.map { Array($0.key) } == expected)
-            for _ in 0..<20 {
-                let target = shared + randomKey(&random)
-                let index = target.withUnsafeBytes { sorted.firstIndex(notBefore: $0) }
-                #expect(
-                    index == expected.firstIndex { !$0.lexicographicallyPrecedes(target) }
-                        ?? expected.count)
-            }
         }
     }
 
-    @Test func mergedRunsGiveEachKeyOnceAsTheNewestHasIt() throws {
+    @Test func severalTablesAreSortedTogether() {
         var random = SeededGenerator(seed: testSeed())
-        for _ in 0..<40 {
+        for round in 0..<60 {
             let log = SampleOperations()
-            var model: [[UInt8]: (UInt64, Bool)] = [:]
-            var runs: [RecordRun] = []
-            // The oldest run first, so that the newest ends up first in the list.
-            for run in 0..<4 {
-                var table = LogTable()
-                table.hold(log.region)
-                for step in 0..<random.below(60) {
-                    let key = randomKey(&random)
-                    let sequence = UInt64(run * 100 + step + 1)
-                    let value: [UInt8]? = random.once(in: 3) ? nil : [1]
-                    table.insert(
-                        log.add(key, sequence: sequence, value: value), hash: sampleHash(key),
-                        sequence: sequence)
-                    model[key] = (sequence, value != nil)
-                }
-                runs.insert(RecordRun(SortedTable(table)), at: 0)
+            var tables = (0..<4).map { _ in LogTable() }
+            for index in tables.indices { tables[index].hold(log.region) }
+            var keys: Set<[UInt8]> = []
+            let shared = random.bytes(random.below(12))
+            for step in 0..<(round * 5) {
+                let key = shared + randomKey(&random)
+                keys.insert(key)
+                tables[Int(sampleHash(key) & 3)].insert(
+                    log.add(key, sequence: UInt64(step + 1), value: []), hash: sampleHash(key),
+                    sequence: UInt64(step + 1))
             }
-            let cursor = MergeCursor(runs)
-            var found: [[UInt8]] = []
-            while let run = cursor.current {
-                found.append(Array(run.key))
-                let expected = try #require(model[Array(run.key)])
-                #expect((run.sequence, run.isPut) == expected)
-                try cursor.moveToNext()
-            }
-            #expect(found == model.keys.sorted { $0.lexicographicallyPrecedes($1) })
+            let expected = keys.sorted { $0.lexicographicallyPrecedes($1) }
+            #expect(SortedTable(tables).operations.map { Array($0.key) } == expected)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RoostFormat
+import RoostIO
 import RoostTestSupport
 import Synchronization
 import Testing
@@ -36,7 +37,7 @@ import Testing
         let outcome = try fixture.shard.writeAtOnce(
             fixture.value(number), key: key, name: fixture.name, hash: fixture.hash(key),
             if: RecordVersion(sequence: sequence))
-        guard case .done(let appended) = outcome else { return .somethingComesFirst }
+        guard case .some(let appended) = outcome else { return .somethingComesFirst }
         return appended.map { .made($0.sequence) } ?? .refused
     }
 
@@ -53,33 +54,58 @@ import Testing
         #expect(try fixture.read("k") == 2)
     }
 
-    /// Its outcome is not known yet, and it may be of this key.
-    @Test func nothingIsWrittenAtOnceWhileABatchIsStaged() async throws {
+    /// Its outcome is not known yet.
+    @Test func aKeyOfAStagedBatchIsNotWrittenAtOnceAndOthersAre() async throws {
         let batch = fixture.batch(1, "k")
         let token = BatchToken()
-        await fixture.shard.prepare(
+        try await fixture.shard.prepare(
             StagedBatch(
-                token: token, changes: batch.changes, dictionaries: batch.dictionaries, clears: [],
-                isSingle: false))
+                token: token,
+                claim: Claim(.batch(batch), changes: batch.changes, clears: batch.clears)))
         #expect(try writeAtOnce(2, "k") == nil)
-        #expect(try writeAtOnce(2, "other") == nil)
+        #expect(try writeAtOnce(2, "other") == 1)
         #expect(try replaceAtOnce(2, "k", at: 0) == .somethingComesFirst)
         #expect(try fixture.read("k") == nil)
         token.abort()
-        await fixture.shard.foldResolved()
-        #expect(try writeAtOnce(3, "k") == 1)
+        fixture.shard.foldResolved()
+        #expect(try writeAtOnce(3, "k") == 2)
         #expect(try fixture.read("k") == 3)
     }
 
-    @Test func whatIsEnqueuedComesBeforeAWrite() async throws {
-        _ = try fixture.shard.enqueue(
+    @Test func whatIsEnqueuedIsWrittenAtOnceWhereNothingComesFirst() throws {
+        let enqueued = try fixture.shard.enqueue(
             fixture.value(1), key: "k", name: fixture.name, hash: fixture.hash("k"))
-        #expect(try writeAtOnce(2, "k") == nil)
-        #expect(try replaceAtOnce(2, "k", at: 0) == .somethingComesFirst)
-        try await fixture.write(2, "k")
-        #expect(try fixture.read("k") == 2)
-        // The enqueued write has the first number.
-        #expect(try writeAtOnce(3, "k") == 3)
+        #expect(enqueued?.sequence == 1)
+        #expect(try fixture.read("k") == 1)
+        #expect(fixture.shard.published.withLock { $0.enqueued == nil })
+    }
+
+    @Test func whatIsEnqueuedComesBeforeAWriteThatCameLater() async throws {
+        let batch = fixture.batch(1, "k")
+        let token = BatchToken()
+        try await fixture.shard.prepare(
+            StagedBatch(
+                token: token,
+                claim: Claim(.batch(batch), changes: batch.changes, clears: batch.clears)))
+        let (fixture, hash) = (fixture, fixture.hash("k"))
+        for value in 2...3 {
+            let enqueued = try fixture.shard.enqueue(
+                fixture.value(value), key: "k", name: fixture.name, hash: hash)
+            #expect(enqueued == nil)
+            #expect(try fixture.read("k") == UInt8(value))
+        }
+        async let write: Void = fixture.write(4, "k")
+        while fixture.shard.turn.withLock({ $0.queue.count }) < 2 { await Task.yield() }
+        _ = try fixture.shard.enqueue(fixture.value(5), key: "k", name: fixture.name, hash: hash)
+        #expect(try writeAtOnce(6, "k") == nil)
+        #expect(fixture.storage.lastSequence == 0)
+        token.abort()
+        fixture.shard.foldResolved()
+        try await write
+        #expect(try fixture.read("k") == 5)
+        #expect(fixture.storage.lastSequence == 4)
+        #expect(fixture.shard.published.withLock { $0.enqueued == nil })
+        #expect(try writeAtOnce(6, "k") == 5)
     }
 
     @Test func whoHasTheTurnIsNotDisturbed() async throws {
@@ -119,5 +145,49 @@ import Testing
         #expect(table?.count == 1)
         try await opener.value
         try await writer.value
+    }
+
+    // MARK: Places
+
+    @Test func placesAreHeldOneAfterAnotherAndACancelledOneIsGivenBack() async throws {
+        let (shard, hash) = (fixture.shard, fixture.hash("k"))
+        let claim = shard.claim("k", fixture.name, hash: hash, rests: true)
+        let first = try await shard.takePlace(claim)
+        let second = Task { try await shard.takePlace(claim) }
+        while shard.turn.withLock({ $0.queue.count }) < 2 { await Task.yield() }
+        let third = Task { try await shard.takePlace(claim) }
+        while shard.turn.withLock({ $0.queue.count }) < 3 { await Task.yield() }
+        #expect(try writeAtOnce(1, "k") == nil)
+        #expect(try writeAtOnce(1, "other") == 1)
+        second.cancel()
+        await #expect(throws: RoostError.self) { try await second.value }
+        #expect(shard.turn.withLock { $0.queue.count } == 2)
+        shard.giveBack(first)
+        let number = try await third.value
+        #expect(shard.turn.withLock { $0.holdsPlace(number) })
+        shard.giveBack(number)
+        #expect(try writeAtOnce(2, "k") == 2)
+    }
+
+    /// The story: a transaction had its turn and waited for room in the log; the flush that was to make
+    /// room waited for a batch that was staged in one shard, and that waited for the transaction in another.
+    @Test(.timeLimit(.minutes(1))) func whoHasItsTurnWaitsForNoRoom() async throws {
+        let engine = try await Engine.open(
+            at: "/room", fileSystem: MemoryFileSystem(), configuration: EngineConfiguration())
+        var first = EngineTransaction(engine)
+        #expect(try !first.contains("k", name: fixture.name))
+        try first.put(fixture.value(1), forKey: "k", in: fixture.name)
+        let reads = first.reads!
+        var turn = TransactionTurn(engine)
+        try await turn.take(for: reads, first.batch, longest: .zero)
+        engine.condition.stall()
+        let places = turn.places(for: reads, first.batch)
+        let batch = first.batch
+        let sequence = try await engine.commit(
+            batch, reads: reads, durability: .process, places: places)
+        #expect(sequence == 1)
+        first.close()
+        engine.condition.release()
+        try await engine.close()
     }
 }

@@ -71,22 +71,6 @@ private struct Index {
         #expect(visitCount < 60_000)
     }
 
-    /// A line of version 1 says that entries overflowed, not which.
-    @Test func withoutMarksEveryKeyGoesOnToTheNextLine() {
-        var random = SeededGenerator(seed: testSeed())
-        let entries = (0..<5_000).map { (hash: random.next(), group: UInt32($0 / 16)) }
-        var index = Index(entries, groupCount: 313)
-        index.bytes.withUnsafeMutableBytes { bytes in
-            for line in 0..<index.lineCount {
-                let start = bytes.baseAddress! + line * IndexLine.sizeBytes
-                start.store(UnsafeRawPointer(start).load(UInt32.self, at: 4) & 0x1f, at: 4)
-                let checksum = index.seed.part(UInt64(line)).checksum(start + 4, count: 60)
-                start.store(checksum, at: 0)
-            }
-        }
-        for entry in entries { #expect(index.candidates(entry.hash).contains(entry.group)) }
-    }
-
     @Test func absentKeysRarelyTouchARecord() {
         var random = SeededGenerator(seed: testSeed())
         // As in one shard of sixteen: the low bits are the same for all.

@@ -10,14 +10,20 @@ private func sample() -> ManifestRecord {
     footer.minimumSequence = 2
     footer.maximumSequence = 40
     var record = ManifestRecord(
-        workspace: .init(first: 5, second: 6), hashSeed: .init(first: 7, second: 8), shardCount: 4)
+        workspace: .init(first: 5, second: 6), hashSeed: .init(first: 7, second: 8))
     record.generation = 9
     record.firstSegment = 10
     record.flushedSequence = 50
     record.durableSequence = 60
     record.nextSnapshotNumber = 4
     record.clears = [.init(prefix: [1, 65], sequence: 30), .init(prefix: [0], sequence: 31)]
-    record.snapshots[2] = [.init(footer: footer)]
+    let older = ManifestRecord.Snapshot(footer: footer, lowerBound: [])
+    footer.number = 2
+    var newer = ManifestRecord.Snapshot(footer: footer, lowerBound: [1, 66])
+    newer.isTrimmed = true
+    footer.number = 1
+    let last = ManifestRecord.Snapshot(footer: footer, lowerBound: [1, 67])
+    record.tiers = [[newer, last], [older]]
     return record
 }
 
@@ -72,12 +78,12 @@ private func fixed(_ bytes: [UInt8]) -> [UInt8] {
 
     @Test func aLaterVersionIsUnsupportedWhateverFollows() {
         var later = bytes(sample())
-        later[8] = 2
-        guard case .unsupported(version: 2) = read(later) else {
+        later[8] = 4
+        guard case .unsupported(version: 4) = read(later) else {
             Issue.record("checksum of old")
             return
         }
-        guard case .unsupported(version: 2) = read(fixed(later)) else {
+        guard case .unsupported(version: 4) = read(fixed(later)) else {
             Issue.record("checksum of new")
             return
         }
@@ -94,7 +100,7 @@ private func fixed(_ bytes: [UInt8]) -> [UInt8] {
             }
             if random.once(in: 4) { hostile.removeLast(random.below(40)) }
             if case .valid(let record) = read(fixed(hostile)) {
-                #expect(record.snapshots.count == Int(record.shardCount))
+                #expect(record.tiers.allSatisfy { !$0.isEmpty })
             }
         }
     }
@@ -105,7 +111,7 @@ private func fixed(_ bytes: [UInt8]) -> [UInt8] {
             { $0.durableSequence = .max }, { $0.generation = .max },
             { $0.nextSnapshotNumber = .max },
             { $0.nextSnapshotNumber = 3 }, { $0.clears.append($0.clears[0]) },
-            { $0.snapshots[0] = $0.snapshots[2] },
+            { $0.tiers.append($0.tiers[0]) }, { $0.tiers.append([]) }, { $0.tiers[0].swapAt(0, 1) },
         ]
         for change in changes {
             var record = sample()

@@ -11,7 +11,7 @@ private func file() -> [UInt8] {
     footer.salt = 3
     footer.number = 4
     footer.workspace = .init(first: 5, second: 6)
-    footer.shard = 7
+    footer.dictionaryRecordCount = 7
     footer.groupCount = 1
     footer.recordCount = 1
     footer.minimumSequence = 8
@@ -49,7 +49,7 @@ private func isValid(_ bytes: [UInt8]) -> Bool {
                 return
             }
             #expect(footer.number == 4)
-            #expect(footer.shard == 7)
+            #expect(footer.dictionaryRecordCount == 7)
             #expect(footer.indexOffset == 96)
             #expect(footer.firstKey == firstKey)
             #expect(footer.firstKey.withBytes { Array($0) } == Array("a key that is too l".utf8))

@@ -196,6 +196,7 @@ struct HistoryCaller {
                 try attempt.scan(RecordRange(name), .ascending, limit: .max) { recordKey, value in
                     let key = String(decoding: recordKey[name.prefix.count...], as: UTF8.self)
                     found[key] = Self.observed(value)
+                    return true
                 }
                 for key in Self.keys { call.note("\(ranged)/\(key)", found[key] ?? .absent) }
                 if try attempt.count(of: name) != found.count {

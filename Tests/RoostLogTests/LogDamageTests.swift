@@ -48,6 +48,29 @@ import Testing
         }
     }
 
+    /// The evidence stands in a frame whose sequence number is further from the break than its whole
+    /// segment has room for frames.
+    @Test func damageIsCorruptWhenAFrameFarBehindItSaysThatItWasOnDisk() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(
+                at: path, sizeBytes: 64 << 10, minimumSegmentSizeBytes: 4096)
+            for number in 0..<1000 { try log.append([UInt8(number % 251)]) }
+            // The header of the next one is written before anything is on disk.
+            _ = try log.writer.rotate()
+            try log.writer.shrink()
+            try log.append([1])
+            try await log.syncer.sync()
+            try log.append([2])
+            let original = try readBytes(segmentPath(path, 1))
+            for byte in [SegmentHeader.sizeBytes + 40, original.count / 4] {
+                var damaged = original
+                damaged[byte] ^= 1
+                try writeBytes(damaged, to: segmentPath(path, 1))
+                try expectCorrupt(path, 1, "byte \(byte)")
+            }
+        }
+    }
+
     @Test func damageInASealedSegmentIsCorruptWhenTheNextSaysItWasOnDisk() async throws {
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path, sizeBytes: 4096)

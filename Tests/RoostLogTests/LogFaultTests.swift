@@ -35,8 +35,8 @@ import Testing
         Issue.record("the log makes more calls than were tried")
     }
 
-    /// Behind half a payload nothing could be found again.
-    @Test func whereALargePayloadCannotBeWrittenNothingFollows() async throws {
+    /// Behind half a payload nothing could be found again, so what follows goes to another segment.
+    @Test func whereALargePayloadCannotBeWrittenTheNextGoesElsewhere() async throws {
         try await withTemporaryDirectory { path in
             let plan = FaultPlan(isCrash: false)
             let log = try SampleLog(at: path, fileSystem: plan.fileSystem())
@@ -44,15 +44,36 @@ import Testing
             try log.append(large, isAwaited: true)
             try log.append(large)
             plan.failNext()
-            for _ in 0..<2 {
-                #expect {
-                    try log.append(large, isAwaited: true)
-                } throws: {
-                    ($0 as? RoostError)?.code == .poisoned
-                }
+            #expect {
+                try log.append(large, isAwaited: true)
+            } throws: {
+                ($0 as? RoostError)?.code == .io
             }
+            #expect(log.writer.currentSegmentNumber == 1)
+            let later = [UInt8](repeating: 8, count: SampleLog.minimumCallSizeBytes)
+            try log.append(later, isAwaited: true)
+            #expect(log.writer.currentSegmentNumber == 2)
             let found = try SampleRecovery(at: path)
-            #expect(found.payloads == [large, large])
+            #expect(found.payloads == [large, large, later])
+            #expect(found.recovery.tornTails.isEmpty)
+        }
+    }
+
+    /// Seeds 300124766, 300096742 and 300331238. A frame could not be written whole, but for its
+    /// padding it was; the sync of the frame before brought it to disk, and a power cut took what had
+    /// cut it off since. The opening showed the write that had failed, in place of the next one.
+    @Test func nothingOfAFrameThatFailedStaysInTheFile() async throws {
+        try await withTemporaryDirectory { path in
+            let plan = FaultPlan(isCrash: false)
+            let fileSystem = plan.fileSystem(PosixFileSystem(allowsMapping: false))
+            let log = try SampleLog(at: path, fileSystem: fileSystem)
+            try log.append([1])
+            let end = SegmentHeader.sizeBytes + Frame.sizeBytes(payloadCount: 1)
+            plan.failNext()
+            #expect(throws: RoostError.self) { try log.append([UInt8](repeating: 0, count: 90)) }
+            #expect(try readBytes(segmentPath(path, 1)).count == end)
+            try log.append([2])
+            #expect(try SampleRecovery(at: path).payloads == [[1], [2]])
         }
     }
 

@@ -16,6 +16,7 @@ struct SampleLog {
     /// Begins the first segment, or with `recovered` the one behind what was there.
     init(
         at path: String, fileSystem: any FileSystem = PosixFileSystem(), sizeBytes: Int = 8192,
+        minimumSegmentSizeBytes: Int = 1 << 20,
         recovered: LogRecovery? = nil, makesReady: Bool = false
     ) throws {
         directory = try fileSystem.openDirectory(at: path, create: false)
@@ -24,6 +25,7 @@ struct SampleLog {
             number: (recovered?.highestNumber ?? 0) + 1, sizeBytes: sizeBytes,
             lastSequence: recovered?.lastSequence ?? 0,
             durableSequence: recovered?.durableSequence ?? 0,
+            minimumSegmentSizeBytes: minimumSegmentSizeBytes,
             minimumCallSizeBytes: Self.minimumCallSizeBytes,
             earlierSegments: recovered?.earlierSegments ?? [],
             ahead: makesReady ? ahead : nil)
@@ -50,7 +52,7 @@ struct SampleRecovery {
     ) throws {
         let directory = try fileSystem.openDirectory(at: path, create: false)
         var manifest = ManifestRecord(
-            workspace: SampleLog.workspace, hashSeed: .init(first: 0, second: 0), shardCount: 1)
+            workspace: SampleLog.workspace, hashSeed: .init(first: 0, second: 0))
         manifest.durableSequence = durableSequence
         manifest.flushedSequence = flushedSequence
         manifest.firstSegment = firstSegment

@@ -25,6 +25,36 @@ private let ends: [Int] = payloads.reduce(into: [SegmentHeader.sizeBytes]) { end
         return try withExtendedLifetime(log) { try readBytes(segmentPath(path, 1)) }
     }
 
+    /// Seeds 300237291, 300056961 and 300233064. The writer broke a segment off and sealed it; a power cut
+    /// took that back but for the seal. The opening put a second seal behind the first, and from then
+    /// on each opening found the log's end there: synced batches behind it were lost.
+    @Test func aSealWithSomethingBehindItIsCutOnceAndForAll() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path)
+            try log.append([1])
+            try log.append([2])
+            _ = try log.writer.rotate()
+            var sealed = try readBytes(segmentPath(path, 1))
+            let end = end(of: [[1], [2]]) + Frame.headerSizeBytes
+            sealed.replaceSubrange(end..<(end + 8), with: [UInt8](repeating: 9, count: 8))
+            try writeBytes(sealed, to: segmentPath(path, 1))
+            let first = try SampleRecovery(at: path)
+            #expect(first.payloads == [[1], [2]] && !first.recovery.tornTails.isEmpty)
+            let next = try SampleLog(at: path, recovered: first.recovery)
+            try next.append([3], isAwaited: true)
+            try await next.syncer.sync()
+            for _ in 0..<2 {
+                let again = try SampleRecovery(at: path)
+                #expect(again.payloads == [[1], [2], [3]])
+                #expect(again.recovery.tornTails.isEmpty)
+            }
+        }
+    }
+
+    private func end(of payloads: [[UInt8]]) -> Int {
+        payloads.reduce(SegmentHeader.sizeBytes) { $0 + Frame.sizeBytes(payloadCount: $1.count) }
+    }
+
     /// How many frames are whole in the first `count` bytes; padding need not be there.
     private func wholeFrames(_ count: Int) -> Int {
         payloads.indices.count { ends[$0] + Frame.headerSizeBytes + payloads[$0].count <= count }

@@ -11,7 +11,7 @@ struct HistoryTests {
     /// the oracle held on to the batch whose number it had never heard.
     @Test func aDeclaredTornEndMayTakeWhatWasOnDisk() {
         var history = History()
-        history.enqueue(.put(dictionary: "a", key: "k", value: [1]), lastSequence: 0)
+        _ = history.enqueue(.put(dictionary: "a", key: "k", value: [1]), lastSequence: 0)
         history.noteOnDisk([1])
         var torn = history
         #expect(torn.keep(0, showing: [:], isDamaged: true) == nil)
@@ -47,7 +47,7 @@ struct HistoryTests {
     @Test func whatALaterBatchHidIsOpenAgainWhenThatIsCutOff() throws {
         var history = History()
         for value in 1...2 as ClosedRange<UInt8> {
-            history.enqueue(.put(dictionary: "a", key: "k", value: [value]), lastSequence: 0)
+            _ = history.enqueue(.put(dictionary: "a", key: "k", value: [value]), lastSequence: 0)
         }
         let last = history.begin(
             .init(changes: [.put(dictionary: "a", key: "k", value: [3])], isAwaited: false),

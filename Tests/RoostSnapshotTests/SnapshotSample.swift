@@ -19,7 +19,7 @@ func writeSnapshot(
 ) throws -> SnapshotReader {
     let directory = try PosixFileSystem().openDirectory(at: path, create: false)
     var writer = try SnapshotWriter(
-        directory: directory, number: number, shard: 3, workspace: .init(first: 9, second: 8),
+        directory: directory, number: number, workspace: .init(first: 9, second: 8),
         hashSeed: sampleSeed, dictionary: dictionary, expectedRecordCount: records.count)
     for record in records {
         try record.key.withUnsafeBytes { key in

@@ -10,7 +10,9 @@ package enum FileCall: Sendable, Equatable {
     case syncData(String)
     case rename(String, to: String)
     case remove(String)
+    case link(String)
     case syncDirectory
+    case syncAncestors
 }
 
 /// The real file system with a hook before each changing call: the hook may count, wait, or
@@ -20,33 +22,58 @@ package struct ObservedFileSystem: FileSystem {
 
     private let base: any FileSystem
     private let hook: Hook
+    private var readHook: (@Sendable (_ name: String) -> Void)?
+    private var claimedSharing: MemorySharing?
 
     package init(_ base: any FileSystem = PosixFileSystem(), hook: @escaping Hook) {
         self.base = base
         self.hook = hook
     }
 
+    /// With a hook before each read of what another opening may be writing.
+    package func onRead(_ hook: @escaping @Sendable (_ name: String) -> Void) -> ObservedFileSystem
+    {
+        var copy = self
+        copy.readHook = hook
+        return copy
+    }
+
+    /// As one of another kind.
+    package func claiming(_ sharing: MemorySharing) -> ObservedFileSystem {
+        var copy = self
+        copy.claimedSharing = sharing
+        return copy
+    }
+
     package func openDirectory(at path: String, create: Bool) throws -> any Directory {
-        ObservedDirectory(base: try base.openDirectory(at: path, create: create), hook: hook)
+        ObservedDirectory(
+            base: try base.openDirectory(at: path, create: create), hook: hook, readHook: readHook,
+            claimedSharing: claimedSharing)
     }
 }
 
 private struct ObservedDirectory: Directory {
     let base: any Directory
     let hook: ObservedFileSystem.Hook
+    let readHook: (@Sendable (String) -> Void)?
+    let claimedSharing: MemorySharing?
 
     var path: String { base.path }
     func lock(exclusive: Bool) throws { try base.lock(exclusive: exclusive) }
     func unlock() throws { try base.unlock() }
     func entries() throws -> [DirectoryEntry] { try base.entries() }
+    var sharing: MemorySharing { get throws { try claimedSharing ?? base.sharing } }
 
     func createFile(_ name: String) throws -> any File {
         try hook(.createFile(name))
-        return ObservedFile(base: try base.createFile(name), name: name, hook: hook)
+        return ObservedFile(
+            base: try base.createFile(name), name: name, hook: hook, readHook: readHook)
     }
 
     func openFile(_ name: String, writable: Bool) throws -> any File {
-        ObservedFile(base: try base.openFile(name, writable: writable), name: name, hook: hook)
+        ObservedFile(
+            base: try base.openFile(name, writable: writable), name: name, hook: hook,
+            readHook: readHook)
     }
 
     func rename(_ source: String, to target: String) throws {
@@ -59,9 +86,20 @@ private struct ObservedDirectory: Directory {
         try base.remove(name)
     }
 
+    func link(_ name: String, from other: any Directory) throws -> Bool {
+        try hook(.link(name))
+        let other = other as? ObservedDirectory
+        return try base.link(name, from: other?.base ?? self)
+    }
+
     func sync() throws {
         try hook(.syncDirectory)
         try base.sync()
+    }
+
+    func syncAncestors() throws {
+        try hook(.syncAncestors)
+        try base.syncAncestors()
     }
 }
 
@@ -69,6 +107,7 @@ private struct ObservedFile: File {
     let base: any File
     let name: String
     let hook: ObservedFileSystem.Hook
+    let readHook: (@Sendable (String) -> Void)?
 
     var path: String { base.path }
     func sizeBytes() throws -> UInt64 { try base.sizeBytes() }
@@ -76,6 +115,15 @@ private struct ObservedFile: File {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws {
         try base.read(into: buffer, at: offset)
     }
+
+    func readUp(to buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
+        readHook?(name)
+        return try base.readUp(to: buffer, at: offset)
+    }
+
+    func holdLock() throws { try base.holdLock() }
+    func releaseLock() throws { try base.releaseLock() }
+    func isLocked() throws -> Bool { try base.isLocked() }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
         try hook(.write(name))

@@ -114,7 +114,8 @@ import Testing
     @Test func laterVersionsAreUnsupportedAndStay() async throws {
         try await withTemporaryDirectory { path in
             try await sample(path)
-            for name in try fileNames(in: path, prefix: "") {
+            // Nothing that is stored rests on `SIGNALS`, which each writer makes anew.
+            for name in try fileNames(in: path, prefix: "") where name != "SIGNALS" {
                 let original = try readBytes("\(path)/\(name)")
                 var later = original
                 later[8] += 1

@@ -15,6 +15,10 @@ final class CrashWriter {
         process.executableURL = Self.executable
         process.arguments = [path, "\(first)", mode]
         process.standardOutput = output
+        // Of a process that is meant to end by a signal nobody wants to read where it stood.
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["SWIFT_BACKTRACE": "enable=no"]
+        ) { $1 }
         try process.run()
         // Only the child writes, so that its end is the end of the pipe.
         try output.fileHandleForWriting.close()
@@ -41,6 +45,9 @@ final class CrashWriter {
         while read(lineCount: lines.count + 1) {}
         process.waitUntilExit()
     }
+
+    /// To be asked once it has ended.
+    var wasEndedBySignal: Bool { process.terminationReason == .uncaughtSignal }
 
     func waitForEnd() -> Int32 {
         while read(lineCount: lines.count + 1) {}

@@ -11,12 +11,11 @@ import Testing
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures/stores")
-    /// By the version of their snapshots, which changed last.
     private static func store(_ version: UInt32) -> String {
         fixtures.appendingPathComponent("format-\(version)").path
     }
     private static var current: String { store(SnapshotFooter.version) }
-    private static var killed: String { store(1) + "-killed" }
+    private static var killed: String { current + "-killed" }
     private static var future: String { fixtures.appendingPathComponent("future").path }
     private static let isWriting =
         ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil
@@ -125,10 +124,9 @@ import Testing
         #expect(report.isSound, "\(report.damages)")
     }
 
-    @Test(arguments: 1...SnapshotFooter.version)
-    func aStoreOfEveryFormatOpensWithAllThatIsInIt(version: UInt32) async throws {
-        let store = Self.store(version)
-        if Self.isWriting, store == Self.current {
+    @Test func aStoreOfThisFormatOpensWithAllThatIsInIt() async throws {
+        let store = Self.current
+        if Self.isWriting {
             if FileManager.default.fileExists(atPath: Self.current) {
                 try FileManager.default.removeItem(atPath: Self.current)
             }
@@ -225,14 +223,23 @@ import Testing
             manifest[8] = 99
             try writeBytes(manifest, to: "\(Self.future)/MANIFEST")
         }
+        try await expectRefused(Self.future)
+    }
+
+    /// What was written before the first release is not read any more.
+    @Test(arguments: ["format-1", "format-1-killed", "format-2"])
+    func aStoreOfAnEarlierFormatIsRefusedAndLeftAlone(name: String) async throws {
+        try await expectRefused(Self.fixtures.appendingPathComponent(name).path)
+    }
+
+    private func expectRefused(_ store: String) async throws {
         try await withTemporaryDirectory { path in
-            try copyDirectory(Self.future, to: "\(path)/w")
+            try copyDirectory(store, to: "\(path)/w")
             for access in [Workspace.Configuration.Access.readOnly, .readWrite] {
                 await #expect {
                     try await Workspace.open(at: "\(path)/w", configuration: .init(access: access))
                 } throws: { ($0 as? RoostError)?.code == .unsupportedVersion }
-                #expect(
-                    try contents(ofDirectory: "\(path)/w") == contents(ofDirectory: Self.future))
+                #expect(try contents(ofDirectory: "\(path)/w") == contents(ofDirectory: store))
             }
         }
     }

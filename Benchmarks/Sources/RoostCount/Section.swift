@@ -1,10 +1,13 @@
 import Foundation
 import Roost
 import RoostSamples
+import Synchronization
 
 /// The kinds of operation whose instructions are counted.
 enum CountedOperation: String, CaseIterable, Codable {
     case put
+    /// With an observer that counts what it is told.
+    case putObserved = "put-observed"
     case putDurable = "put-durable"
     case residentGet = "resident-get"
     case coldGet = "cold-get"
@@ -17,7 +20,7 @@ enum CountedOperation: String, CaseIterable, Codable {
 
     var writes: Bool {
         switch self {
-        case .put, .putDurable, .batch, .encodeCodable: true
+        case .put, .putObserved, .putDurable, .batch, .encodeCodable: true
         case .residentGet, .coldGet, .absentGet, .scan, .scanEntries, .decodeCodable: false
         }
     }
@@ -72,7 +75,7 @@ struct Section {
         switch operation {
         case .coldGet, .absentGet, .residentGet, .scan, .scanEntries, .decodeCodable:
             try await read()
-        case .put, .putDurable, .batch, .encodeCodable: try await write()
+        case .put, .putObserved, .putDurable, .batch, .encodeCodable: try await write()
         }
     }
 
@@ -118,11 +121,12 @@ struct Section {
 
     private func write() async throws {
         let path = "\(directory)/written-\(count)"
+        let observer = operation == .putObserved ? CountingObserver() : nil
         let workspace = try await Workspace.open(
-            at: path, configuration: .init(durability: .process))
+            at: path, configuration: .init(durability: .process, observer: observer))
         let bytes = workspace.dictionary("bytes")
         switch operation {
-        case .put:
+        case .put, .putObserved:
             for index in 0..<count {
                 try await bytes.set(values[index], forKey: keys[index])
             }
@@ -144,6 +148,15 @@ struct Section {
         guard try bytes.count == count else { throw CountError("not all is there") }
         try await workspace.close()
         try FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// Counts what is measured, as one that keeps metrics does.
+private final class CountingObserver: WorkspaceObserver {
+    private let measuredCount = Atomic<Int>(0)
+
+    func measured(_ operation: ObservedOperation) {
+        measuredCount.wrappingAdd(1, ordering: .relaxed)
     }
 }
 

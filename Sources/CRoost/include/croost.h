@@ -1,4 +1,4 @@
-// C shims: what Swift cannot say, or not fast enough. No state, no I/O of its own.
+// C shims: what Swift cannot say, or not fast enough. Only the handler of SIGBUS (faults.c) has state.
 #ifndef CROOST_H
 #define CROOST_H
 
@@ -7,15 +7,21 @@
 #include <string.h>
 
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc`; begin with any seed.
-/// SSE4.2 or ARMv8 instructions where the processor has them, a table otherwise; all give
+/// SSE4.2 or ARMv8 instructions where the processor that it runs on has them, a table otherwise; all give
 /// the same result. The seed is inverted on entry and exit, so CRCs can be chained.
 uint32_t roost_crc32c(uint32_t crc, const void *bytes, size_t length);
 
 /// The portable form, for comparing with the hardware's.
 uint32_t roost_crc32c_table(uint32_t crc, const void *bytes, size_t length);
 
+/// Whether `roost_crc32c` goes by the processor's instruction.
+int roost_has_crc32c_instruction(void);
+
 /// Asks for the cache line at `address` ahead of its use.
 static inline void roost_prefetch(const void *address) { __builtin_prefetch(address); }
+
+/// Looks at the byte at `address`, whatever becomes of it.
+static inline void roost_touch(const void *address) { (void)*(const volatile char *)address; }
 
 static inline int roost_compare(const void *left, const void *right, size_t length) {
     return memcmp(left, right, length);
@@ -59,9 +65,98 @@ size_t roost_trailing_zeros(const void *bytes, size_t length);
 /// where the system cannot, nothing changes.
 void roost_prefault(void *address, size_t length);
 
+/// Reserves blocks for the first `size` bytes of a file, and makes it that long; zero or an error number,
+/// `EOPNOTSUPP` where the file system has no such thing. `is_kept` says that blocks stay where they are,
+/// so that the call may write to each of them instead.
+int roost_preallocate(int descriptor, int64_t size, int is_kept);
+
+/// Whether what was preallocated of a file in `directory` can be written to whatever else fills the disk:
+/// known by the file system's kind, and of one that is not known by a file that is written to and taken
+/// away again, which takes two syncs.
+int roost_keeps_preallocation(int directory);
+
+/// Brings all of the file system that `descriptor` is on to disk; negative with `errno` where that fails.
+int roost_sync_file_system(int descriptor);
+
 /// The offset behind the last byte that was ever written of a file of `size` bytes, or a larger
 /// one; `size` where the system does not say.
 int64_t roost_written_end(int descriptor, int64_t size);
+
+/// A mapping of a file whose pages may turn out not to be there: the file was cut by somebody else,
+/// the disk cannot read a block, or has none left for a page that is written to.
+typedef struct roost_guard roost_guard;
+
+/// Registers `length` bytes at `base`, a page's begin, which show a file from its begin on. From here on
+/// a SIGBUS in them puts private memory in the place of the page: with what a read of `descriptor` gives,
+/// where that is not negative and can be read, else with zeros. The first call installs the handler,
+/// which hands every other SIGBUS on to the handler that was there before. The descriptor stays open as
+/// long as the guard. `NULL` where that cannot be had; a SIGBUS then goes where it would have gone.
+roost_guard *roost_guard_mapping(void *base, size_t length, int descriptor);
+
+/// To be called before the mapping goes, when nobody touches its memory any more.
+void roost_unguard_mapping(roost_guard *guard);
+
+/// How many pages were replaced. What is stored into one of them does not reach the file.
+uint64_t roost_guard_replaced_count(const roost_guard *guard);
+
+/// The first of `length` bytes from `offset` on whose content is lost, so that zeros stand there; -1
+/// where there is none.
+int64_t roost_guard_first_lost(const roost_guard *guard, size_t offset, size_t length);
+
+/// Pages replaced in all mappings since the process began. Read by `roost_fault_count` alone.
+extern uint64_t roost_fault_total;
+
+/// As many as whoever read or wrote mapped memory before this call may have met.
+static inline uint64_t roost_fault_count(void) {
+    // What was read before is read before the count, by the compiler and by the processor.
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&roost_fault_total, __ATOMIC_RELAXED);
+}
+
+/// Non-zero for one call in 128 of each thread, at random.
+int roost_takes_sample(void);
+
+/// Has `roost_fault_count` go up: something was read that cannot be what was written.
+static inline void roost_note_doubt(void) {
+    __atomic_fetch_add(&roost_fault_total, 1, __ATOMIC_RELAXED);
+}
+
+/// Whether what one process stores into a mapped file of this directory's file system another one sees
+/// at once: zero for what is shared over a network or kept by another process, and for what is not
+/// known. `kind` gets a name for it of at most 31 characters.
+int roost_shares_memory(int directory, char kind[32]);
+
+/// Locks the file at `descriptor` for as long as that is open; zero, or negative with `errno`, which is
+/// `EAGAIN` where another descriptor holds it. To ask for it, and to close another descriptor of the file,
+/// takes nothing from whoever holds it.
+int roost_hold_file_lock(int descriptor);
+
+/// Gives it back; zero, or negative with `errno`.
+int roost_release_file_lock(int descriptor);
+
+/// Whether another descriptor holds the lock: 1 or 0, or negative with `errno`.
+int roost_is_file_locked(int descriptor);
+
+/// A word in memory that several processes map.
+static inline uint32_t roost_load_word(const uint32_t *word) {
+    return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+static inline void roost_increment_word(uint32_t *word) {
+    __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
+}
+static inline uint64_t roost_load_number(const uint64_t *number) {
+    return __atomic_load_n(number, __ATOMIC_SEQ_CST);
+}
+static inline void roost_store_number(uint64_t *number, uint64_t value) {
+    __atomic_store_n(number, value, __ATOMIC_SEQ_CST);
+}
+
+/// Blocks while the word, in memory that shows a file, is `expected`: until it is changed and
+/// `roost_wake_word` called, in any process, for `nanoseconds` at the most, or for no reason at all.
+void roost_wait_for_word(const uint32_t *word, uint32_t expected, uint64_t nanoseconds);
+
+/// Lets all go on that wait for the word.
+void roost_wake_word(uint32_t *word);
 
 /// Lets the calling thread give way to others; where the system cannot, nothing changes.
 void roost_lower_thread_priority(void);

@@ -3,17 +3,17 @@ import RoostEngine
 import RoostIO
 
 extension WorkspaceDictionary {
-    /// Sets the value of `key` without waiting: readers see it when the call returns, and it is
-    /// written behind. For callers that cannot suspend. Never waits for the disk; costs the
-    /// encoding and a copy.
+    /// Sets the value of `key` without waiting: readers see it when the call returns. For callers that
+    /// cannot suspend. Never waits for the disk; costs what `set` costs.
     ///
     /// - It has its place among all writes of the key: before every write that begins after this
     ///   call has returned, enqueued or not. Watchers are told of it, with its version, once it
     ///   is in the log.
-    /// - The process's death before that may take it. ``Workspace/synchronize()`` returns once
-    ///   it is on disk; ``Workspace/close()`` writes what is left.
-    /// - While a batch that changes the same key waits for its sync, this write waits behind it,
-    ///   and is read meanwhile all the same: so before the batch's other keys.
+    /// - ``Workspace/synchronize()`` returns once it is on disk.
+    /// - While a batch that changes the same key waits for its sync, or a transaction that has read the
+    ///   key has its turn, this write waits in memory, where the process's death may take it, and is
+    ///   read meanwhile all the same: so before the batch's other keys. ``Workspace/close()`` writes
+    ///   what is left.
     /// - Where it fails, at once or later, the next `synchronize` or `close` throws that, and
     ///   ``Workspace/failures`` tells it; the key keeps its older value.
     ///
@@ -42,11 +42,35 @@ extension WorkspaceDictionary {
         enqueue(key) { nil }
     }
 
-    private func enqueue(
-        _ key: String, _ encode: () throws -> EncodedValue?
+    /// Sets the value of the typed `key` without waiting, or removes it where `value` is the `nil`
+    /// of an optional key; as `enqueue(_:forKey:)`.
+    @discardableResult
+    public func enqueue<Value>(_ value: Value, for key: Key<Value>) -> Result<Void, RoostError> {
+        enqueue(value, key, key.form) { _ in false }
+    }
+
+    /// Removes the value of the typed `key` without waiting, so that it has its default.
+    @discardableResult
+    public func enqueueRemoval<Value>(for key: Key<Value>) -> Result<Void, RoostError> {
+        enqueueRemoval(forKey: key.name)
+    }
+
+    /// Writes nothing where `isStored` says that the value is there already.
+    func enqueue<Form: KeyForm>(
+        _ value: Form.Value, _ key: Key<Form.Value>, _ form: Form.Type,
+        unless isStored: (EncodedValue?) throws -> Bool
+    ) -> Result<Void, RoostError> {
+        enqueue(key.name, { try encode(value, form) }, unless: isStored)
+    }
+
+    func enqueue(
+        _ key: String, _ encode: () throws -> EncodedValue?,
+        unless isStored: (EncodedValue?) throws -> Bool = { _ in false }
     ) -> Result<Void, RoostError> {
         do {
-            try workspace.engine.enqueue(try encode(), key: key, name: try checkedName())
+            let encoded = try encode()
+            if try isStored(encoded) { return .success(()) }
+            try workspace.engine.enqueue(encoded, key: key, name: try checkedName())
             return .success(())
         } catch {
             let failure =

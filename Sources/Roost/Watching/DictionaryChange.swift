@@ -54,6 +54,7 @@ extension DictionaryChange: Equatable where Value: Equatable {
 public enum SubscriptionEvent<Value: Sendable>: Sendable {
     /// The value when the subscription began, or `nil` where there was none. Always the first.
     case initial(Value?)
+    /// The key has this value from now on.
     case updated(Value)
     /// The key has no value any more.
     case deleted

@@ -28,6 +28,7 @@ public struct DictionaryChanges<Value: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
 
+    /// Takes the elements one by one, and waits for the next.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let changes: DictionaryChanges
 
@@ -72,10 +73,9 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
     /// `nil` where the dictionary's name is too long for it to ever have a key.
     let handle: WatchHandle?
     let name: DictionaryName?
-    let codec: ValueCodec<Value>
+    let decode: StoredDecoding<Value>
     let failures: WriteFailures
     let clock: ExpiryClock
-    let migrations: MigrationRegistry
 
     func key(of operation: Operation, _ event: WatchEvent) -> String {
         withExtendedLifetime(event.owner) {
@@ -93,7 +93,7 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
     private func value(of stored: UnsafeRawBufferPointer, key: String) throws -> Value? {
         if let header = ValueHeader(stored), !clock.isLive(header.deadline) { return nil }
         // Only a dictionary with a name has events.
-        return try codec.decode(stored: stored, key: key, name: name!, migrations: migrations)
+        return try decode.value(stored, key, name!)
     }
 
     /// The value that a watcher began with, or `nil` where there was none.

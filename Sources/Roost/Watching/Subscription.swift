@@ -5,7 +5,7 @@ import Synchronization
 
 /// Calls a closure with one key's value and each change of it, until it is cancelled or goes.
 ///
-/// Keep it as long as the calls are wanted. See ``WorkspaceDictionary/subscribe(_:of:_:)``.
+/// Keep it as long as the calls are wanted. See `subscribe(_:of:_:)`.
 public final class Subscription: Sendable {
     private let delivery: any Cancellable
 

@@ -17,6 +17,7 @@ public struct ValueUpdates<Value: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(updates: self) }
 
+    /// Takes the elements one by one, and waits for the next.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let updates: ValueUpdates
 

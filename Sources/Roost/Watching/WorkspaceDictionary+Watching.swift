@@ -25,6 +25,22 @@ extension WorkspaceDictionary {
         updates(key, .codable())
     }
 
+    /// The value of `key`, and then each newer one; as `updates(of:as:)`, in the
+    /// words of `subscribe(_:of:_:)`.
+    public func updates<Value: BinaryCodable & Sendable>(
+        of key: String, of type: Value.Type
+    ) -> ValueUpdates<Value> {
+        updates(key, .binary())
+    }
+
+    /// The value of `key`, and then each newer one.
+    @_disfavoredOverload
+    public func updates<Value: Codable & Sendable>(
+        of key: String, of type: Value.Type
+    ) -> ValueUpdates<Value> {
+        updates(key, .codable())
+    }
+
     /// Calls `body` with the value of `key`, `.initial`, and then with each change of it, in
     /// order, one call at a time, on no particular thread; until the subscription is cancelled
     /// or goes, or the workspace is closed.
@@ -92,37 +108,24 @@ extension WorkspaceDictionary {
 }
 
 extension WorkspaceDictionary {
-    private static var subscriptionCapacity: Int { 1024 }
-
     private func updates<Value>(_ key: String, _ codec: ValueCodec<Value>) -> ValueUpdates<Value> {
-        let handle = target(key).map { workspace.engine.watch($0, .values(capacity: 1)) }
-        return ValueUpdates(watch: watch(handle, codec), key: key)
+        updates(key, decoding(codec))
     }
 
     private func subscribe<Value>(
         _ key: String, _ codec: ValueCodec<Value>,
         _ body: @escaping @Sendable (SubscriptionEvent<Value>) -> Void
     ) -> Subscription {
-        let delivery = SubscriptionDelivery(key: key, body: body)
-        let handle = target(key).map { target in
-            workspace.engine.watch(target, .values(capacity: Self.subscriptionCapacity)) {
-                [weak delivery] in delivery?.start()
-            }
-        }
-        delivery.begin(watch(handle, codec))
-        return Subscription(delivery)
+        subscribe(key, decoding(codec), body)
     }
 
     private func changes<Value>(
         of key: String, _ codec: ValueCodec<Value>, _ version: UInt64?, _ capacity: Int
     ) -> DictionaryChanges<Value> {
-        let handle = target(key).map {
-            workspace.engine.watch($0, .changes(since: version, capacity: checked(capacity)))
-        }
-        return DictionaryChanges(watch: watch(handle, codec), key: key)
+        changes(of: key, decoding(codec), version, capacity)
     }
 
-    private func changes<Value>(
+    func changes<Value>(
         prefix: String, _ codec: ValueCodec<Value>, _ version: UInt64?, _ capacity: Int
     ) -> DictionaryChanges<Value> {
         let handle = engineName.map { name in
@@ -130,36 +133,20 @@ extension WorkspaceDictionary {
                 WatchTarget(prefix: prefix, in: name),
                 .changes(since: version, capacity: checked(capacity)))
         }
-        return DictionaryChanges(watch: watch(handle, codec), key: nil)
+        return DictionaryChanges(watch: watch(handle, decoding(codec)), key: nil)
     }
 
     /// All changes from one moment on, and a view of that moment.
-    func changesAndView<Value: Codable & Sendable>(
-        as type: Value.Type
+    func changesAndView<Value: Sendable>(
+        _ codec: ValueCodec<Value>
     ) throws -> (DictionaryChanges<Value>, ReadView) {
         let target = WatchTarget(prefix: "", in: try checkedName())
         let (handle, view) = try workspace.engine.watchAndView(
             target, .changes(since: nil, capacity: Self.defaultBufferCapacity))
         return (
-            DictionaryChanges(watch: watch(handle, .codable()), key: nil), ReadView(workspace, view)
+            DictionaryChanges(watch: watch(handle, decoding(codec)), key: nil),
+            ReadView(workspace, view)
         )
-    }
-
-    private func target(_ key: String) -> WatchTarget? {
-        engineName.map { WatchTarget(key: key, in: $0, hashSeed: workspace.engine.hashSeed) }
-    }
-
-    private func watch<Value>(
-        _ handle: WatchHandle?, _ codec: ValueCodec<Value>
-    ) -> DictionaryWatch<Value> {
-        DictionaryWatch(
-            handle: handle, name: engineName, codec: codec, failures: workspace.engine.failures,
-            clock: workspace.engine.clock, migrations: workspace.migrations)
-    }
-
-    private func checked(_ capacity: Int) -> Int {
-        precondition(capacity > 0, "bufferCapacity is at least one")
-        return capacity
     }
 }
 

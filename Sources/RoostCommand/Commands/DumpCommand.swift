@@ -11,8 +11,8 @@ struct DumpCommand: AsyncParsableCommand {
         abstract: "Prints the operations of log segments and the records of snapshots.",
         discussion: """
             Takes a workspace's directory, or one file of it. One line for each operation or \
-            record; lines about a file begin with #. Of a workspace that is open elsewhere only \
-            single files are read. Exit status 3 where a checksum does not hold; what stands \
+            record; lines about a file begin with #. A workspace may be open elsewhere: files that go \
+            meanwhile are named, and the log ends where it was read. Exit status 3 where a checksum does not hold; what stands \
             before it has been printed.
             """)
 
@@ -39,11 +39,16 @@ struct DumpCommand: AsyncParsableCommand {
         }
         if isDirectory.boolValue {
             let directory = try PosixFileSystem().openDirectory(at: path, create: false)
-            try directory.lock(exclusive: false)
             for name in try directory.entries().map(\.name).sorted() {
-                if let file = FileName(name) { try dump(file, in: directory, to: output) }
+                guard let file = FileName(name) else { continue }
+                do { try dump(file, in: directory, to: output) } catch let error as RoostError
+                    where error.code == .io
+                {
+                    if try directory.entries().contains(where: { $0.name == name }) { throw error }
+                    try output.writeLine("# \(name): removed by the writer meanwhile")
+                }
             }
-            return try directory.unlock()
+            return
         }
         let url = URL(fileURLWithPath: path)
         guard let file = FileName(url.lastPathComponent), isReadable(file) else {
@@ -57,7 +62,7 @@ struct DumpCommand: AsyncParsableCommand {
     private func isReadable(_ file: FileName) -> Bool {
         switch file {
         case .manifest, .segment, .snapshot: true
-        case .newManifest, .unfinishedSnapshot, .tornTail, .unfinishedTornTail: false
+        case .newManifest, .signals, .unfinishedSnapshot, .tornTail, .unfinishedTornTail: false
         }
     }
 
@@ -71,6 +76,8 @@ struct DumpCommand: AsyncParsableCommand {
         case .snapshot(let number):
             try SnapshotDump(preview: preview, output: output)
                 .dump(snapshot: number, in: directory)
+        case .signals:
+            try output.writeLine("# \(file.text): what a writer and its readers tell each other by")
         case .newManifest, .unfinishedSnapshot, .tornTail, .unfinishedTornTail:
             try output.writeLine("# \(file.text): left by a crash, not part of the workspace")
         }

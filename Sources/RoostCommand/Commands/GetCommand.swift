@@ -5,11 +5,16 @@ import Roost
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Prints the value of a key.",
-        discussion: "Exit status 1 where the key has no value. Text is printed as it is.")
+        discussion: """
+            Exit status 1 where the key has no value. Text is printed as it is, a Codable value as \
+            the tree that it is; with --format json as import reads it.
+            """)
 
     @OptionGroup var source: WorkspaceArgument
-    @Argument(help: "The dictionary's name.") var dictionary: String
-    @Argument(help: "The key.") var key: String
+    @Argument(help: "The dictionary's name.", completion: WorkspaceCompletion.dictionaries)
+    var dictionary: String
+    @Argument(help: "The key.", completion: WorkspaceCompletion.keys)
+    var key: String
     @OptionGroup var format: FormatOption
 
     func run() async throws {
@@ -19,11 +24,11 @@ struct GetCommand: AsyncParsableCommand {
         guard let value else {
             throw Failure(.notFound, "\"\(key)\" has no value in \"\(dictionary)\"")
         }
-        let record = RecordLine(dictionary: dictionary, key: key, value: value)
-        switch (format.format, StoredForm.json(value)) {
-        case (.json, _): try Output.write(record.json)
-        case (.text, .string(let text)): try Output.write([text])
-        case (.text, let json): try Output.write(json)
+        if format.isJSON {
+            let record = RecordLine(dictionary: dictionary, key: key, value: value)
+            try Output.write(record.json)
+        } else {
+            try Output.write([ReadableForm.text(value)])
         }
     }
 }

@@ -5,26 +5,106 @@ import Roost
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Reads JSON Lines into a workspace.",
+        abstract:
+            "Reads JSON Lines, property lists, JSON, CSV, or a SQLite table into a workspace.",
         discussion: """
-            Each line is {"dictionary": "…", "key": "…", "value": …}. Lines are written in \
-            batches of up to \(ImportCommand.batchCount); a bad line ends the import, is named \
-            by its number, and nothing of its batch is written.
+            records, the default, is what export writes: each line is {"dictionary": "…", "key": \
+            "…", "value": …}. Lines are written in batches of up to \(ImportCommand.batchCount); a bad \
+            line ends the import, is named by its number, and nothing of its batch is written.
+
+            Other formats go into one dictionary, --into, and are imported whole or not at all, as \
+            one batch (1 GiB at most):
+              plist  a property list, as a UserDefaults file: each key with its type
+              json   an array of objects, as a repository of one file has it
+              jsonl  an object in each line
+              csv    a record in each line, the first with the columns' names; --column NAME=KIND \
+            for what is no text
+              sqlite a table of a SQLite file, --table; with the types that the rows have (where \
+            roost was built with the trait SQLite)
+
+            Of objects the member that --id names is the key, as a repository with such identifiers \
+            has it. The values are read back as the Codable types that read them from JSON.
             """)
 
     @OptionGroup var target: WorkspaceArgument
     @Argument(help: "The file to read; - is standard input.", completion: .file())
     var input = "-"
+    @Option(help: "What the file is.") var format = ImportFormat.records
+    @Option(help: "The dictionary, for all formats but records.") var into: String?
+    @Option(help: "The table of a SQLite file, where it has several.") var table: String?
+    @Option(name: .customLong("id"), help: "The member, or column, that is the key.") var idField =
+        "id"
+    @Option(help: "What the identifiers are in the program: string, int or uuid.")
+    var idKind = ObjectKeys.Kind.automatic
+    @Option(
+        name: .customLong("column"), help: "A CSV column that is no text, as age=int. Repeatable.")
+    var columns: [String] = []
+    @Flag(help: "Keep the values of keys that are there already.") var keep = false
+    @Flag(help: "Check everything and say what would be written; write nothing.") var dryRun = false
 
     static let batchCount = 1000
     private static let batchSizeBytes = 8 << 20
 
+    func validate() throws {
+        if format == .records {
+            guard into == nil, columns.isEmpty, !keep else {
+                throw ValidationError(
+                    "--into, --column and --keep are for other formats than records")
+            }
+        } else if into == nil {
+            throw ValidationError("which dictionary? say --into NAME")
+        }
+        if table != nil, format != .sqlite {
+            throw ValidationError("--table is for SQLite files")
+        }
+    }
+
     func run() async throws {
+        if format != .records { return try await importForeign() }
         let reader = try LineReader(path: input)
+        if dryRun {
+            var count = 0
+            while case let batch = try Self.nextBatch(reader), !batch.isEmpty {
+                count += batch.count
+            }
+            return printError("\(grouped(count)) records would be imported; nothing was written")
+        }
         let count = try await target.withWorkspace(.readWrite) { workspace in
             try await Self.importAll(from: reader, into: workspace)
         }
         printError("\(grouped(count)) records imported")
+    }
+
+    private func importForeign() async throws {
+        let file = ForeignFile(
+            path: input, format: format, keys: ObjectKeys(field: idField, kind: idKind),
+            columns: try ColumnTypes(columns), table: table)
+        let records = try file.records()
+        if dryRun {
+            for record in records.prefix(3) { printError("would set \"\(record.key)\"") }
+            return printError(
+                "\(grouped(records.count)) values would be imported into \"\(into ?? "")\"; nothing was written"
+            )
+        }
+        let count = try await target.withWorkspace(.readWrite) { workspace in
+            try await write(records, into: workspace)
+        }
+        printError("\(grouped(count)) values imported into \"\(into ?? "")\"")
+    }
+
+    /// As one batch, on disk when it returns.
+    private func write(_ records: [ForeignRecord], into workspace: Workspace) async throws -> Int {
+        let dictionary = workspace.dictionary(into ?? "")
+        let taken = keep ? try records.filter { try !dictionary.contains($0.key) } : records
+        try await workspace.write(durability: .synced) { batch in
+            for record in taken {
+                switch record.value {
+                case .json(let stored): batch.setStored(stored, forKey: record.key, in: dictionary)
+                case .propertyList(let tree): tree.set(record.key, in: dictionary, &batch)
+                }
+            }
+        }
+        return taken.count
     }
 
     /// Writes every line of `reader`; returns how many there were. On disk when it returns.

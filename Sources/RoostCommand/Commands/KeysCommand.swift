@@ -9,9 +9,10 @@ struct KeysCommand: AsyncParsableCommand {
         discussion: "Lists the dictionaries where none is given.")
 
     @OptionGroup var source: WorkspaceArgument
-    @Argument(help: "The dictionary's name.") var dictionary: String?
+    @Argument(help: "The dictionary's name.", completion: WorkspaceCompletion.dictionaries)
+    var dictionary: String?
     @Option(help: "Only keys that begin with this.") var prefix = ""
-    @OptionGroup var format: FormatOption
+    @OptionGroup var format: ListFormatOption
 
     func run() async throws {
         let names = try await source.withWorkspace(.readOnly) { workspace in
@@ -21,8 +22,14 @@ struct KeysCommand: AsyncParsableCommand {
         // By bytes, as keys are compared everywhere.
         let shown = prefix.isEmpty ? names : names.filter { $0.utf8.starts(with: prefix.utf8) }
         switch format.format {
-        case .text: try Output.write(shown)
+        case .text, .table: try Output.write(shown)
         case .json: try Output.write(.array(shown.map { .string($0) }))
+        case .jsonl, .csv:
+            var rows = RowWriter(
+                columns: [dictionary == nil ? "dictionary" : "key"], format: format.format,
+                output: try Output())
+            for name in shown { try rows.write([.string(name)]) }
+            try rows.finish()
         }
     }
 }

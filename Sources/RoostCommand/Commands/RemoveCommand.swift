@@ -11,8 +11,10 @@ struct RemoveCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var target: WorkspaceArgument
-    @Argument(help: "The dictionary's name.") var dictionary: String
-    @Argument(help: "The key.") var key: String
+    @Argument(help: "The dictionary's name.", completion: WorkspaceCompletion.dictionaries)
+    var dictionary: String
+    @Argument(help: "The key.", completion: WorkspaceCompletion.keys)
+    var key: String
 
     func run() async throws {
         try await target.withExistingWorkspace { workspace in

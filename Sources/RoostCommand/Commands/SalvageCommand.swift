@@ -26,11 +26,16 @@ struct SalvageCommand: AsyncParsableCommand {
             throw Failure(.usage, "\(target): is there already; a salvage makes a new workspace")
         }
         let report = try await Workspace.salvage(from: source, to: target)
-        switch format.format {
-        case .json: try Output.write(Self.json(report))
-        case .text: try Output.write(report.losses.map(Self.text) + [Self.summary(report)])
-        }
+        try Self.write(report, format)
         if !report.isComplete { throw Failure(.damaged, nil) }
+    }
+
+    static func write(_ report: SalvageReport, _ format: FormatOption) throws {
+        if format.isJSON {
+            try Output.write(json(report))
+        } else {
+            try Output.write(report.losses.map(text) + [summary(report)])
+        }
     }
 
     private static func summary(_ report: SalvageReport) -> String {

@@ -13,8 +13,10 @@ struct SetCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var target: WorkspaceArgument
-    @Argument(help: "The dictionary's name.") var dictionary: String
-    @Argument(help: "The key.") var key: String
+    @Argument(help: "The dictionary's name.", completion: WorkspaceCompletion.dictionaries)
+    var dictionary: String
+    @Argument(help: "The key.", completion: WorkspaceCompletion.keys)
+    var key: String
     @Argument(help: "The value; - reads it from standard input. Put -- before a negative number.")
     var value: String
     @Flag(name: .customLong("string"), help: "The value is text, not JSON.")

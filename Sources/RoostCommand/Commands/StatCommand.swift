@@ -5,7 +5,7 @@ import Roost
 struct StatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stat", abstract: "Prints sizes and counts of a workspace.",
-        discussion: "Changes nothing. Counting costs a pass over the keys.")
+        discussion: "Changes nothing. Counting costs a pass over the keys and index entries.")
 
     @OptionGroup var source: WorkspaceArgument
     @OptionGroup var format: FormatOption
@@ -13,12 +13,18 @@ struct StatCommand: AsyncParsableCommand {
     func run() async throws {
         let figures = try await source.withWorkspace(.readOnly) { try Self.collect($0) }
         switch format.format {
-        case .json: try Output.write(.object(figures))
-        case .text:
-            var lines: [String] = []
-            for figure in figures { Self.describe(figure.name, figure.value, to: &lines) }
-            try Output.write(lines)
+        case .json, .jsonl: try Output.write(.object(figures))
+        default: try Self.write(figures)
         }
+    }
+
+    /// For people.
+    static func write(_ workspace: Workspace) throws { try write(try collect(workspace)) }
+
+    private static func write(_ figures: [JSONValue.Member]) throws {
+        var lines: [String] = []
+        for figure in figures { describe(figure.name, figure.value, to: &lines) }
+        try Output.write(lines)
     }
 
     private static func collect(_ workspace: Workspace) throws -> [JSONValue.Member] {
@@ -35,8 +41,17 @@ struct StatCommand: AsyncParsableCommand {
                 "sizeBytes": .integer(tail.sizeBytes),
             ])
         }
+        let indexes = try workspace.storedIndexes().map { index in
+            let size = try workspace.size(of: index)
+            return JSONValue.members([
+                "repository": .string(index.dictionary), "name": .string(index.name),
+                "shape": .string(index.shapeText), "state": .string(index.state.text),
+                "entryCount": .integer(size.entryCount), "sizeBytes": .integer(size.sizeBytes),
+            ])
+        }
         return [
             .init(name: "dictionaries", value: .object(dictionaries)),
+            .init(name: "indexes", value: .array(indexes)),
             .init(name: "fileCount", value: .integer(usage.fileCount)),
             .init(name: "fileSizeBytes", value: .integer(usage.sizeBytes)),
             .init(name: "allocatedBytes", value: .integer(usage.allocatedBytes)),
@@ -62,10 +77,19 @@ struct StatCommand: AsyncParsableCommand {
             }
         case .array(let elements):
             lines.append("\(title)  \(grouped(elements.count))")
-            for element in elements { lines.append("  \(element.text)") }
+            for element in elements { lines.append("  \(elementText(element))") }
         case .number(let text): lines.append("\(title)  \(Int(text).map { grouped($0) } ?? text)")
         default: lines.append("\(title)  \(value.text)")
         }
+    }
+
+    /// The members of an object without the marks of JSON.
+    private static func elementText(_ element: JSONValue) -> String {
+        guard case .object(let members) = element else { return element.text }
+        return members.map { member in
+            if case .string(let text) = member.value { return "\(member.name) \"\(text)\"" }
+            return "\(member.name) \(member.value.text)"
+        }.joined(separator: "  ")
     }
 
     private static func words(_ name: String) -> String {
@@ -75,6 +99,18 @@ struct StatCommand: AsyncParsableCommand {
             text += character.lowercased()
         }
         return text.padding(toWidth: 22)
+    }
+}
+
+extension StoredIndex.State {
+    /// For people and programs alike.
+    var text: String {
+        switch self {
+        case .built: "built"
+        case .building: "building"
+        case .marked: "marked to be built anew"
+        case .failed(let reason): "cannot be built: \(reason)"
+        }
     }
 }
 

@@ -1,11 +1,17 @@
 import ArgumentParser
 import Roost
 
-/// `roost verify`: every file, every checksum.
+/// `roost verify`: every file, every checksum, every index.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Reads every file and checks every checksum.",
-        discussion: "Changes nothing. Exit status 3 where anything is damaged.")
+        commandName: "verify",
+        abstract: "Reads every file, checks every checksum, and every index against its objects.",
+        discussion: """
+            Changes nothing. Exit status 3 where anything is damaged, or an index is wrong: reindex \
+            has the program build it anew. Of an index it is checked that each entry is of an object \
+            that is there, and each object has its entries; and where stored objects name their \
+            fields, that the entries are of what is stored under the names of the index's fields.
+            """)
 
     @OptionGroup var source: WorkspaceArgument
     @OptionGroup var format: FormatOption
@@ -13,33 +19,58 @@ struct VerifyCommand: AsyncParsableCommand {
     func run() async throws {
         var report: VerificationReport?
         var damages: [RoostError]
+        var findings: [IndexCheck.Finding] = []
         do {
-            let checked = try await source.withWorkspace(.readOnly) { try await $0.verify() }
-            report = checked
-            damages = checked.damages
+            let checked = try await source.withWorkspace(.readOnly) { workspace in
+                let report = try await workspace.verify()
+                // What is read of damaged files says nothing of an index.
+                return (report, report.isSound ? try IndexCheck.findings(workspace) : [])
+            }
+            report = checked.0
+            damages = checked.0.damages
+            findings = checked.1
         } catch let error as RoostError where error.code == .corrupt {
             // Damage that keeps the workspace from opening is what this command looks for.
             damages = [error]
         }
         switch format.format {
-        case .json: try Output.write(Self.json(report, damages))
-        case .text:
+        case .json, .jsonl: try Output.write(Self.json(report, damages, findings))
+        default:
             for damage in damages { printError(damage.description) }
             if damages.isEmpty, let report { try Output.write([Self.text(report)]) }
+            try Self.write(findings)
         }
-        if !damages.isEmpty { throw Failure(.damaged, nil) }
+        let isRight = findings.allSatisfy(\.problems.isEmpty)
+        if !damages.isEmpty || !isRight { throw Failure(.damaged, nil) }
     }
 
-    private static func text(_ report: VerificationReport) -> String {
+    private static func write(_ findings: [IndexCheck.Finding]) throws {
+        for finding in findings {
+            let name = "index \"\(finding.index.name)\" of \"\(finding.index.dictionary)\""
+            for problem in finding.problems { printError("\(name): \(problem); see reindex") }
+            guard finding.problems.isEmpty else { continue }
+            guard finding.index.state == .built else {
+                try Output.write(["\(name): \(finding.index.state.text), not checked"])
+                continue
+            }
+            let compared =
+                finding.comparedCount.map { ", compared with \(grouped($0)) objects" } ?? ""
+            try Output.write(["\(name): \(grouped(finding.entryCount)) entries\(compared)"])
+        }
+    }
+
+    static func text(_ report: VerificationReport) -> String {
         "sound: \(grouped(report.fileCount)) files, \(grouped(report.sizeBytes)) bytes, "
             + "\(grouped(report.recordCount)) records in snapshots, "
             + "\(grouped(report.batchCount)) batches in the log"
     }
 
     /// Counts are `null` where the workspace does not open.
-    private static func json(_ report: VerificationReport?, _ damages: [RoostError]) -> JSONValue {
+    private static func json(
+        _ report: VerificationReport?, _ damages: [RoostError], _ findings: [IndexCheck.Finding]
+    ) -> JSONValue {
         .members([
-            "isSound": .bool(damages.isEmpty),
+            "isSound": .bool(damages.isEmpty && findings.allSatisfy(\.problems.isEmpty)),
             "fileCount": report.map { .integer($0.fileCount) } ?? .null,
             "sizeBytes": report.map { .integer($0.sizeBytes) } ?? .null,
             "recordCount": report.map { .integer($0.recordCount) } ?? .null,
@@ -51,6 +82,17 @@ struct VerifyCommand: AsyncParsableCommand {
                         "message": .string(damage.message),
                         "file": damage.file.map { .string($0) } ?? .null,
                         "offset": damage.offset.map { .integer($0) } ?? .null,
+                    ])
+                }),
+            "indexes": .array(
+                findings.map { finding in
+                    .members([
+                        "repository": .string(finding.index.dictionary),
+                        "name": .string(finding.index.name),
+                        "state": .string(finding.index.state.text),
+                        "entryCount": .integer(finding.entryCount),
+                        "comparedCount": finding.comparedCount.map { .integer($0) } ?? .null,
+                        "problems": .array(finding.problems.map { .string($0) }),
                     ])
                 }),
         ])

@@ -15,17 +15,17 @@ struct ManifestDump {
         }
         try output.writeLine(
             "# \(FileName.manifest.text): generation \(manifest.generation), "
-                + "\(manifest.shardCount) shards, log from segment \(manifest.firstSegment), "
+                + "log from segment \(manifest.firstSegment), "
                 + "flushed up to batch \(manifest.flushedSequence), "
                 + "on disk up to batch \(manifest.durableSequence)")
         for clear in manifest.clears {
             let name = clear.prefix.withUnsafeBytes { preview.dictionary($0) }
             try output.writeLine("\(clear.sequence)  removed all  \(name)")
         }
-        for (shard, snapshots) in manifest.snapshots.enumerated() {
+        for (tier, snapshots) in manifest.tiers.enumerated() {
             for snapshot in snapshots {
                 try output.writeLine(
-                    "shard \(shard)  \(FileName.snapshot(snapshot.number).text)  "
+                    "tier \(tier)  \(FileName.snapshot(snapshot.number).text)  "
                         + "\(grouped(snapshot.recordCount)) records, "
                         + "\(grouped(snapshot.fileSizeBytes)) bytes, batches "
                         + "\(snapshot.minimumSequence) to \(snapshot.maximumSequence)")

@@ -13,7 +13,7 @@ struct SnapshotDump {
         let reader = try SnapshotReader(number: number, in: directory)
         let footer = reader.footer
         try output.writeLine(
-            "# \(FileName.snapshot(number).text): shard \(footer.shard), "
+            "# \(FileName.snapshot(number).text): "
                 + "\(grouped(footer.recordCount)) records (\(grouped(footer.tombstoneCount)) "
                 + "tombstones) in \(grouped(footer.groupCount)) groups, batches "
                 + "\(footer.minimumSequence) to \(footer.maximumSequence), "

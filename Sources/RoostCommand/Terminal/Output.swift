@@ -24,6 +24,12 @@ final class Output {
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
+    /// Without a line's end.
+    func write(_ text: String) throws {
+        buffer += text.utf8
+        if buffer.count >= Self.flushSizeBytes { try flush() }
+    }
+
     func writeLine(_ text: String) throws {
         buffer += text.utf8
         try endLine()

@@ -1,22 +1,35 @@
 import Foundation
+import Synchronization
 
 /// A line on standard error that says how far a command is; nothing at all where that is not a
 /// terminal.
 struct ProgressBar {
-    private let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
+    private let isShown: Bool
     private let verb: String
+    private let unit: String
     private let begin = ContinuousClock.now
     private var lastDrawn: ContinuousClock.Instant?
 
+    /// What is done sooner shows nothing.
+    private static let silentMilliseconds = 1000
     private static let intervalMilliseconds = 100
     private static let width = 24
 
-    init(verb: String) { self.verb = verb }
+    /// - Parameter besideList: Whether rows are written meanwhile: where they are on the terminal too,
+    ///   nothing is shown between them.
+    init(verb: String, unit: String = "records", besideList: Bool = false) {
+        self.verb = verb
+        self.unit = unit
+        isShown =
+            isatty(FileHandle.standardError.fileDescriptor) == 1
+            && !(besideList && isatty(FileHandle.standardOutput.fileDescriptor) == 1)
+    }
 
     /// Draws at most ten times a second. `fraction` is `nil` where the whole is not known.
     mutating func update(count: Int, fraction: Double?) {
         guard isShown else { return }
         let now = ContinuousClock.now
+        if now - begin < .milliseconds(Self.silentMilliseconds) { return }
         if let lastDrawn, now - lastDrawn < .milliseconds(Self.intervalMilliseconds) { return }
         lastDrawn = now
         draw(count: count, fraction: fraction, at: now)
@@ -24,7 +37,7 @@ struct ProgressBar {
 
     /// Draws the end and leaves the line.
     func finish(count: Int) {
-        guard isShown else { return }
+        guard isShown, lastDrawn != nil else { return }
         draw(count: count, fraction: 1, at: .now)
         FileHandle.standardError.write(Data("\n".utf8))
     }
@@ -33,6 +46,11 @@ struct ProgressBar {
     func clear() {
         guard isShown else { return }
         FileHandle.standardError.write(Data("\r\u{1b}[K".utf8))
+    }
+
+    private static func duration(_ seconds: Double) -> String {
+        let seconds = Int(seconds.rounded(.up))
+        return seconds < 60 ? "\(seconds) s" : "\(seconds / 60) min \(seconds % 60) s"
     }
 
     private func draw(count: Int, fraction: Double?, at now: ContinuousClock.Instant) {
@@ -44,9 +62,30 @@ struct ProgressBar {
         }
         let seconds = (now - begin) / .seconds(1)
         let rate = seconds > 0 ? Int(Double(count) / seconds) : 0
-        line += "\(grouped(count)) records, \(grouped(rate)) a second"
+        line += "\(grouped(count)) \(unit), \(grouped(rate)) a second"
+        if let fraction, fraction > 0, fraction < 1 {
+            line += ", \(Self.duration(seconds * (1 - fraction) / fraction)) left"
+        }
         FileHandle.standardError.write(Data(line.utf8))
     }
+}
+
+/// A progress bar for work that tells how far it is from whatever thread.
+final class SharedProgress: Sendable {
+    private let bar: Mutex<ProgressBar>
+
+    init(verb: String, unit: String = "records") {
+        bar = Mutex(ProgressBar(verb: verb, unit: unit))
+    }
+
+    func update(count: Int, fraction: Double?) {
+        bar.withLock { $0.update(count: count, fraction: fraction) }
+    }
+
+    func finish(count: Int) { bar.withLock { $0.finish(count: count) } }
+
+    /// Takes the line away.
+    func leave() { bar.withLock { $0.clear() } }
 }
 
 /// A number with a comma between thousands.

@@ -3,18 +3,19 @@ import RoostLog
 import RoostSnapshot
 
 extension Compactor {
-    /// Writes everything in the log to snapshots and frees the segments.
+    /// Writes everything in the log to a new tier of snapshots and frees the segments.
     func flush() async throws {
         guard let log, let syncer, log.lastSequence > manifest.flushedSequence else { return }
+        let begin = ContinuousClock.now
         let boundary = try await log.rotateWithoutWaiters()
         // Batches that wait for a sync get it, so that freezing need not wait for their timers.
         try await syncer.sync(through: boundary.lastSequence)
-        var tables: [LogTable?] = []
+        var tables: [LogTable] = []
         var clears: [ManifestRecord.Clear] = []
         let order = KeyOrder()
         for (index, shard) in shards.enumerated() {
             let frozen = await shard.freeze(through: boundary.lastSequence, next: order)
-            tables.append(frozen.table)
+            if let table = frozen.table { tables.append(table) }
             // Every shard has every clear; what the first has is, by the sync below, on disk.
             if index == 0 { clears = frozen.clears }
         }
@@ -34,62 +35,120 @@ extension Compactor {
             next: boundary.totalBytes + configuration.flushThresholdBytes)
         schedule.flushCount.wrappingAdd(1, ordering: .relaxed)
         try withExtendedLifetime(dropped) { try removeUnneeded() }
+        if let observer = configuration.observer {
+            observer.flushed(observed(since: begin, tierCount: 1, cold.tiers.first?.parts ?? []))
+        }
+    }
+
+    /// What the observer is told of a flush or a merge that has written `parts`.
+    func observed(
+        since begin: ContinuousClock.Instant, tierCount: Int, _ parts: [ColdTier.Part]
+    ) -> ObservedCompaction {
+        var compaction = ObservedCompaction()
+        compaction.duration = ContinuousClock.now - begin
+        compaction.tierCount = tierCount
+        compaction.snapshotCount = parts.count
+        compaction.writtenBytes = parts.reduce(0) { $0 + $1.snapshot.footer.fileSizeBytes }
+        compaction.flushedSequence = manifest.flushedSequence
+        return compaction
     }
 
     private func writeTables(
-        _ tables: [LogTable?], _ clears: [ManifestRecord.Clear],
+        _ tables: [LogTable], _ clears: [ManifestRecord.Clear],
         _ boundary: LogWriter.Boundary, _ frozenSequence: UInt64
     ) async throws -> [Shard.Dropped] {
         var next = manifest
-        next.generation += 1
         next.firstSegment = boundary.segmentNumber
         next.flushedSequence = boundary.lastSequence
         next.durableSequence = max(frozenSequence, next.durableSequence)
         next.clears = clears
-        var jobs: [SnapshotBuilder.Job] = []
-        for (index, table) in tables.enumerated() {
-            guard let table else { continue }
-            jobs.append(
-                .init(
-                    shard: index, number: next.nextSnapshotNumber, origin: .table(table),
-                    existing: shards[index].published.withLock { $0.snapshots.snapshots }))
-            next.nextSnapshotNumber += 1
-        }
-        // The files that no manifest comes to name are removed at the next opening.
-        noteNumbers(of: next)
-        let fresh = try await build(jobs, clears)
-        for (shard, reader) in fresh {
-            next.snapshots[shard].insert(.init(footer: reader.footer), at: 0)
-        }
-        try replaceManifest(next)
-        var dropped: [Shard.Dropped] = []
-        for (index, shard) in shards.enumerated() {
-            let older = shard.published.withLock { $0.snapshots }
-            let list = fresh[index].map { SnapshotList([$0] + older.snapshots) } ?? older
-            dropped.append(await shard.install(list, dropsFrozen: true))
-        }
-        return dropped
+        let table = SortedTable(tables)
+        let builder = builder(
+            clears, dictionary: try dictionary(for: table), dropsTombstones: cold.tiers.isEmpty)
+        let fresh = try await build(jobs(for: table, &next), by: builder)
+        let tiers = (fresh.isEmpty ? [] : [ColdTier(fresh)]) + cold.tiers
+        return try await install(tiers, next, dropsFrozen: true)
     }
 
-    /// Writes the snapshots, some at a time, and makes their names durable; by shard, without
-    /// those in which nothing remained.
-    func build(
-        _ jobs: [SnapshotBuilder.Job], _ clears: [ManifestRecord.Clear]
-    ) async throws -> [Int: SnapshotReader] {
-        let generation = rewriterGeneration
-        let builder = builder(clears)
-        let readers = try await buildThreads.map(jobs) { job in
-            try builder.build(job).map { _ in
-                (job.shard, try SnapshotReader(number: job.number, in: builder.directory))
-            }
+    private func jobs(
+        for table: SortedTable, _ next: inout ManifestRecord
+    ) -> [SnapshotBuilder.Job] {
+        if table.operations.isEmpty { return [] }
+        return keyRanges.ranges(of: table).map { range in
+            let begin = range.lowerBound
+            let bound =
+                begin == 0
+                ? []
+                : KeyRanges.bound(
+                    between: table.operations[begin - 1].key, and: table.operations[begin].key)
+            return .init(
+                number: takeNumber(&next), lowerBound: bound, origin: .operations(table, range))
         }
-        let fresh = Dictionary(uniqueKeysWithValues: readers.compactMap { $0 })
-        for reader in fresh.values {
-            schedule.snapshotBytesWritten.wrappingAdd(
-                reader.footer.fileSizeBytes, ordering: .relaxed)
-            if generation > 0 { rewrittenGenerations[reader.footer.number] = generation }
+    }
+
+    /// That of the oldest snapshots, so that a merge copies compressed values as they stand; another
+    /// where the table has outgrown it.
+    private func dictionary(for table: SortedTable) throws -> CompressionDictionary {
+        let known = try cold.tiers.last?.parts[0].snapshot.dictionary() ?? .init()
+        guard configuration.compresses, known.isOutgrown(byRecordCount: table.operations.count)
+        else { return known }
+        return .trained(for: table)
+    }
+
+    // MARK: For merges too
+
+    /// The next snapshot's number. It is not given again, whether or not its file comes to be: a file
+    /// that no manifest comes to name is removed at the next opening.
+    func takeNumber(_ next: inout ManifestRecord) -> UInt64 {
+        defer { next.nextSnapshotNumber += 1 }
+        return next.nextSnapshotNumber
+    }
+
+    /// Writes the snapshots, some at a time, and makes their names durable; in the jobs' order,
+    /// without those in which nothing remained.
+    func build(
+        _ jobs: [SnapshotBuilder.Job], by builder: SnapshotBuilder
+    ) async throws -> [ColdTier.Part] {
+        if let last = jobs.last { noteNumbers(before: last.number + 1) }
+        let generation = rewriterGeneration
+        let built = try await buildThreads.map(jobs) { job -> ColdTier.Part? in
+            guard try builder.build(job) != nil else { return nil }
+            return ColdTier.Part(
+                snapshot: try SnapshotReader(number: job.number, in: builder.directory),
+                lowerBound: job.lowerBound)
+        }
+        // What could not be read must not become what is kept.
+        for job in jobs { try job.origin.checkRead() }
+        let fresh = built.compactMap { $0 }
+        for footer in fresh.lazy.map(\.snapshot.footer) {
+            schedule.snapshotBytesWritten.wrappingAdd(footer.fileSizeBytes, ordering: .relaxed)
+            if generation > 0 { rewrittenGenerations[footer.number] = generation }
         }
         if !fresh.isEmpty { try directory.sync() }
         return fresh
+    }
+
+    /// Makes `tiers` the cold storage: first in the manifest, `next` but for the tiers, and then for
+    /// every shard. With `dropsFrozen` they hold all that the frozen tables held.
+    func install(
+        _ tiers: [ColdTier], _ next: ManifestRecord, dropsFrozen: Bool
+    ) async throws -> [Shard.Dropped] {
+        var next = next
+        next.generation += 1
+        next.tiers = tiers.map { $0.parts.map(\.listed) }
+        try replaceManifest(next)
+        cold = ColdStorage(tiers, generation: cold.generation + 1)
+        var dropped: [Shard.Dropped] = []
+        for shard in shards { dropped.append(await shard.install(cold, dropsFrozen: dropsFrozen)) }
+        return dropped
+    }
+}
+
+extension ColdTier.Part {
+    /// What the manifest says of it.
+    var listed: ManifestRecord.Snapshot {
+        var listed = ManifestRecord.Snapshot(footer: snapshot.footer, lowerBound: lowerBound)
+        listed.isTrimmed = isTrimmed
+        return listed
     }
 }

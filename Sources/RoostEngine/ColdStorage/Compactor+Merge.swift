@@ -1,63 +1,178 @@
 import RoostFormat
 import RoostSnapshot
 
+/// A merge of neighbouring tiers into one that goes from range to range of keys.
+///
+/// - `olderTierCount` tiers are older than those that are merged: counted from that end, they keep their
+///   places while flushes and merges of newer ones go on.
+/// - Before the first of `remainingCuts` lies the next range; after the last one the last range.
+struct Merge {
+    let olderTierCount: Int
+    let tierCount: Int
+    /// Where the next range begins. What lies before it, the oldest of the tiers alone has.
+    var lowerBound: [UInt8] = []
+    var remainingCuts: ArraySlice<[UInt8]>
+    let dictionary: CompressionDictionary
+    let begin = ContinuousClock.now
+    /// What it has written so far.
+    var written: [ColdTier.Part] = []
+}
+
 extension Compactor {
-    /// A shard, and how many of its newest snapshots become one.
-    typealias Merge = (shard: Int, count: Int)
-
-    /// Merges until nothing is due, or until a flush is.
-    func mergeWhatIsDue(isIdle: Bool) async throws {
-        while !schedule.isStopping.load(ordering: .relaxed) {
-            let due = shards.indices.compactMap { shard -> Merge? in
-                policy.mergeCount(manifest.snapshots[shard].map(\.fileSizeBytes), isIdle: isIdle)
-                    .map { (shard, $0) }
+    /// Flushes when a flush is due and merges what is due, until nothing is.
+    ///
+    /// After a flush at least one range is merged before the next, and more where tiers have piled up:
+    /// writers wait for flushes, but reads wait for every tier.
+    func workUntilIdle() async throws {
+        while isRunning {
+            let isBusy = isFlushDue
+            if isBusy {
+                try await flush()
+                condition.release()
             }
-            // As many at a time as there are threads: a flush that comes due need not wait long.
-            try await mergeTogether(Array(due.prefix(buildThreads.count)))
-            if due.isEmpty || log.map({ $0.totalBytes >= schedule.nextFlushBytes }) == true {
-                return
+            var steps = 1
+            while isRunning, let merge = try takeMerge(isIdle: !isBusy) {
+                try await step(merge)
+                if isFlushDue, steps >= cold.tiers.count - policy.busyMergeCount { break }
+                steps += 1
+            }
+            if !isFlushDue, try !isMergeDue(isIdle: true) { return }
+        }
+    }
+
+    /// Merges the newest `tierCount` tiers, and flushes when that is due meanwhile.
+    func merge(tierCount: Int) async throws {
+        merges = [try newMerge(tierCount: tierCount, of: cold.tiers.count)]
+        while let merge = merges.popLast() {
+            try await step(merge)
+            if isFlushDue, !merges.isEmpty {
+                try await flush()
+                condition.release()
             }
         }
     }
 
-    /// Merges in several steps, each of as many shards as there are threads, so that space
-    /// comes back step by step.
-    func merge(_ merges: [Merge]) async throws {
-        for begin in stride(from: 0, to: merges.count, by: buildThreads.count) {
-            let end = min(begin + buildThreads.count, merges.count)
-            try await mergeTogether(Array(merges[begin..<end]))
-        }
+    // MARK: What to merge
+
+    private var isFlushDue: Bool {
+        log.map { $0.totalBytes >= schedule.nextFlushBytes } ?? false
     }
 
-    private func mergeTogether(_ merges: [Merge]) async throws {
-        guard !merges.isEmpty else { return }
+    private var isRunning: Bool {
+        !schedule.isStopping.load(ordering: .relaxed) && condition.poison == nil
+    }
+
+    /// How many tiers are newer than those of the merge that was begun last.
+    private var newerTierCount: Int {
+        guard let last = merges.last else { return cold.tiers.count }
+        return cold.tiers.count - last.olderTierCount - last.tierCount
+    }
+
+    private func dueCount(isIdle: Bool) throws -> Int? {
+        let newer = cold.tiers.prefix(newerTierCount)
+        let sizes = try newer.map { tier in
+            try tier.parts.reduce(0) { try $0 + KeyRanges.sizeBytes(of: $1) }
+        }
+        return policy.mergeCount(sizes, isWhole: merges.isEmpty, isIdle: isIdle)
+    }
+
+    private func isMergeDue(isIdle: Bool) throws -> Bool {
+        try !merges.isEmpty || dueCount(isIdle: isIdle) != nil
+    }
+
+    /// The merge to go on with: a small one of new tiers goes before the rest of a large one.
+    private func takeMerge(isIdle: Bool) throws -> Merge? {
+        if let count = try dueCount(isIdle: isIdle) {
+            return try newMerge(tierCount: count, of: newerTierCount)
+        }
+        return merges.popLast()
+    }
+
+    /// Of the last `tierCount` of the newest tiers.
+    private func newMerge(tierCount: Int, of newestCount: Int) throws -> Merge {
+        let tiers = Array(cold.tiers[..<newestCount].prefix(tierCount))
+        return Merge(
+            olderTierCount: cold.tiers.count - tierCount, tierCount: tierCount,
+            remainingCuts: try keyRanges.cuts(of: tiers)[...],
+            dictionary: try dictionary(for: tiers, isAll: tierCount == cold.tiers.count))
+    }
+
+    /// That of the oldest of the tiers; another where it is outgrown and nothing else has it.
+    private func dictionary(for tiers: [ColdTier], isAll: Bool) throws -> CompressionDictionary {
+        let known = try tiers[tiers.count - 1].parts[0].snapshot.dictionary()
+        func recordCount(_ tier: ColdTier) -> Int {
+            tier.parts.reduce(0) { $0 + Int($1.snapshot.footer.recordCount) }
+        }
+        let count = tiers.reduce(0) { $0 + recordCount($1) }
+        guard isAll, configuration.compresses, known.isOutgrown(byRecordCount: count),
+            let largest = tiers.max(by: { recordCount($0) < recordCount($1) })
+        else { return known }
+        return try .trained(for: largest, recordCount: count)
+    }
+
+    // MARK: A step
+
+    /// Merges the next ranges, as many as there are threads, and keeps what remains of the merge.
+    private func step(_ merge: Merge) async throws {
+        var merge = merge
         var next = manifest
-        next.generation += 1
-        var lists: [Int: [SnapshotReader]] = [:]
+        let end = cold.tiers.count - merge.olderTierCount
+        let begin = end - merge.tierCount
+        let merged = Array(cold.tiers[begin..<end])
         var jobs: [SnapshotBuilder.Job] = []
-        for merge in merges {
-            let list = shards[merge.shard].published.withLock { $0.snapshots.snapshots }
-            lists[merge.shard] = list
+        var isLast = false
+        var lower = merge.lowerBound
+        while jobs.count < buildThreads.count, !isLast {
+            let upper = merge.remainingCuts.popFirst()
             jobs.append(
                 .init(
-                    shard: merge.shard, number: next.nextSnapshotNumber,
-                    origin: .snapshots(Array(list.prefix(merge.count))), existing: list))
-            next.nextSnapshotNumber += 1
+                    number: takeNumber(&next), lowerBound: lower,
+                    origin: .tiers(merged, upper: upper)))
+            isLast = upper == nil
+            lower = upper ?? []
         }
-        noteNumbers(of: next)
-        let fresh = try await build(jobs, manifest.clears)
-        for merge in merges {
-            next.snapshots[merge.shard].replaceSubrange(
-                0..<merge.count, with: fresh[merge.shard].map { [.init(footer: $0.footer)] } ?? [])
+        let builder = builder(
+            manifest.clears, dictionary: merge.dictionary,
+            dropsTombstones: merge.olderTierCount == 0)
+        let fresh = try await build(jobs, by: builder)
+        // What was merged before and now is in the oldest of the tiers alone.
+        let done = merged[merged.count - 1].parts(before: merge.lowerBound)
+        let remaining = merged.map { isLast ? [] : $0.parts(from: lower, after: merge.lowerBound) }
+        let lists = remaining.dropLast() + [done + fresh + (remaining.last ?? [])]
+        let tiers =
+            cold.tiers[..<begin] + lists.filter { !$0.isEmpty }.map(ColdTier.init)
+            + cold.tiers[end...]
+        let dropped = try await install(Array(tiers), next, dropsFrozen: false)
+        merge.lowerBound = lower
+        if configuration.observer != nil { merge.written += fresh }
+        if isLast {
+            schedule.mergeCount.wrappingAdd(1, ordering: .relaxed)
+            configuration.observer?.merged(
+                observed(since: merge.begin, tierCount: merge.tierCount, merge.written))
+        } else {
+            merges.append(merge)
         }
-        try replaceManifest(next)
-        var dropped: [Shard.Dropped] = []
-        for merge in merges {
-            let kept = lists[merge.shard]!.dropFirst(merge.count)
-            let list = SnapshotList((fresh[merge.shard].map { [$0] } ?? []) + kept)
-            dropped.append(await shards[merge.shard].install(list, dropsFrozen: false))
-        }
-        schedule.mergeCount.wrappingAdd(UInt64(merges.count), ordering: .relaxed)
         try withExtendedLifetime(dropped) { try removeUnneeded() }
+    }
+}
+
+extension ColdTier {
+    /// What the tier has before `bound`, where one of its parts begins.
+    fileprivate func parts(before bound: [UInt8]) -> [Part] {
+        parts.filter { $0.lowerBound.lexicographicallyPrecedes(bound) }
+    }
+
+    /// What the tier has from `bound` on, of which nothing was merged yet: what stands before it is
+    /// merged, and what begins before `merged` is what an earlier step has written.
+    fileprivate func parts(from bound: [UInt8], after merged: [UInt8]) -> [Part] {
+        parts.indices.compactMap { index in
+            if parts[index].lowerBound.lexicographicallyPrecedes(merged) { return nil }
+            let isLast = index == parts.count - 1
+            if !isLast, !bound.lexicographicallyPrecedes(parts[index + 1].lowerBound) { return nil }
+            guard parts[index].lowerBound.lexicographicallyPrecedes(bound) else {
+                return parts[index]
+            }
+            return Part(snapshot: parts[index].snapshot, lowerBound: bound, isTrimmed: true)
+        }
     }
 }

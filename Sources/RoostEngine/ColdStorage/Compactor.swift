@@ -14,6 +14,11 @@ import Synchronization
 package actor Compactor {
     let directory: any Directory
     private(set) var manifest: ManifestRecord
+    /// What the manifest lists, opened.
+    var cold: ColdStorage
+    /// The merges that were begun and have not come to their last range, the newest last. Each is of
+    /// tiers that are newer than those of the one before.
+    var merges: [Merge] = []
     let shards: [Shard]
     let log: LogWriter?
     let syncer: LogSyncer?
@@ -23,6 +28,7 @@ package actor Compactor {
     let policy = MergePolicy()
     private let thread: WorkerThread
     let buildThreads: BuildThreads
+    let keyRanges: KeyRanges
     /// What the rewriter's generation was when a snapshot was begun, of those begun in this
     /// opening while there was something to rewrite.
     var rewrittenGenerations: [UInt64: UInt64] = [:]
@@ -40,12 +46,14 @@ package actor Compactor {
     nonisolated var taskExecutor: WorkerTaskExecutor { thread.forTasks }
 
     init(
-        directory: any Directory, manifest: ManifestRecord, shards: [Shard], log: LogWriter?,
+        directory: any Directory, manifest: ManifestRecord, cold: ColdStorage, shards: [Shard],
+        log: LogWriter?,
         syncer: LogSyncer?, condition: EngineCondition, clock: ExpiryClock,
         configuration: EngineConfiguration, tailSizeBytes: UInt64, scheduling: any Scheduling
     ) {
         self.directory = directory
         self.manifest = manifest
+        self.cold = cold
         self.shards = shards
         self.log = log
         self.syncer = syncer
@@ -55,6 +63,8 @@ package actor Compactor {
         thread = scheduling.thread(named: "roost-compact")
         buildThreads = BuildThreads(
             beside: thread, count: configuration.compactionThreadCount, scheduling: scheduling)
+        keyRanges = KeyRanges(
+            snapshotSizeBytes: configuration.snapshotSizeBytes, threadCount: buildThreads.count)
         let threshold = configuration.flushThresholdBytes
         schedule = CompactionSchedule(firstFlushBytes: threshold - min(threshold, tailSizeBytes))
     }
@@ -83,14 +93,7 @@ package actor Compactor {
     private func runInBackground() async {
         await beginWork()
         do {
-            while !schedule.isStopping.load(ordering: .relaxed), condition.poison == nil, let log,
-                log.totalBytes >= schedule.nextFlushBytes
-            {
-                try await flush()
-                condition.release()
-                try await mergeWhatIsDue(isIdle: false)
-            }
-            try await mergeWhatIsDue(isIdle: true)
+            try await workUntilIdle()
             schedule.failure.withLock { $0 = nil }
             schedule.hasFailed.store(false, ordering: .relaxed)
         } catch {
@@ -105,6 +108,7 @@ package actor Compactor {
         let failure = error as? RoostError ?? RoostError(.io, "the compaction failed", cause: error)
         schedule.failure.withLock { $0 = failure }
         schedule.hasFailed.store(true, ordering: .relaxed)
+        configuration.observer?.compactionFailed(failure)
         // Not again before the log has grown by a quarter of a flush.
         if let log { schedule.postpone(to: log.totalBytes + configuration.flushThresholdBytes / 4) }
     }
@@ -127,7 +131,7 @@ package actor Compactor {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Flushes, and merges each shard's snapshots into one.
+    /// Flushes, and merges all tiers into one.
     func compactAll() async throws {
         await beginWork()
         defer { endWork() }
@@ -135,29 +139,22 @@ package actor Compactor {
         try condition.checkOpen()
         try await flush()
         condition.release()
-        try await merge(
-            shards.indices.compactMap { shard in
-                let count = manifest.snapshots[shard].count
-                return count > 1 || (count == 1 && hasGarbage(shard)) ? (shard, count) : nil
-            })
+        let tierCount = cold.tiers.count
+        if tierCount > 1 || (tierCount == 1 && hasGarbage) { try await merge(tierCount: tierCount) }
         try await forgetClears()
         try log?.shrink()
     }
 
     var rewriterGeneration: UInt64 { configuration.rewriter?.generation ?? 0 }
 
-    /// Whether a shard's snapshots hold what was cleared or has expired, or what may have to be
+    /// Whether the snapshots hold what was merged, was cleared or has expired, or what may have to be
     /// rewritten.
-    private func hasGarbage(_ shard: Int) -> Bool {
-        let isCleared = manifest.snapshots[shard].contains { snapshot in
-            manifest.clears.contains { snapshot.minimumSequence < $0.sequence }
-        }
-        let list = shards[shard].published.withLock { $0.snapshots }
-        let isOld = manifest.snapshots[shard].contains {
-            rewriterGeneration > rewrittenGenerations[$0.number] ?? 0
-        }
-        return isCleared || isOld
-            || list.snapshots.contains { !clock.isLive($0.footer.earliestDeadline) }
+    private var hasGarbage: Bool {
+        manifest.snapshots.contains { snapshot in
+            snapshot.isTrimmed
+                || manifest.clears.contains { snapshot.minimumSequence < $0.sequence }
+                || rewriterGeneration > rewrittenGenerations[snapshot.number] ?? 0
+        } || cold.snapshots.contains { !clock.isLive($0.footer.earliestDeadline) }
     }
 
     /// Waits for the running step and lets no further one begin.
@@ -178,20 +175,24 @@ package actor Compactor {
         next.generation += 1
         try ManifestFile.replace(with: next, in: directory)
         manifest = next
+        log.signals?.noteManifest(generation: next.generation)
     }
 
-    func builder(_ clears: [ManifestRecord.Clear]) -> SnapshotBuilder {
+    func builder(
+        _ clears: [ManifestRecord.Clear], dictionary: CompressionDictionary, dropsTombstones: Bool
+    ) -> SnapshotBuilder {
         SnapshotBuilder(
             directory: directory, workspace: manifest.workspace, hashSeed: manifest.hashSeed,
-            compresses: configuration.compresses,
+            dictionary: configuration.compresses ? dictionary : nil,
+            dropsTombstones: dropsTombstones,
             clears: Dictionary(uniqueKeysWithValues: clears.map { ($0.prefix, $0.sequence) }),
             clock: clock, rewriter: rewriterGeneration > 0 ? configuration.rewriter : nil,
             isStopping: { [schedule] in schedule.isStopping.load(ordering: .relaxed) })
     }
 
-    /// Numbers of files are never given twice, whether or not their files came to be.
-    func noteNumbers(of next: ManifestRecord) {
-        manifest.nextSnapshotNumber = max(manifest.nextSnapshotNumber, next.nextSnapshotNumber)
+    /// The numbers before `next` are taken.
+    func noteNumbers(before next: UInt64) {
+        manifest.nextSnapshotNumber = max(manifest.nextSnapshotNumber, next)
     }
 
     func replaceManifest(_ next: ManifestRecord) throws {
@@ -207,13 +208,14 @@ package actor Compactor {
             throw error
         }
         manifest = next
+        log?.signals?.noteManifest(generation: next.generation)
     }
 
     /// Forgets the clears that no snapshot holds anything older than.
     private func forgetClears() async throws {
         let forgotten = manifest.clears.filter { clear in
             clear.sequence <= manifest.flushedSequence
-                && !manifest.snapshots.joined().contains { $0.minimumSequence < clear.sequence }
+                && !manifest.snapshots.contains { $0.minimumSequence < clear.sequence }
         }
         guard !forgotten.isEmpty else { return }
         var next = manifest
@@ -226,7 +228,7 @@ package actor Compactor {
     /// Removes the segments and snapshots that the manifest does not need.
     func removeUnneeded() throws {
         log?.history.forget(before: manifest.firstSegment)
-        let live = Set(manifest.snapshots.joined().map(\.number))
+        let live = Set(manifest.snapshots.map(\.number))
         rewrittenGenerations = rewrittenGenerations.filter { live.contains($0.key) }
         var removed = false
         for entry in try directory.entries() {

@@ -2,13 +2,16 @@ import RoostFormat
 import RoostIO
 import RoostSnapshot
 
-/// Writes one shard's records, from a frozen table or from snapshots to be merged, into a new
-/// snapshot. Blocks; runs on a build thread.
+/// Writes the records of a range of keys, from a flush's operations or from the tiers of a merge, into a
+/// new snapshot. Blocks; runs on a build thread.
 struct SnapshotBuilder: Sendable {
     let directory: any Directory
     let workspace: WorkspaceIdentifier
     let hashSeed: HashSeed
-    let compresses: Bool
+    /// What values are compressed against; `nil` where they are not to be compressed.
+    let dictionary: CompressionDictionary?
+    /// Nothing older than the records is left, so tombstones have nothing to hide.
+    let dropsTombstones: Bool
     /// Records older than their dictionary's entry are left out.
     let clears: [[UInt8]: UInt64]
     /// Values that have expired are left out; a tombstone hides what is older.
@@ -21,73 +24,38 @@ struct SnapshotBuilder: Sendable {
     /// One snapshot to be written.
     struct Job: Sendable {
         enum Origin: Sendable {
-            /// A flush.
-            case table(LogTable)
-            /// A merge of these, the newest first.
-            case snapshots([SnapshotReader])
+            /// A flush: some of these.
+            case operations(SortedTable, Range<Int>)
+            /// A merge: what these tiers, the newest first, have from the lower bound up to `upper`.
+            case tiers([ColdTier], upper: [UInt8]?)
+
+            /// Throws `.io` where a page of what it is made from could not be read.
+            func checkRead() throws {
+                switch self {
+                case .operations(let table, _): try table.checkRead()
+                case .tiers(let tiers, _):
+                    for part in tiers.lazy.flatMap(\.parts) { try part.snapshot.region.checkRead() }
+                }
+            }
         }
 
-        let shard: Int
         let number: UInt64
+        /// No record of the job stands before it, and all that come before the job's do.
+        let lowerBound: [UInt8]
         let origin: Origin
-        /// All of the shard's snapshots, the newest first; a merge's are the first of them.
-        let existing: [SnapshotReader]
-    }
-
-    private enum Records {
-        case table(SortedTable)
-        case runs([RecordRun])
-    }
-
-    private struct Source {
-        let records: Records
-        let expectedRecordCount: Int
-        /// Nothing older than these records is left, so tombstones have nothing to hide.
-        let dropsTombstones: Bool
-        let dictionary: CompressionDictionary
     }
 
     /// The finished file's footer, or `nil` where no record remained and there is no file.
     func build(_ job: Job) throws -> SnapshotFooter? {
-        try write(source(job), number: job.number, shard: job.shard)
-    }
-
-    private func source(_ job: Job) throws -> Source {
-        var dictionary = try job.existing.last?.dictionary() ?? .init()
-        switch job.origin {
-        case .table(let table):
-            let sorted = SortedTable(table)
-            let count = sorted.operations.count
-            if compresses, dictionary.isOutgrown(byRecordCount: count) {
-                dictionary = Self.trainDictionary(sorted)
-            }
-            return Source(
-                records: .table(sorted), expectedRecordCount: count,
-                dropsTombstones: job.existing.isEmpty, dictionary: dictionary)
-        case .snapshots(let snapshots):
-            for snapshot in snapshots { snapshot.region.readAhead() }
-            let isAll = snapshots.count == job.existing.count
-            let count = snapshots.reduce(0) { $0 + Int($1.footer.recordCount) }
-            if isAll, compresses, dictionary.isOutgrown(byRecordCount: count),
-                let largest = snapshots.max(by: { $0.footer.recordCount < $1.footer.recordCount })
-            {
-                dictionary = try Self.trainDictionary(largest, recordCount: count)
-            }
-            return Source(
-                records: .runs(try snapshots.map(RecordRun.init)), expectedRecordCount: count,
-                dropsTombstones: isAll, dictionary: dictionary)
-        }
-    }
-
-    private func write(_ source: Source, number: UInt64, shard: Int) throws -> SnapshotFooter? {
         var writer = try SnapshotWriter(
-            directory: directory, number: number, shard: shard, workspace: workspace,
-            hashSeed: hashSeed, dictionary: compresses ? source.dictionary : nil,
-            expectedRecordCount: source.expectedRecordCount)
+            directory: directory, number: job.number, workspace: workspace, hashSeed: hashSeed,
+            dictionary: dictionary, expectedRecordCount: expectedRecordCount(job))
         do {
-            switch source.records {
-            case .table(let table): try add(table, to: &writer, source.dropsTombstones)
-            case .runs(let runs): try add(runs, to: &writer, source.dropsTombstones)
+            switch job.origin {
+            case .operations(let table, let range): try add(table, range, to: &writer)
+            case .tiers(let tiers, let upper):
+                let range = RecordRange(prefix: [], lower: job.lowerBound, upper: upper)
+                try add(ViewScan(newestOf: tiers, range), to: &writer)
             }
             if writer.recordCount > 0 { return try writer.finish() }
         } catch {
@@ -98,15 +66,23 @@ struct SnapshotBuilder: Sendable {
         return nil
     }
 
+    private func expectedRecordCount(_ job: Job) -> Int {
+        switch job.origin {
+        case .operations(_, let range): range.count
+        case .tiers: 0
+        }
+    }
+
     private func add(
-        _ table: SortedTable, to writer: inout SnapshotWriter, _ dropsTombstones: Bool
+        _ table: SortedTable, _ range: Range<Int>, to writer: inout SnapshotWriter
     ) throws {
-        for (index, operation) in table.operations.enumerated() {
+        for index in range {
             if index % Self.pauseInterval == 0 { try pause() }
             // The records lie in the log in the order of their writing.
-            if index + Self.lookAhead < table.operations.count {
+            if index + Self.lookAhead < range.upperBound {
                 table.operations[index + Self.lookAhead].prefetch()
             }
+            let operation = table.operations[index]
             let key = operation.key
             let sequence = operation.sequence
             guard isKept(key, sequence) else { continue }
@@ -119,35 +95,49 @@ struct SnapshotBuilder: Sendable {
         }
     }
 
-    private func add(
-        _ runs: [RecordRun], to writer: inout SnapshotWriter, _ dropsTombstones: Bool
-    ) throws {
-        for run in runs { try run.prepareCopies(to: writer.dictionary) }
-        let cursor = MergeCursor(runs)
+    private func add(_ scan: ViewScan, to writer: inout SnapshotWriter) throws {
+        var copies = CopyableSnapshots(writer.dictionary)
         var steps = 0
-        while let run = cursor.current {
+        while let head = scan.currentHead {
             steps += 1
             if steps % Self.pauseInterval == 0 { try pause() }
-            if isKept(run.key, run.sequence) {
-                if run.isPut, clock.isLive(run.deadline) {
-                    try copy(run, to: &writer)
+            let key = head.pointee.key
+            let sequence = head.pointee.sequence
+            if isKept(key, sequence) {
+                if head.pointee.flags.contains(.put), clock.isLive(head.pointee.deadline) {
+                    try copy(head, of: scan, to: &writer, &copies)
                 } else if !dropsTombstones {
-                    try writer.addTombstone(key: run.key, sequence: run.sequence)
+                    try writer.addTombstone(key: key, sequence: sequence)
                 }
             }
-            try cursor.moveToNext()
+            try scan.moveToNext()
         }
     }
 
-    private func copy(_ run: RecordRun, to writer: inout SnapshotWriter) throws {
+    /// Adds the current put, as it is stored where the writer's dictionary allows.
+    private func copy(
+        _ head: UnsafePointer<RecordHead>, of scan: ViewScan, to writer: inout SnapshotWriter,
+        _ copies: inout CopyableSnapshots
+    ) throws {
+        let (key, sequence) = (head.pointee.key, head.pointee.sequence)
         // Only values that may be rewritten are decompressed for the question.
-        if let rewriter, rewriter.prefix(of: run.key) != nil {
-            let isRewritten = try run.withValue {
-                try rewrite($0, of: run.key, run.sequence, to: &writer)
-            }
-            if isRewritten { return }
+        if let rewriter, rewriter.prefix(of: key) != nil,
+            try rewrite(scan.value(), of: key, sequence, to: &writer)
+        {
+            return
         }
-        try run.copyPut(to: &writer)
+        if !head.pointee.flags.isCompressed {
+            // Its reason for not being compressed, its size or its bytes, holds still.
+            try writer.add(
+                key: key, sequence: sequence, flags: head.pointee.flags,
+                stored: head.pointee.stored, rawCount: head.pointee.rawCount)
+        } else if try copies.contains(scan.reader) {
+            try writer.add(
+                key: key, sequence: sequence, flags: head.pointee.flags,
+                stored: head.pointee.stored, rawCount: head.pointee.rawCount)
+        } else {
+            try writer.add(key: key, sequence: sequence, value: scan.value())
+        }
     }
 
     /// Adds what the value is to be from now on; `false` where it stays as it is.
@@ -183,44 +173,23 @@ struct SnapshotBuilder: Sendable {
         else { return true }
         return sequence >= cleared
     }
+}
 
-    /// A dictionary trained from values spread evenly over the table.
-    static func trainDictionary(_ table: SortedTable) -> CompressionDictionary {
-        let stride = max(1, table.operations.count / sampleCount)
-        var samples: [[UInt8]] = []
-        for index in Swift.stride(from: 0, to: table.operations.count, by: stride) {
-            addSample(table.operations[index].value, to: &samples)
+/// Which of a merge's snapshots have the writer's compression dictionary, so that their compressed values
+/// are copied as they stand. Compared once for each snapshot: there are few.
+private struct CopyableSnapshots {
+    private let dictionary: CompressionDictionary
+    private var known: [(snapshot: UnsafeMutableRawPointer, isCopyable: Bool)] = []
+
+    init(_ dictionary: CompressionDictionary) { self.dictionary = dictionary }
+
+    mutating func contains(_ snapshot: Unmanaged<SnapshotReader>) throws -> Bool {
+        let address = snapshot.toOpaque()
+        for one in known where one.snapshot == address { return one.isCopyable }
+        let isCopyable = try snapshot._withUnsafeGuaranteedRef {
+            try $0.dictionary() == dictionary
         }
-        return .train(samples: samples, recordCount: table.operations.count)
-    }
-
-    /// A dictionary trained from values spread evenly over a snapshot.
-    static func trainDictionary(_ snapshot: SnapshotReader, recordCount: Int) throws
-        -> CompressionDictionary
-    {
-        let stride = max(1, snapshot.groupCount / sampleCount)
-        var samples: [[UInt8]] = []
-        for index in Swift.stride(from: 0, to: snapshot.groupCount, by: stride) {
-            let group = try snapshot.group(index)
-            var cursor = try snapshot.cursor(group)
-            var taken = 0
-            while !cursor.isAtEnd, taken < max(1, sampleCount / snapshot.groupCount),
-                let record = cursor.next()
-            {
-                guard record.isPut else { continue }
-                try snapshot.withValue(of: record) { addSample($0, to: &samples) }
-                taken += 1
-            }
-        }
-        return .train(samples: samples, recordCount: recordCount)
-    }
-
-    private static let sampleCount = 1024
-    private static let sampleSizeBytes = 1024
-
-    private static func addSample(_ value: UnsafeRawBufferPointer, to samples: inout [[UInt8]]) {
-        let value = value.dropFirst(ValueHeader.uncompressedCount(value))
-        guard value.count >= ValueCompressor.minimumSizeBytes else { return }
-        samples.append(Array(value.prefix(sampleSizeBytes)))
+        known.append((address, isCopyable))
+        return isCopyable
     }
 }

@@ -1,35 +1,42 @@
 import RoostFormat
 
-/// A log table's operations in key order.
-struct SortedTable {
+/// The operations of some log tables, in key order. No key stands in two of the tables.
+struct SortedTable: Sendable {
     let operations: [Operation]
     /// Keeps the operations' memory mapped.
-    private let regions: RegionList
-    /// The lowest sequence number that any of them may have.
-    let minimumSequence: UInt64
+    private let regions: [RegionList]
 
-    /// Sorts by eight bytes taken behind what all keys have in common, and by the whole keys
+    /// Sorts by eight bytes taken after what all keys have in common, and by the whole keys
     /// only where those are equal.
-    init(_ table: LogTable, isIncluded: (Operation) -> Bool = { _ in true }) {
-        regions = table.regions
-        minimumSequence = table.minimumSequence
-        var sorter = KeySorter(capacity: table.count)
-        var shared = Self.sampledPrefixCount(table)
-        let first = table.first?.key
+    init(_ tables: [LogTable]) {
+        regions = tables.map(\.regions)
+        var sorter = KeySorter(capacity: tables.reduce(0) { $0 + $1.count })
+        guard let first = tables.lazy.compactMap(\.first).first?.key else {
+            operations = []
+            return
+        }
+        var shared = first.count
+        for table in tables { shared = Self.sampledPrefixCount(table, first, atMost: shared) }
         var isStale = false
-        table.forEach { operation in
-            guard isIncluded(operation), let first else { return }
-            let key = operation.key
-            let common = commonPrefixCount(.init(rebasing: first[..<shared]), key)
-            if common < shared {
-                // What was taken from the keys before stands too far behind.
-                shared = common
-                isStale = true
+        for table in tables {
+            table.forEach { operation in
+                let key = operation.key
+                let common = commonPrefixCount(.init(rebasing: first[..<shared]), key)
+                if common < shared {
+                    // The words of the keys before were taken too far to the right.
+                    shared = common
+                    isStale = true
+                }
+                sorter.append(leadingWord(key, from: shared), operation)
             }
-            sorter.append(leadingWord(key, from: shared), operation)
         }
         if isStale { sorter.replaceWords { leadingWord($0.key, from: shared) } }
         operations = sorter.sorted()
+    }
+
+    /// Throws `.io` where a page of the tables' log could not be read.
+    func checkRead() throws {
+        for list in regions { try list.checkRead() }
     }
 
     /// `unsorted` in key order.
@@ -46,10 +53,11 @@ struct SortedTable {
         return sorter.sorted()
     }
 
-    /// How much the first keys have in common: nearly always as much as all have.
-    private static func sampledPrefixCount(_ table: LogTable) -> Int {
-        guard let first = table.first?.key else { return 0 }
-        var shared = first.count
+    /// How much the first keys of a table have in common with `first`: nearly always as much as all have.
+    private static func sampledPrefixCount(
+        _ table: LogTable, _ first: UnsafeRawBufferPointer, atMost limit: Int
+    ) -> Int {
+        var shared = limit
         var remaining = 64
         table.forEachUntil { operation in
             let limit = UnsafeRawBufferPointer(rebasing: first[..<shared])
@@ -58,19 +66,5 @@ struct SortedTable {
             return remaining > 0
         }
         return shared
-    }
-
-    func firstIndex(notBefore target: UnsafeRawBufferPointer) -> Int {
-        var low = 0
-        var high = operations.count
-        while low < high {
-            let middle = (low + high) / 2
-            if compareBytes(operations[middle].key, target) < 0 {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return low
     }
 }

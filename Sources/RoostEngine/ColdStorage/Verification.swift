@@ -19,30 +19,52 @@ public struct VerificationReport: Sendable {
     public var isSound: Bool { damages.isEmpty }
 }
 
+/// How far a verification is.
+public struct VerificationProgress: Sendable, Equatable {
+    /// Bytes of snapshots that were checked.
+    public internal(set) var checkedSizeBytes: UInt64 = 0
+    /// Bytes of all snapshots; the log, which is checked last, is not in it.
+    public internal(set) var totalSizeBytes: UInt64 = 0
+
+    package init() {}
+}
+
 extension Engine {
     /// Reads every file and checks every checksum, each record's decompression, the order of the
     /// keys, and that the index finds each. Damage is reported, not thrown.
-    package func verify() async throws -> VerificationReport {
+    package func verify(
+        _ onProgress: (@Sendable (VerificationProgress) -> Void)? = nil
+    ) async throws -> VerificationReport {
         try condition.checkOpen()
-        return try await compactor.verify()
+        if let follower {
+            return try await compactor.verify(beside: follower.shared.page, onProgress ?? { _ in })
+        }
+        return try await compactor.verify(onProgress ?? { _ in })
     }
 }
 
 extension Compactor {
-    func verify() async throws -> VerificationReport {
+    private static let recordsBetweenProgress: UInt64 = 1 << 14
+
+    func verify(
+        _ onProgress: @Sendable (VerificationProgress) -> Void
+    ) async throws -> VerificationReport {
         await beginWork()
         defer { endWork() }
         try condition.checkOpen()
         var report = VerificationReport()
+        var progress = VerificationProgress()
         let manifest = self.manifest
-        for listed in manifest.snapshots.joined() {
-            report.check { report in
-                let reader = try SnapshotReader(number: listed.number, in: directory)
-                reader.region.readAhead()
-                report.fileCount += 1
-                report.sizeBytes += reader.footer.fileSizeBytes
-                try Self.check(reader, hashSeed: manifest.hashSeed)
-                report.recordCount += reader.footer.recordCount
+        progress.totalSizeBytes = cold.snapshots.reduce(0) { $0 + $1.footer.fileSizeBytes }
+        for tier in manifest.tiers {
+            for (index, listed) in tier.enumerated() {
+                let next = index + 1 < tier.count ? tier[index + 1].lowerBound : nil
+                report.check { report in
+                    let reader = try SnapshotReader(number: listed.number, in: directory)
+                    try Self.check(
+                        reader, listed, upTo: next, hashSeed: manifest.hashSeed, &report, &progress,
+                        onProgress)
+                }
             }
         }
         // The current segment is being written; what stands before it is at rest.
@@ -90,7 +112,63 @@ extension Compactor {
         return report
     }
 
-    private static func check(_ reader: SnapshotReader, hashSeed: HashSeed) throws {
+    /// Of files that another process may be changing: those of one moment, which are opened before any
+    /// is read.
+    func verify(
+        beside page: SignalPage?, _ onProgress: (VerificationProgress) -> Void
+    ) throws -> VerificationReport {
+        var report = VerificationReport()
+        var progress = VerificationProgress()
+        report.check { report in
+            let state = try FollowedState.read(
+                in: directory, page: page, shardCount: shards.count)
+            report.fileCount += 1 + state.tail.segments.count
+            report.batchCount = state.frameCount
+            report.sizeBytes += state.replay.sizeBytes
+            progress.totalSizeBytes = state.cold.snapshots.reduce(0) {
+                $0 + $1.footer.fileSizeBytes
+            }
+            for (tier, listed) in zip(state.cold.tiers, state.manifest.tiers) {
+                for (index, part) in tier.parts.enumerated() {
+                    let next = index + 1 < listed.count ? listed[index + 1].lowerBound : nil
+                    report.check { report in
+                        try Self.check(
+                            part.snapshot, listed[index], upTo: next,
+                            hashSeed: state.manifest.hashSeed, &report, &progress, onProgress)
+                    }
+                }
+            }
+        }
+        return report
+    }
+
+    /// Reads all of a snapshot and throws `.corrupt` at the first thing that is not as it was written.
+    private static func check(
+        _ reader: SnapshotReader, _ listed: ManifestRecord.Snapshot, upTo next: [UInt8]?,
+        hashSeed: HashSeed, _ report: inout VerificationReport,
+        _ progress: inout VerificationProgress, _ onProgress: (VerificationProgress) -> Void
+    ) throws {
+        reader.region.readAhead()
+        report.fileCount += 1
+        report.sizeBytes += reader.footer.fileSizeBytes
+        let begin = progress.checkedSizeBytes
+        try check(reader, listed, upTo: next, hashSeed: hashSeed) {
+            let share = Double($0) / Double(max(1, reader.footer.recordCount))
+            let done = UInt64(min(1, share) * Double(reader.footer.fileSizeBytes))
+            progress.checkedSizeBytes = begin + done
+            onProgress(progress)
+        }
+        progress.checkedSizeBytes = begin + reader.footer.fileSizeBytes
+        onProgress(progress)
+        report.recordCount += reader.footer.recordCount
+    }
+
+    static func check(
+        _ reader: SnapshotReader, _ listed: ManifestRecord.Snapshot, upTo next: [UInt8]?,
+        hashSeed: HashSeed, _ onProgress: (_ recordCount: UInt64) -> Void = { _ in }
+    ) throws {
+        let range = RecordRange(
+            prefix: [], lower: listed.isTrimmed ? [] : listed.lowerBound, upper: next)
         let cursor = SnapshotCursor(reader)
         try cursor.moveToFirst()
         var previous = OutputBuffer()
@@ -98,8 +176,14 @@ extension Compactor {
         var counts = DictionaryCounts()
         while let record = cursor.record {
             count += 1
+            if count % recordsBetweenProgress == 0 { onProgress(count) }
             if count > 1, compareBytes(previous.bytes, cursor.key) >= 0 {
                 throw reader.damaged("keys are out of order", at: record.suffix.baseAddress!)
+            }
+            guard range.contains(cursor.key) else {
+                throw reader.damaged(
+                    "a key is outside of what the manifest says that the snapshot has",
+                    at: record.suffix.baseAddress!)
             }
             previous.count = 0
             previous.append(cursor.key)

@@ -31,6 +31,12 @@ package final class ExpiryClock: Sendable {
         deadline == .never || !isPast(deadline)
     }
 
+    /// Whether something was decided already by a time that is not before this deadline. Does not read
+    /// the clock, so it may be asked with a mutex held.
+    func hasFoundPast(_ deadline: Deadline) -> Bool {
+        deadline != .never && deadline.milliseconds <= latest.load(ordering: .relaxed)
+    }
+
     @inline(never)
     private func isPast(_ deadline: Deadline) -> Bool { deadline.milliseconds <= milliseconds }
 

@@ -38,22 +38,22 @@ package struct FoundValue: ~Copyable {
 }
 
 extension FoundValue {
-    /// A put that was found in `snapshot`, decompressed where it has to be.
+    /// A put that was found in the cold storage that `hold` keeps, decompressed where it has to be.
     init(
-        _ record: RecordGroup.Record, in snapshot: SnapshotReader, origin: Origin,
-        hash: WideHash? = nil
+        _ found: ColdRecord, keptBy hold: AnyObject, origin: Origin, hash: WideHash? = nil
     ) throws {
+        let record = found.record
         guard record.flags.isCompressed else {
             self.init(
-                resident: nil, bytes: record.stored, owner: snapshot, origin: origin, hash: hash)
+                resident: nil, bytes: record.stored, owner: hold, origin: origin, hash: hash)
             return
         }
         let value = record.compressed
-        let count = try snapshot.checkedCount(of: value)
+        let count = try found.snapshot._withUnsafeGuaranteedRef { try $0.checkedCount(of: value) }
         let roomCount = count + SnapshotReader.spareSizeBytes
         let owner = ValueBuffer.make(count: roomCount)
         let room = owner.memory(count: roomCount)
-        try snapshot.decompress(value, into: room)
+        try found.snapshot._withUnsafeGuaranteedRef { try $0.decompress(value, into: room) }
         self.init(
             resident: nil, bytes: UnsafeRawBufferPointer(rebasing: room[..<count]), owner: owner,
             origin: origin, hash: hash)
@@ -148,7 +148,7 @@ extension Shard {
     private enum LookUp: Sendable {
         case resident(Resident)
         case log(Operation, RegionList)
-        case cold(SnapshotList, epoch: UInt64, clearedSequence: UInt64)
+        case cold(ColdHold, epoch: UInt64, clearedSequence: UInt64)
         case absent
     }
 
@@ -159,7 +159,7 @@ extension Shard {
         let lookUp = published.withLock { state -> LookUp in
             // Where the key may stand is far from each other, and none of it in the cache.
             state.active.prefetchSlot(hash)
-            state.snapshots.prefetch(hash: hash)
+            state.cold.prefetch(key, hash: hash)
             if isResidentAllowed, state.staged.isEmpty || !state.isStaged(hash),
                 let resident = state.residents.find(hash, fingerprint: { wide.fingerprint })
             {
@@ -172,10 +172,12 @@ extension Shard {
                 return .log(operation, state.owner(of: operation))
             case .cold(let clearedSequence):
                 state.counters.coldCount &+= 1
-                return .cold(state.snapshots, epoch: state.epoch, clearedSequence: clearedSequence)
+                return .cold(state.cold, epoch: state.epoch, clearedSequence: clearedSequence)
             case .absent: return .absent
             }
         }
+        if case .log(let operation, _) = lookUp { operation.touch() }
+        try checkLogRead(key, hash: hash)
         switch lookUp {
         case .resident(let resident):
             guard clock.isLive(resident.deadline) else {
@@ -191,22 +193,22 @@ extension Shard {
                 resident: nil, bytes: operation.value, owner: owner,
                 origin: .log(operation.location))
         case .absent: return nil
-        case .cold(let list, let epoch, let clearedSequence):
+        case .cold(let hold, let epoch, let clearedSequence):
             return try findCold(
-                key, wide, in: list, epoch: epoch, clearedSequence: clearedSequence)
+                key, wide, in: hold, epoch: epoch, clearedSequence: clearedSequence)
         }
     }
 
     private nonisolated func findCold(
-        _ key: UnsafeRawBufferPointer, _ hash: WideHash, in list: SnapshotList, epoch: UInt64,
+        _ key: UnsafeRawBufferPointer, _ hash: WideHash, in hold: ColdHold, epoch: UInt64,
         clearedSequence: UInt64
     ) throws -> FoundValue? {
-        guard let (snapshot, record) = try list.find(key, hash: hash.hash), record.isPut,
-            record.sequence >= clearedSequence, clock.isLive(record.deadline)
+        guard let found = try hold.find(key, hash: hash.hash),
+            found.record.isLive(clearedSequence, clock)
         else { return nil }
         return try FoundValue(
-            record, in: snapshot, origin: .cold(epoch: epoch, clearedSequence: clearedSequence),
-            hash: hash)
+            found, keptBy: hold,
+            origin: .cold(epoch: epoch, clearedSequence: clearedSequence), hash: hash)
     }
 
     nonisolated func coldState(
@@ -221,21 +223,21 @@ extension Shard {
     }
 
     nonisolated func contains(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> Bool {
-        let (place, deadline, snapshots) = published.withLock { state in
-            state.snapshots.prefetch(hash: hash)
+        let (place, deadline, hold) = published.withLock { state in
+            state.cold.prefetch(key, hash: hash)
             let place = state.place(of: key, hash: hash)
             // Read here, as the log's memory may go once the mutex is given back.
             let deadline =
                 if case .log(let operation) = place { operation.deadline } else { Deadline.never }
-            return (place, deadline, state.snapshots)
+            return (place, deadline, state.cold)
         }
+        try checkLogRead(key, hash: hash)
         switch place {
         case .log: return clock.isLive(deadline)
         case .absent: return false
         case .cold(let clearedSequence):
-            guard let (_, record) = try snapshots.find(key, hash: hash) else { return false }
-            return record.isPut && record.sequence >= clearedSequence
-                && clock.isLive(record.deadline)
+            guard let found = try hold.find(key, hash: hash) else { return false }
+            return found.record.isLive(clearedSequence, clock)
         }
     }
 
@@ -260,14 +262,11 @@ extension Shard {
     }
 }
 
-extension SnapshotList {
-    /// The newest record of a key, put or tombstone, and where it stands.
-    package func find(
-        _ key: UnsafeRawBufferPointer, hash: UInt64
-    ) throws -> (SnapshotReader, RecordGroup.Record)? {
-        for snapshot in snapshots {
-            if let record = try snapshot.find(key, hash: hash) { return (snapshot, record) }
-        }
-        return nil
+extension RecordGroup.Record {
+    /// Whether a record of a snapshot is a value that a read shows: a put, not older than the last
+    /// clear of its dictionary, and not expired.
+    @inline(__always)
+    func isLive(_ clearedSequence: UInt64, _ clock: ExpiryClock) -> Bool {
+        isPut && sequence >= clearedSequence && clock.isLive(deadline)
     }
 }

@@ -1,9 +1,9 @@
 import RoostFormat
 import RoostSnapshot
 
-// How many keys a dictionary has, without a scan of what is in snapshots: each run of a shard, from
-// the oldest snapshot to the active table, counts the keys that are live in it less those of them
-// that are live in the runs below it. docs/decisions/0012.
+// How many keys a dictionary has, without a scan of what is in snapshots: each tier of cold storage,
+// from the oldest on, and then each shard's tables count the keys that are live in them less those of
+// them that are live in what is older. docs/decisions/0012.
 
 extension EngineView {
     /// How many keys a dictionary has.
@@ -23,11 +23,14 @@ extension EngineView {
         try checkOpen()
         let range = RecordRange(name)
         if parts.contains(where: { $0.enqueued != nil }) { return try countByScan(range) }
-        var sum = LiveCount()
+        let cold = try SnapshotCounts(self, range)
+        var sum = try LiveCount(cold)
+        guard clock.isLive(sum.earliestDeadline) else { return try countByScan(range) }
+        if isLogEmpty { return (sum.count, sum.earliestDeadline) }
         for (index, part) in parts.enumerated() {
             try sum.add(
-                SnapshotCounts(part, range, hashSeed), frozen: part.frozen,
-                active: activeOperations(ofShard: index, in: range), range, hashSeed)
+                frozen: part.frozen, active: activeOperations(ofShard: index, in: range),
+                above: cold)
             guard clock.isLive(sum.earliestDeadline) else { return try countByScan(range) }
         }
         return (sum.count, sum.earliestDeadline)
@@ -48,58 +51,74 @@ extension EngineView {
     }
 }
 
-/// A count as it adds up over shards; deadlines are only noted.
+/// A count as it adds up over cold storage and the shards' tables; deadlines are only noted.
 private struct LiveCount {
-    var count = 0
-    var earliestDeadline = Deadline.never
+    var count: Int
+    var earliestDeadline: Deadline
 
+    init(_ cold: SnapshotCounts) throws {
+        count = try cold.count()
+        earliestDeadline = cold.earliestDeadline
+    }
+
+    /// Adds what a shard's tables change in what cold storage has.
     mutating func add(
-        _ below: SnapshotCounts, frozen: LogTable?, active: [Operation], _ range: RecordRange,
-        _ hashSeed: HashSeed
+        frozen: LogTable?, active: [Operation], above cold: SnapshotCounts
     ) throws {
-        count += try below.count()
-        earliestDeadline = min(earliestDeadline, below.earliestDeadline)
         try frozen?.forEach { operation in
-            guard operation.key.hasPrefix(range.prefix) else { return }
+            guard operation.key.hasPrefix(cold.range.prefix) else { return }
             earliestDeadline = min(earliestDeadline, operation.deadline)
-            count += below.isLive(operation) ? 1 : 0
-            count -= try below.contains(operation.key) ? 1 : 0
+            count += cold.isLive(operation) ? 1 : 0
+            count -= try cold.contains(operation.key) ? 1 : 0
         }
         for operation in active {
             earliestDeadline = min(earliestDeadline, operation.deadline)
-            count += below.isLive(operation) ? 1 : 0
-            if let older = frozen?.find(operation.key, hash: hashSeed.hash(operation.key)) {
-                count -= below.isLive(older) ? 1 : 0
+            count += cold.isLive(operation) ? 1 : 0
+            if let older = frozen?.find(operation.key, hash: cold.hashSeed.hash(operation.key)) {
+                count -= cold.isLive(older) ? 1 : 0
             } else {
-                count -= try below.contains(operation.key) ? 1 : 0
+                count -= try cold.contains(operation.key) ? 1 : 0
             }
         }
     }
 }
 
-/// One dictionary's keys in a shard's snapshots.
+/// One dictionary's keys in cold storage.
 private struct SnapshotCounts {
-    private let range: RecordRange
-    private let hashSeed: HashSeed
-    private let clearedSequence: UInt64
-    /// The snapshots that have records of the dictionary which are not all gone, newest first.
-    private let snapshots: [(reader: SnapshotReader, entry: DictionaryCounts.Entry)]
+    /// A snapshot that has records of the dictionary which are not all gone, and what it says of them.
+    private struct Counted {
+        let tier: Int
+        let part: ColdTier.Part
+        let entry: DictionaryCounts.Entry
+    }
 
-    init(_ part: ViewPart, _ range: RecordRange, _ hashSeed: HashSeed) throws {
+    let range: RecordRange
+    let hashSeed: HashSeed
+    private let clearedSequence: UInt64
+    private let cold: ColdStorage
+    /// In the order of the tiers, the newest first.
+    private let counted: [Counted]
+
+    init(_ view: EngineView, _ range: RecordRange) throws {
         self.range = range
-        self.hashSeed = hashSeed
-        let cleared = part.clears[range.prefix] ?? 0
+        hashSeed = view.hashSeed
+        cold = view.cold
+        let cleared = view.clearedSequence(ofPrefix: range.prefix)
         clearedSequence = cleared
-        snapshots = try part.snapshots.snapshots.compactMap { reader in
-            guard let entry = try reader.dictionaryCounts().entry(range.prefix),
-                entry.maximumSequence >= cleared
-            else { return nil }
-            return (reader, entry)
+        var counted: [Counted] = []
+        for (index, tier) in view.cold.tiers.enumerated() {
+            for part in tier.parts[tier.overlapping(range.lower, range.upper)] {
+                guard let entry = try part.snapshot.dictionaryCounts().entry(range.prefix),
+                    entry.maximumSequence >= cleared
+                else { continue }
+                counted.append(Counted(tier: index, part: part, entry: entry))
+            }
         }
+        self.counted = counted
     }
 
     var earliestDeadline: Deadline {
-        snapshots.reduce(.never) { min($0, $1.entry.earliestDeadline) }
+        counted.reduce(.never) { min($0, $1.entry.earliestDeadline) }
     }
 
     /// Without regard to deadlines.
@@ -107,46 +126,44 @@ private struct SnapshotCounts {
         operation.isPut && operation.sequence >= clearedSequence
     }
 
-    func count() throws -> Int {
-        try snapshots.indices.reduce(0) { try $0 + count(ofSnapshot: $1) }
-    }
+    func count() throws -> Int { try counted.reduce(0) { try $0 + count(of: $1) } }
 
-    /// Whether a key is live in the snapshots from `first` on.
+    /// Whether a key is live in the tiers from `first` on.
     func contains(_ key: UnsafeRawBufferPointer, from first: Int = 0) throws -> Bool {
-        if first >= snapshots.count { return false }
-        let hash = hashSeed.hash(key)
-        for (reader, _) in snapshots[first...] {
-            guard let record = try reader.find(key, hash: hash) else { continue }
-            return record.isPut && record.sequence >= clearedSequence
+        if counted.isEmpty { return false }
+        guard let found = try cold.find(key, hash: hashSeed.hash(key), from: first) else {
+            return false
         }
-        return false
+        return found.record.isPut && found.record.sequence >= clearedSequence
     }
 
-    /// The live keys of one snapshot, less those that are live below it. What is below may be
+    /// The live keys of one snapshot, less those that are live in older tiers. What is older may be
     /// merged later, and stays the same keys; so the answer stays good as long as the snapshot.
-    private func count(ofSnapshot index: Int) throws -> Int {
-        let (reader, entry) = snapshots[index]
-        if index == snapshots.count - 1, entry.minimumSequence >= clearedSequence {
-            return Int(entry.putCount)
+    private func count(of one: Counted) throws -> Int {
+        let older = counted.filter { $0.tier > one.tier }
+        let isWhole = !one.part.hides(recordsFrom: range.lower)
+        if older.isEmpty, isWhole, one.entry.minimumSequence >= clearedSequence {
+            return Int(one.entry.putCount)
         }
-        // A merge of what is below drops what has expired there, and so does change its keys.
-        guard snapshots[index...].allSatisfy({ $0.entry.earliestDeadline == .never }) else {
-            return try countByWalk(ofSnapshot: index)
+        // A merge of what is older drops what has expired there, and so does change its keys.
+        guard ([one] + older).allSatisfy({ $0.entry.earliestDeadline == .never }) else {
+            return try countByWalk(one)
         }
-        return try reader.cachedCount(of: range.prefix, clearedSequence: clearedSequence) {
-            try countByWalk(ofSnapshot: index)
-        }
+        return try one.part.snapshot.cachedCount(
+            of: range.prefix, clearedSequence: clearedSequence,
+            from: isWhole ? [] : one.part.lowerBound
+        ) { try countByWalk(one) }
     }
 
-    private func countByWalk(ofSnapshot index: Int) throws -> Int {
-        let walker = SnapshotWalker(snapshots[index].reader, .ascending)
-        try range.lower.withUnsafeBytes { try walker.move(to: $0) }
+    private func countByWalk(_ one: Counted) throws -> Int {
+        let cursor = SnapshotCursor(one.part.snapshot)
+        let lower = one.part.hides(recordsFrom: range.lower) ? one.part.lowerBound : range.lower
+        try lower.withUnsafeBytes { try cursor.move(to: $0) }
         var count = 0
-        while !walker.isAtEnd, !range.isPastUpper(walker.key) {
-            let record = walker.record
+        while let record = cursor.record, !range.isPastUpper(cursor.key) {
             if record.isPut, record.sequence >= clearedSequence { count += 1 }
-            if try contains(walker.key, from: index + 1) { count -= 1 }
-            try walker.moveToNext()
+            if try contains(cursor.key, from: one.tier + 1) { count -= 1 }
+            try cursor.moveToNext()
         }
         return count
     }

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// - Begun under every shard's mutex at once, and under `publication`, so no batch is in it by
 ///   half.
-/// - It holds on to what changes no more: the frozen tables, the snapshots, the log's memory. The
+/// - It holds on to what changes no more: the frozen tables, the cold storage, the log's memory. The
 ///   active tables go on changing; what a writer overwrites is noted in the shard's `ViewLayers`
 ///   for as long as the view is live.
 /// - It is live until `close`, at the latest until its last reference goes. Reading a closed view
@@ -17,13 +17,19 @@ package final class EngineView: Sendable {
     let id: UInt64
     private let engine: Engine
     let parts: [ViewPart]
+    /// The newest that any of the shards had: a shard whose frozen table is gone had it.
+    let cold: ColdStorage
+    /// Whether the log's tables had no key at all.
+    let isLogEmpty: Bool
     private let isClosed = Atomic<Bool>(false)
     private let holderCount = Atomic<Int>(1)
 
-    fileprivate init(id: UInt64, engine: Engine, parts: [ViewPart]) {
+    fileprivate init(id: UInt64, engine: Engine, _ begun: BegunView) {
         self.id = id
         self.engine = engine
-        self.parts = parts
+        parts = begun.parts
+        cold = begun.cold
+        isLogEmpty = begun.isLogEmpty
     }
 
     deinit { close() }
@@ -54,7 +60,10 @@ package final class EngineView: Sendable {
     fileprivate func release() {
         guard holderCount.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
         else { return }
-        for shard in engine.shards { shard.published.withLock { $0.layers.end(id) } }
+        for shard in engine.shards {
+            // What comes out may be the last hold of mapped files, and is not unmapped under the mutex.
+            _ = shard.published.withLock { $0.layers.end(id) }
+        }
         engine.liveViews.remove(id)
     }
 
@@ -80,8 +89,8 @@ package final class EngineView: Sendable {
                 found = FoundValue(
                     resident: nil, bytes: operation.value, owner: part,
                     origin: .log(operation.location))
-            case .cold(let snapshot, let record):
-                found = try FoundValue(record, in: snapshot, origin: .view)
+            case .cold(let record):
+                found = try FoundValue(record, keptBy: cold, origin: .view)
             }
         }
         return found
@@ -99,15 +108,45 @@ package final class EngineView: Sendable {
             return withExtendedLifetime(part) {
                 switch place {
                 case .log(let operation): operation.deadline
-                case .cold(_, let record): record.deadline
+                case .cold(let found): found.record.deadline
                 }
             }
         }
     }
 
+    /// The sequence number of a key's record; zero where it has none.
+    func sequence(of key: String, name: DictionaryName) throws -> UInt64 {
+        try name.withRecordKey(key) { recordKey in
+            guard let (place, part) = try place(of: recordKey, name) else { return 0 }
+            return withExtendedLifetime(part) {
+                switch place {
+                case .log(let operation): operation.sequence
+                case .cold(let found): found.record.sequence
+                }
+            }
+        }
+    }
+
+    /// The value of a record by its whole key, which begins with the name's prefix.
+    package func find(recordKey: [UInt8], in name: DictionaryName) throws -> FoundValue? {
+        var found: FoundValue?
+        try recordKey.withUnsafeBytes { recordKey in
+            guard let (place, part) = try place(of: recordKey, name) else { return }
+            switch place {
+            case .log(let operation):
+                found = FoundValue(
+                    resident: nil, bytes: operation.value, owner: part,
+                    origin: .log(operation.location))
+            case .cold(let record):
+                found = try FoundValue(record, keptBy: cold, origin: .view)
+            }
+        }
+        return found
+    }
+
     private enum Place {
         case log(Operation)
-        case cold(SnapshotReader, RecordGroup.Record)
+        case cold(ColdRecord)
     }
 
     /// Where a key's live record is, if it has one.
@@ -121,7 +160,10 @@ package final class EngineView: Sendable {
         if let found = part.enqueued?.find(key, hash: hash) {
             return found.isPut && clock.isLive(found.deadline) ? (.log(found), part) : nil
         }
-        return try committedPlace(of: key, hash: hash, name.prefix, shard: index).map { ($0, part) }
+        let place = try committedPlace(of: key, hash: hash, name.prefix, shard: index)
+        if case .log(let operation) = place { operation.touch() }
+        try shard(index).checkLogRead(key, hash: hash)
+        return place.map { ($0, part) }
     }
 
     /// As `place`, without what is enqueued.
@@ -131,17 +173,17 @@ package final class EngineView: Sendable {
         let part = parts[index]
         var newest = try activeOperation(key, hash: hash, shard: index)
         if newest == nil { newest = part.frozen?.find(key, hash: hash) }
-        let cleared = part.clears.isEmpty ? 0 : part.clears[prefix] ?? 0
+        let cleared = clearedSequence(ofPrefix: prefix)
         if let newest {
             guard newest.isPut, newest.sequence >= cleared, clock.isLive(newest.deadline) else {
                 return nil
             }
             return .log(newest)
         }
-        guard let (snapshot, record) = try part.snapshots.find(key, hash: hash), record.isPut,
-            record.sequence >= cleared, clock.isLive(record.deadline)
-        else { return nil }
-        return .cold(snapshot, record)
+        guard let found = try cold.find(key, hash: hash), found.record.isLive(cleared, clock) else {
+            return nil
+        }
+        return .cold(found)
     }
 
     /// The operation on `key` that a shard's active table had when the view began.
@@ -194,13 +236,14 @@ package final class EngineView: Sendable {
 
     static let collectedSlotBits = 12
 
-    /// The names of the dictionaries that have at least one key, in the order of their bytes.
+    /// The names of the dictionaries that have at least one key, in the order of their bytes, without
+    /// those that the engine's users keep for themselves.
     package func dictionaryNames() throws -> [[UInt8]] {
         var names: [[UInt8]] = []
         let scan = try scan(.everything)
         while let key = scan.recordKey, let (name, _) = splitRecordKey(key) {
             let name = Array(name)
-            names.append(name)
+            if name.first != DictionaryName.hiddenByte { names.append(name) }
             // The first key that no record key of this dictionary reaches.
             guard let next = successor(ofPrefix: [UInt8(name.count)] + name) else { break }
             try scan.move(to: next)
@@ -226,7 +269,7 @@ final class ViewPart: Sendable {
     /// Above all else; visible, and without a place among the changes yet.
     let enqueued: LogTable?
     let frozen: LogTable?
-    let snapshots: SnapshotList
+    let cold: ColdHold
     let clears: [[UInt8]: UInt64]
     /// Of the table that the shard wrote to.
     let activeOrder: KeyOrder
@@ -236,26 +279,41 @@ final class ViewPart: Sendable {
     /// Whether a view that begins now would hold the same. While a table is frozen, or put back, none
     /// is kept from before.
     fileprivate func isCurrent(_ state: borrowing ShardState) -> Bool {
-        enqueued == nil && state.enqueued == nil && snapshots === state.snapshots
+        enqueued == nil && state.enqueued == nil && cold === state.cold
             && regions === state.active.regions && activeOrder === state.active.order
             && clears == state.clears
     }
 
-    fileprivate init(_ state: borrowing ShardState) {
-        enqueued = state.enqueued?.table
+    fileprivate init(_ state: borrowing ShardState, hidesEnqueued: Bool = false) {
+        enqueued = hidesEnqueued ? nil : state.enqueued?.table
         frozen = state.frozen
-        snapshots = state.snapshots
+        cold = state.cold
         clears = state.clears
         activeOrder = state.active.order
         regions = state.active.regions
     }
 }
 
+/// What a view is made of, while it goes from shard to shard.
+private struct BegunView {
+    var parts: [ViewPart] = []
+    var cold = ColdStorage.none
+    var isLogEmpty = true
+
+    mutating func add(_ part: ViewPart, _ state: borrowing ShardState) {
+        if part.cold.storage.generation > cold.generation { cold = part.cold.storage }
+        if part.frozen != nil || part.enqueued != nil || !state.active.isEmpty {
+            isLogEmpty = false
+        }
+        parts.append(part)
+    }
+}
+
 extension ShardState {
     /// What a view that begins now holds; the last one's where nothing has changed.
-    fileprivate mutating func currentViewPart() -> ViewPart {
+    fileprivate mutating func currentViewPart(hidesEnqueued: Bool) -> ViewPart {
         if let viewPart, viewPart.isCurrent(self) { return viewPart }
-        let part = ViewPart(self)
+        let part = ViewPart(self, hidesEnqueued: hidesEnqueued)
         viewPart = part.enqueued == nil ? part : nil
         return part
     }
@@ -289,44 +347,85 @@ final class LiveViews: Sendable {
 }
 
 extension Engine {
-    /// All shards at this moment. Holds every shard's mutex while it copies references.
-    package func view() throws -> EngineView {
+    /// All shards at this moment. Holds every shard's mutex while it copies references; takes the turn
+    /// of each shard that has a committed batch to fold, which the batch's writer would do next.
+    ///
+    /// - Parameter hidesEnqueued: Whether enqueued writes that have no place among the changes yet are not
+    ///   in it.
+    package func view(hidesEnqueued: Bool = false) throws -> EngineView {
         try condition.checkOpen()
-        var parts: [ViewPart] = []
-        parts.reserveCapacity(shards.count)
         if configuration.plantedFaults.contains(.tornViews) { return tornView() }
-        let id = publication.withLock { _ in
-            let id = liveViews.add()
-            beginView(id, from: 0, into: &parts)
-            return id
+        var owed: [(Shard, ShardTurn.Afterwards)] = []
+        let view = publication.withLock {
+            if let view = begunView(hidesEnqueued) { return view }
+            // While `publication` is held, no batch becomes committed.
+            owed = foldCommitted()
+            return begunView(hidesEnqueued)!
         }
-        return EngineView(id: id, engine: self, parts: parts)
+        for (shard, afterwards) in owed { shard.tell(afterwards) }
+        return view
+    }
+
+    /// As `view`, of a caller that holds `publication` and has called `foldCommitted` under it.
+    func viewOfFolded(hidesEnqueued: Bool = false) -> EngineView {
+        configuration.plantedFaults.contains(.tornViews) ? tornView() : begunView(hidesEnqueued)!
+    }
+
+    /// Moves committed batches into the tables, under the turns of their shards; returns what the
+    /// caller, who holds `publication`, owes to others once it holds it no more.
+    func foldCommitted() -> [(Shard, ShardTurn.Afterwards)] {
+        shards.filter { shard in shard.published.withLock { $0.hasUnfolded } }.map { shard in
+            let afterwards = shard.turn.withLock { turn in
+                shard.foldResolved(&turn)
+                defer { turn.afterwards = ShardTurn.Afterwards() }
+                return turn.afterwards
+            }
+            return (shard, afterwards)
+        }
+    }
+
+    /// `nil` where a committed batch is not in the tables.
+    private func begunView(_ hidesEnqueued: Bool) -> EngineView? {
+        var begun = BegunView()
+        begun.parts.reserveCapacity(shards.count)
+        var id: UInt64 = 0
+        guard beginView(&id, from: 0, hidesEnqueued, into: &begun) else { return nil }
+        begun.parts.reverse()
+        return EngineView(id: id, engine: self, begun)
     }
 
     /// What a view would be that did not take all mutexes at once.
     private func tornView() -> EngineView {
         let id = liveViews.add()
-        var parts: [ViewPart] = []
+        var begun = BegunView()
         for shard in shards {
             shard.published.withLock { state in
                 state.layers.begin(id)
-                parts.append(ViewPart(state))
+                begun.add(ViewPart(state), state)
             }
             let next = ContinuousClock.now + .microseconds(30)
             while ContinuousClock.now < next {}
         }
-        return EngineView(id: id, engine: self, parts: parts)
+        return EngineView(id: id, engine: self, begun)
     }
 
-    /// Takes one mutex within the other, in the shards' order.
-    private func beginView(_ id: UInt64, from index: Int, into parts: inout [ViewPart]) {
-        guard index < shards.count else { return }
-        shards[index].published.withLock { state in
-            // What is committed is in the view, so it has to be in the table.
-            if !state.staged.isEmpty { state.foldResolved() }
+    /// Takes one mutex within the other, in the shards' order; once it has all, begins the view in each,
+    /// the last first. `false`, with nothing begun, where a committed batch is not in the tables.
+    private func beginView(
+        _ id: inout UInt64, from index: Int, _ hidesEnqueued: Bool, into begun: inout BegunView
+    ) -> Bool {
+        guard index < shards.count else {
+            id = liveViews.add()
+            return true
+        }
+        return shards[index].published.withLock { state in
+            if !state.staged.isEmpty, state.hasUnfolded { return false }
+            guard beginView(&id, from: index + 1, hidesEnqueued, into: &begun) else {
+                return false
+            }
             state.layers.begin(id)
-            parts.append(state.currentViewPart())
-            beginView(id, from: index + 1, into: &parts)
+            begun.add(state.currentViewPart(hidesEnqueued: hidesEnqueued), state)
+            return true
         }
     }
 }

@@ -14,8 +14,6 @@ struct LogTable: Sendable {
     private var slots: SlotDirectory
     private(set) var count = 0
     private(set) var regions = RegionList()
-    /// The lowest sequence number that a record in the table may have.
-    private(set) var minimumSequence: UInt64 = .max
     /// Whether each key has the operation still that brought it here.
     private(set) var hasFirstOperations = true
     /// The keys in order, for scans, of this table and of those that other shards write to meanwhile.
@@ -57,8 +55,20 @@ struct LogTable: Sendable {
             if slot.hash == hash {
                 let operation = Operation(location: slot.location)
                 if equalBytes(operation.key, key) { return operation }
+                // Two keys with one hash, or memory that no longer holds what was written to it.
+                MappedRegion.noteDoubt()
             }
             index = (index + 1) & mask
+        }
+    }
+
+    /// The operations whose keys have `hash`.
+    func forEach(hash: UInt64, _ body: (Operation) throws -> Void) rethrows {
+        let bucket = slots.bucket(of: hash).slots
+        var index = SlotBucket.home(of: hash, mask: slots.mask)
+        while bucket[index].location != 0 {
+            if bucket[index].hash == hash { try body(Operation(location: bucket[index].location)) }
+            index = (index + 1) & slots.mask
         }
     }
 
@@ -75,7 +85,6 @@ struct LogTable: Sendable {
                 bucket.slots[index] = .init(hash: hash, location: operation.location)
                 bucket.count += 1
                 count += 1
-                if sequence < minimumSequence { minimumSequence = sequence }
                 if isOrdered { noteUnordered(operation) }
                 return
             }

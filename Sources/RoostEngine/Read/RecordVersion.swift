@@ -9,7 +9,7 @@ package struct RecordVersion: Sendable, Hashable {
     /// Where it was found: as long as the key is still there, nothing has to be looked up again.
     let origin: FoundValue.Origin?
     /// When the value expires: the key has none then, so this version is over.
-    let deadline: Deadline
+    package let deadline: Deadline
 
     package init(sequence: UInt64) { self.init(sequence: sequence, origin: nil) }
 
@@ -53,12 +53,12 @@ extension Shard {
     nonisolated func findVersioned(
         _ key: UnsafeRawBufferPointer, hash: UInt64
     ) throws -> VersionedValue {
-        let (place, owner, snapshots, epoch) = published.withLock { state in
+        let (place, owner, hold, epoch) = published.withLock { state in
             let place = state.place(of: key, hash: hash)
             guard case .log(let operation) = place else {
-                return (place, RegionList?.none, state.snapshots, state.epoch)
+                return (place, RegionList?.none, state.cold, state.epoch)
             }
-            return (place, state.owner(of: operation), state.snapshots, state.epoch)
+            return (place, state.owner(of: operation), state.cold, state.epoch)
         }
         switch place {
         case .absent: return VersionedValue(found: nil, version: RecordVersion(sequence: 0))
@@ -76,45 +76,48 @@ extension Shard {
                     sequence: operation.sequence, origin: origin, deadline: deadline))
         case .cold(let clearedSequence):
             let origin = FoundValue.Origin.cold(epoch: epoch, clearedSequence: clearedSequence)
-            guard let (snapshot, record) = try snapshots.find(key, hash: hash), record.isPut,
-                record.sequence >= clearedSequence, clock.isLive(record.deadline)
+            guard let found = try hold.find(key, hash: hash),
+                found.record.isLive(clearedSequence, clock)
             else {
                 return VersionedValue(
                     found: nil, version: RecordVersion(sequence: 0, origin: origin))
             }
             return VersionedValue(
-                found: try FoundValue(record, in: snapshot, origin: origin),
+                found: try FoundValue(found, keptBy: hold, origin: origin),
                 version: RecordVersion(
-                    sequence: record.sequence, origin: origin, deadline: record.deadline))
+                    sequence: found.record.sequence, origin: origin,
+                    deadline: found.record.deadline))
         }
     }
 
-    /// Whether the newest visible record of a key is still the one that `version` names.
+    /// Whether the newest visible record of a key is still the one that `version` names, which had not
+    /// expired a moment ago. Called with the turn, so it does not ask what the time is: a record counts
+    /// as expired where somebody has found it so before, as whoever read a version of no value has.
     nonisolated func isCurrent(
         _ version: RecordVersion, _ key: UnsafeRawBufferPointer, hash: UInt64
     ) throws -> Bool {
-        // What has expired since is gone.
-        guard clock.isLive(version.deadline) else { return false }
-        let (place, snapshots, epoch, sequence) = published.withLock { state in
+        let (place, hold, epoch, sequence) = published.withLock { state in
             // An enqueued write that was read has its place among the changes by now.
             let sequence = state.places.sequence(of: version.sequence) ?? version.sequence
-            return (state.place(of: key, hash: hash), state.snapshots, state.epoch, sequence)
+            return (state.place(of: key, hash: hash), state.cold, state.epoch, sequence)
         }
+        try checkLogRead(key, hash: hash)
         switch place {
         case .absent: return sequence == 0
         case .log(let operation):
             // What had expired then, and is still the newest, has expired now.
-            if sequence == 0 { return !clock.isLive(operation.deadline) }
+            if sequence == 0 { return clock.hasFoundPast(operation.deadline) }
             return operation.sequence == sequence
         case .cold(let clearedSequence):
             if version.origin == .cold(epoch: epoch, clearedSequence: clearedSequence) {
                 return true
             }
             // A flush or a merge came between: the record may have moved, and is the same one.
-            guard let (_, record) = try snapshots.find(key, hash: hash), record.isPut,
-                record.sequence >= clearedSequence, clock.isLive(record.deadline)
+            guard let found = try hold.find(key, hash: hash), found.record.isPut,
+                found.record.sequence >= clearedSequence,
+                !clock.hasFoundPast(found.record.deadline)
             else { return sequence == 0 }
-            return record.sequence == sequence
+            return found.record.sequence == sequence
         }
     }
 }

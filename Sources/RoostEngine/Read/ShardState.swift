@@ -3,23 +3,20 @@ import RoostSnapshot
 
 /// What a shard publishes to readers, under the shard's mutex.
 ///
-/// - Only the shard's actor changes anything here but `residents`, `counters` and `layers`; and
-///   a read view that begins folds committed batches, which the actor would do next.
+/// - Only who has the shard's turn changes anything here but `residents`, `counters` and `layers`.
 /// - A key's newest visible record is the one with the highest sequence number among: the
-///   committed batches in `staged`, `active`, `frozen`, `snapshots` (newest first). A record
+///   committed batches in `staged`, `active`, `frozen`, `cold`. A record
 ///   older than its dictionary's entry in `clears` is gone.
 /// - `residents` holds only values that are the newest visible ones of their keys.
-/// - `epoch` counts the changes of `snapshots`.
+/// - `epoch` counts the changes of `cold`.
 struct ShardState: ~Copyable {
     var active = LogTable()
     /// What is being written to a snapshot.
     var frozen: LogTable?
-    var snapshots = SnapshotList([])
+    var cold = ColdHold(.none)
     var epoch: UInt64 = 0
     var clears: [[UInt8]: UInt64] = [:]
     var staged: [StagedBatch] = []
-    /// How many staged batches were resolved so far.
-    var resolvedCount: UInt64 = 0
     /// What the last view held, for the next; dropped with whatever it would keep on disk.
     var viewPart: ViewPart?
     /// What live read views need of `active`.
@@ -30,9 +27,6 @@ struct ShardState: ~Copyable {
     var enqueued: EnqueuedWrites?
     var enqueuedCount: UInt64 = 0
     var places = EnqueuedPlaces()
-    /// Whether somebody will call `Shard.drainInBackground`.
-    var isDrainDue = false
-    var isEnqueueClosed = false
     var watches = ShardWatches()
     /// Whether a change is being appended that `watches` was asked about already, and the last
     /// watcher that began since.
@@ -113,22 +107,6 @@ struct ShardState: ~Copyable {
             return !batch.clears.isEmpty || batch.changes.contains { $0.hash == hash }
         }
     }
-}
-
-/// A shard's snapshots, the newest first; replaced whole when it changes.
-package final class SnapshotList: Sendable {
-    package let snapshots: [SnapshotReader]
-    /// Of the oldest, which has most keys.
-    private let index: SnapshotIndexPlace
-
-    package init(_ snapshots: [SnapshotReader]) {
-        self.snapshots = snapshots
-        index = snapshots.last?.indexPlace ?? .none
-    }
-
-    /// Asks for what a look-up in the oldest snapshot will begin with.
-    @inline(__always)
-    func prefetch(hash: UInt64) { index.prefetch(hash: hash) }
 }
 
 /// How reads were answered. Counted under the shard's mutex, which a read holds anyway.

@@ -116,15 +116,17 @@ struct ViewLayers: Sendable {
         isNoting = true
     }
 
-    mutating func end(_ view: UInt64) {
+    /// Returns the table that nobody needs any more, for the caller to let go of without the shard's
+    /// mutex: it may be the last hold of mapped files.
+    mutating func end(_ view: UInt64) -> LogTable? {
         if Self.remove(view, from: &layers) {
             isNoting = !layers.isEmpty
-            return
+            return nil
         }
         for index in ended.indices where Self.remove(view, from: &ended[index].layers) {
-            if ended[index].layers.isEmpty { ended.remove(at: index) }
-            return
+            return ended[index].layers.isEmpty ? ended.remove(at: index).table : nil
         }
+        return nil
     }
 
     /// What the view's layer knows is needed by the one before it, which is older.

@@ -41,6 +41,7 @@ enum Recovery {
     struct Parts {
         var directory: any Directory
         var manifest: ManifestRecord
+        var cold: ColdStorage
         var shards: [Shard]
         var feed: ChangeFeed
         var behind: WriteBehind
@@ -51,18 +52,27 @@ enum Recovery {
         var report: RecoveryReport
         var tailSizeBytes: UInt64
         var scheduling: any Scheduling
+        let publication = Publication()
+        var follower: Follower?
     }
 
     static func open(
         at path: String, fileSystem: any FileSystem, configuration: EngineConfiguration
     ) async throws -> Parts {
         let thread = fileSystem.scheduling.thread(named: "roost-open")
-        return try await BlockingOpening(thread: thread).open(path, fileSystem, configuration)
+        return try await OpeningThread(thread: thread).open(path, fileSystem, configuration)
+    }
+
+    /// As `open`, on the caller's thread, which it blocks.
+    static func openBlocking(
+        at path: String, fileSystem: any FileSystem, configuration: EngineConfiguration
+    ) throws -> Parts {
+        try Opening().open(path, fileSystem, configuration)
     }
 }
 
-/// The opening's thread, as it blocks.
-private actor BlockingOpening {
+/// A thread for the opening, as it blocks.
+private actor OpeningThread {
     private let thread: WorkerThread
 
     init(thread: WorkerThread) { self.thread = thread }
@@ -72,52 +82,71 @@ private actor BlockingOpening {
     func open(
         _ path: String, _ fileSystem: any FileSystem, _ configuration: EngineConfiguration
     ) throws -> Recovery.Parts {
+        try Opening().open(path, fileSystem, configuration)
+    }
+}
+
+/// The steps of an opening, on whatever thread they are called.
+private struct Opening {
+    func open(
+        _ path: String, _ fileSystem: any FileSystem, _ configuration: EngineConfiguration
+    ) throws -> Recovery.Parts {
         let writable = !configuration.isReadOnly
         let directory = try fileSystem.openDirectory(at: path, create: writable)
-        try directory.lock(exclusive: writable)
+        if !writable {
+            guard case .unknown(let kind) = try directory.sharing else {
+                return try openFollowing(directory, fileSystem, configuration)
+            }
+            try lockForReading(directory, kind)
+        } else {
+            try directory.lock(exclusive: true)
+        }
         var report = RecoveryReport()
         let entries = try directory.entries()
         try refuseIrregular(entries, path)
         let manifest = try manifest(in: directory, entries, configuration, &report)
-        try refuseMissing(manifest, entries, directory)
         // An opening that was killed may have left a manifest whose new name is not on disk yet:
         // nothing may be removed because of it before it is.
         if writable && !isAtRest(entries, manifest) { try directory.sync() }
-        let snapshots = try openSnapshots(manifest, directory)
-        var replay = Replay(shardCount: snapshots.count, hashSeed: manifest.hashSeed)
+        let cold = try ColdStorage(manifest, in: directory)
+        var replay = Replay(shardCount: configuration.shardCount, hashSeed: manifest.hashSeed)
         let segmentNumbers = entries.compactMap { entry -> UInt64? in
             if case .segment(let number) = FileName(entry.name) { number } else { nil }
         }
         var recovered = try LogRecovery(
             segmentNumbers: segmentNumbers, manifest: manifest, directory: directory,
             writable: writable
-        ) { frame, reader in try replay.add(frame, reader) }
+        ) { frame, reader in try replay.add(frame, reader.region, path: reader.file.path) }
         report.note(recovered, operationCount: replay.operationCount, isCut: writable)
-        let condition = EngineCondition(isReadOnly: !writable)
+        let condition = EngineCondition(
+            isReadOnly: !writable, isMirror: configuration.isMirror,
+            observer: configuration.observer)
         var parts = Recovery.Parts(
-            directory: directory, manifest: manifest, shards: [], feed: ChangeFeed(),
+            directory: directory, manifest: manifest, cold: cold, shards: [], feed: ChangeFeed(),
             behind: WriteBehind(condition: condition), condition: condition,
             clock: ExpiryClock(configuration.wallClock), report: report,
             tailSizeBytes: replay.sizeBytes, scheduling: fileSystem.scheduling)
         if writable {
+            let signals = try SignalPage.forWriter(FileName.signals.text, in: directory)
+                .map(LogSignals.init)
             try recovered.cut(in: directory)
             try removeLeftovers(entries, manifest, directory, &parts.report)
-            try startLog(&parts, recovered, configuration)
+            try startLog(&parts, recovered, signals, configuration)
         }
-        parts.shards = shards(of: parts, snapshots, configuration)
+        parts.shards = shards(of: parts, configuration)
         replay.apply(to: parts.shards)
         return parts
     }
 
     private func shards(
-        of parts: Recovery.Parts, _ snapshots: [SnapshotList], _ configuration: EngineConfiguration
+        of parts: Recovery.Parts, _ configuration: EngineConfiguration
     ) -> [Shard] {
-        snapshots.map { list in
+        (0..<configuration.shardCount).map { _ in
             let shard = Shard(
                 hashSeed: parts.manifest.hashSeed,
-                residentBudgetBytes: configuration.memoryBudgetBytes / snapshots.count,
+                residentBudgetBytes: configuration.memoryBudgetBytes / configuration.shardCount,
                 feed: parts.feed, behind: parts.behind, clock: parts.clock, storage: parts.log)
-            shard.restore(snapshots: list, clears: parts.manifest.clears)
+            shard.restore(parts.cold, clears: parts.manifest.clears)
             return shard
         }
     }
@@ -126,11 +155,11 @@ private actor BlockingOpening {
     /// will be removed because of it, and it was on disk before what it replaced was removed. A new
     /// workspace's manifest may not be; it must not be lost with a segment behind it.
     private func isAtRest(_ entries: [DirectoryEntry], _ manifest: ManifestRecord) -> Bool {
-        let live = Set(manifest.snapshots.joined().map(\.number))
+        let live = Set(manifest.snapshots.map(\.number))
         return !live.isEmpty
             && entries.allSatisfy { entry in
                 switch FileName(entry.name) {
-                case .manifest, nil: true
+                case .manifest, .signals, nil: true
                 case .snapshot(let number): live.contains(number)
                 default: false
                 }
@@ -170,51 +199,70 @@ private actor BlockingOpening {
         }
         let record = ManifestRecord(
             workspace: .init(first: directory.randomNumber(), second: directory.randomNumber()),
-            hashSeed: .init(first: directory.randomNumber(), second: directory.randomNumber()),
-            shardCount: configuration.shardCount)
+            hashSeed: .init(first: directory.randomNumber(), second: directory.randomNumber()))
+        // Whoever made the directory may not have synced its name, or was killed before. From here on
+        // there is something in it to lose.
+        try directory.syncAncestors()
         try ManifestFile.replace(with: record, in: directory)
         report.isNew = true
         return record
     }
 
-    private func refuseMissing(
-        _ manifest: ManifestRecord, _ entries: [DirectoryEntry], _ directory: any Directory
-    ) throws {
-        let names = Set(entries.map(\.name))
-        for snapshot in manifest.snapshots.joined() {
-            let name = FileName.snapshot(snapshot.number).text
-            guard !names.contains(name) else { continue }
+    // MARK: For reading only
+
+    /// Where a writer cannot be followed there is none beside.
+    private func lockForReading(_ directory: any Directory, _ kind: String) throws {
+        do { try directory.lock(exclusive: false) } catch let error as RoostError
+            where error.code == .locked
+        {
             throw RoostError(
-                .corrupt,
-                "a snapshot that the manifest lists is missing. Restore a backup, or salvage what can be read",
-                file: "\(directory.path)/\(name)", offset: 0)
+                .locked,
+                "another opening writes to this workspace, and on a file system of this kind "
+                    + "(\(kind)) its memory is not known to be seen at once by others: close the "
+                    + "writer first, or keep the workspace on a local file system",
+                file: directory.path)
         }
     }
 
-    private func openSnapshots(
-        _ manifest: ManifestRecord, _ directory: any Directory
-    ) throws -> [SnapshotList] {
-        try manifest.snapshots.enumerated().map { shard, listed in
-            SnapshotList(
-                try listed.map { entry in
-                    let reader = try SnapshotReader(number: entry.number, in: directory)
-                    guard reader.footer.workspace == manifest.workspace,
-                        reader.footer.shard == UInt32(shard), entry == .init(footer: reader.footer)
-                    else {
-                        throw RoostError(
-                            .corrupt, "the snapshot is not the one that the manifest lists",
-                            file: reader.path, offset: 0)
-                    }
-                    return reader
-                })
-        }
+    /// Takes no lock, and reads what a writer may be changing.
+    private func openFollowing(
+        _ directory: any Directory, _ fileSystem: any FileSystem,
+        _ configuration: EngineConfiguration
+    ) throws -> Recovery.Parts {
+        try refuseIrregular(try directory.entries(), directory.path)
+        let page = try SignalPage.forReader(FileName.signals.text, in: directory)
+        var state = try FollowedState.read(
+            in: directory, page: page, shardCount: configuration.shardCount)
+        var report = RecoveryReport()
+        if let ending = state.ending { report.note(ending, operationCount: 0, isCut: false) }
+        report.replayedBatchCount = state.frameCount
+        report.replayedOperationCount = state.replay.operationCount
+        report.lastSequence = state.tail.lastSequence
+        let condition = EngineCondition(isReadOnly: true, observer: configuration.observer)
+        var parts = Recovery.Parts(
+            directory: directory, manifest: state.manifest, cold: .none, shards: [],
+            feed: ChangeFeed(), behind: WriteBehind(condition: condition), condition: condition,
+            clock: ExpiryClock(configuration.wallClock), report: report, tailSizeBytes: 0,
+            scheduling: fileSystem.scheduling)
+        parts.shards = shards(of: parts, configuration)
+        for shard in parts.shards { shard.restore(state.cold, clears: state.manifest.clears) }
+        state.replay.apply(to: parts.shards)
+        let log = FollowedLog(
+            lastSequence: state.tail.lastSequence, segments: state.tail.segments)
+        parts.follower = Follower(
+            state, page: page, directory: directory,
+            shards: FollowedShards(
+                shards: parts.shards, feed: parts.feed, publication: parts.publication,
+                hashSeed: state.manifest.hashSeed, log: log),
+            condition: condition, scheduling: fileSystem.scheduling)
+        return parts
     }
 
     private func removeLeftovers(
         _ entries: [DirectoryEntry], _ manifest: ManifestRecord, _ directory: any Directory,
         _ report: inout RecoveryReport
     ) throws {
-        let live = Set(manifest.snapshots.joined().map(\.number))
+        let live = Set(manifest.snapshots.map(\.number))
         for entry in entries {
             switch FileName(entry.name) {
             case .segment(let number) where number < manifest.firstSegment: break
@@ -235,7 +283,7 @@ private actor BlockingOpening {
 
     /// Begins a new segment: an old one is never appended to.
     private func startLog(
-        _ parts: inout Recovery.Parts, _ recovered: LogRecovery,
+        _ parts: inout Recovery.Parts, _ recovered: LogRecovery, _ signals: LogSignals?,
         _ configuration: EngineConfiguration
     ) throws {
         // Also where all batches are on disk: a seal, or the header of a segment without a frame, may
@@ -260,11 +308,20 @@ private actor BlockingOpening {
             minimumSegmentSizeBytes: configuration.segmentSizeBytes,
             minimumCallSizeBytes: configuration.minimumCallSizeBytes,
             earlierSegments: earlier, history: LogHistory(recovered),
-            ahead: LogAhead(scheduling: parts.scheduling))
+            ahead: LogAhead(scheduling: parts.scheduling), signals: signals)
+        signals?.begin(
+            log, segmentNumber: recovered.highestNumber + 1, lastSequence: recovered.lastSequence,
+            durableSequence: durable, manifestGeneration: parts.manifest.generation)
         parts.log = log
         let condition = parts.condition
         let thread = parts.scheduling.thread(named: "roost-sync")
-        parts.syncer = LogSyncer(log: log, thread: thread) { condition.setPoison($0) }
+        var onSync: (@Sendable (UInt64, Duration) -> Void)?
+        if let observer = configuration.observer {
+            onSync = { count, duration in observer.synced(batchCount: count, after: duration) }
+        }
+        parts.syncer = LogSyncer(log: log, thread: thread, onSync: onSync) {
+            condition.setPoison($0)
+        }
     }
 }
 

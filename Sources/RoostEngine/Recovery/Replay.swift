@@ -25,10 +25,11 @@ struct Replay {
         tables = (0..<shardCount).map { _ in LogTable() }
     }
 
-    mutating func add(_ frame: Frame.View, _ reader: LogReader) throws {
-        if regions.last !== reader.region {
-            regions.append(reader.region)
-            filler?.hold(reader.region)
+    /// `region` is the memory that the frame stands in, of the file at `path`.
+    mutating func add(_ frame: Frame.View, _ region: MappedRegion, path: String) throws {
+        if regions.last !== region {
+            regions.append(region)
+            filler?.hold(region)
         }
         sizeBytes += UInt64(frame.sizeBytes)
         let sequence = frame.sequence
@@ -43,8 +44,7 @@ struct Replay {
         guard isWhole else {
             throw RoostError(
                 .corrupt, "a batch's operations make no sense though its checksum holds",
-                file: reader.file.path,
-                offset: UInt64(frame.start - UnsafeRawPointer(reader.region.base)))
+                file: path, offset: UInt64(frame.start - UnsafeRawPointer(region.base)))
         }
     }
 
@@ -76,6 +76,21 @@ struct Replay {
         let filler = TableFiller(taken)
         for region in regions { filler.hold(region) }
         self.filler = filler
+    }
+
+    /// What was replayed, by shard; to be called once, at the end, in place of `apply`.
+    mutating func finish() -> (tables: [LogTable], clears: [[UInt8]: UInt64]) {
+        passOn()
+        if let filler { tables = filler.finish() }
+        filler = nil
+        var finished: [LogTable] = []
+        swap(&finished, &tables)
+        for index in finished.indices {
+            for region in regions { finished[index].hold(region) }
+        }
+        return (
+            finished, Dictionary(clears.map { ($0.prefix, $0.sequence) }, uniquingKeysWith: max)
+        )
     }
 
     /// Gives the shards what was replayed; to be called once, at the end.

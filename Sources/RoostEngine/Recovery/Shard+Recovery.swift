@@ -5,9 +5,9 @@ import RoostSnapshot
 // What an earlier opening left. Called by the opening before anybody else knows the shard, so that
 // it need not switch to the actor and back for each of them.
 extension Shard {
-    nonisolated func restore(snapshots: SnapshotList, clears: [ManifestRecord.Clear]) {
+    nonisolated func restore(_ cold: ColdStorage, clears: [ManifestRecord.Clear]) {
         published.withLock { state in
-            state.snapshots = snapshots
+            state.cold = ColdHold(cold)
             for clear in clears { state.clears[clear.prefix] = clear.sequence }
         }
     }

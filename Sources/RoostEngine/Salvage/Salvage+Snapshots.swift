@@ -4,7 +4,7 @@ import RoostSnapshot
 
 extension Salvage {
     mutating func readSnapshots() throws {
-        let all = manifest.map { Array($0.snapshots.joined()) } ?? []
+        let all = manifest?.snapshots ?? []
         let listed = manifest.map { _ in all.map(\.number) }
         var numbers: [UInt64] = []
         for case .snapshot(let number)? in entries.map({ FileName($0.name) })
@@ -23,8 +23,10 @@ extension Salvage {
                 noteLoss(of: known, number: number, reason: error.message, offset: error.offset)
             }
         }
-        if manifest == nil { leaveOutMerged() }
-        for index in snapshots.indices { noteRecords(ofSnapshot: index) }
+        for index in snapshots.indices {
+            let listed = all.first { $0.number == snapshots[index].footer.number }
+            noteRecords(ofSnapshot: index, from: listed?.lowerBound ?? [])
+        }
     }
 
     private mutating func noteDictionary(of reader: SnapshotReader) {
@@ -51,21 +53,8 @@ extension Salvage {
         report.losses.append(loss)
     }
 
-    /// Without a manifest: a merge's sources may still be there, and hold what it left out. Its
-    /// own number is higher, and it reaches at least as far.
-    private mutating func leaveOutMerged() {
-        let all = snapshots.map(\.footer)
-        snapshots.removeAll { snapshot in
-            let footer = snapshot.footer
-            return all.contains { other in
-                other.shard == footer.shard && other.number > footer.number
-                    && other.minimumSequence <= footer.maximumSequence
-                    && other.maximumSequence >= footer.maximumSequence
-            }
-        }
-    }
-
-    private mutating func noteRecords(ofSnapshot index: Int) {
+    /// What stands before `lowerBound` a merge has taken over, and perhaps left out.
+    private mutating func noteRecords(ofSnapshot index: Int, from lowerBound: [UInt8]) {
         let snapshot = snapshots[index]
         var damage = OpenDamage(
             file: FileName.snapshot(snapshot.footer.number).text,
@@ -75,7 +64,7 @@ extension Salvage {
             case .damaged(let offset, let error): damage.begin(offset, error.message)
             case .intact(let group, let number, let offset):
                 noteRecords(
-                    of: group, in: snapshot,
+                    of: group, in: snapshot, from: lowerBound,
                     at: .group(snapshot: index, index: number, offset: offset),
                     &damage)
             }
@@ -85,7 +74,8 @@ extension Salvage {
     }
 
     private mutating func noteRecords(
-        of group: UnsafeRawBufferPointer, in snapshot: SnapshotReader, at location: Location,
+        of group: UnsafeRawBufferPointer, in snapshot: SnapshotReader, from lowerBound: [UInt8],
+        at location: Location,
         _ damage: inout OpenDamage
     ) {
         func offset(_ address: UnsafeRawPointer) -> UInt64 {
@@ -107,6 +97,7 @@ extension Salvage {
             let place = Self.place(key.bytes)
             damage.end(before: place)
             damage.lastKey = place
+            if lowerBound.withUnsafeBytes({ compareBytes(key.bytes, $0) < 0 }) { continue }
             if isReadable(record, of: snapshot) {
                 note(Array(key.bytes), record.sequence, isPut: record.isPut, at: location)
             } else {

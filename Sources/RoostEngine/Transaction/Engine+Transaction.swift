@@ -8,38 +8,127 @@ extension Engine {
     /// writer was there first.
     ///
     /// In one shard the check and the append are made in one turn. In several each shard is
-    /// made ready in ascending order: it waits for what is staged on the keys read and written,
+    /// made ready in ascending order: it waits for what comes first on the keys read and written,
     /// checks the reads, and from then on no other write of those keys comes between, until the
     /// batch is visible. docs/decisions/0010.
+    ///
+    /// With `places` that cover the attempt nothing is checked, as nobody could change it. What is not
+    /// covered is not waited for: whoever holds places in some shards must not wait in others.
     package func commit(
-        _ batch: EncodedBatch, reads: TransactionReads, durability: Durability?
+        _ batch: EncodedBatch, reads: TransactionReads, durability: Durability?,
+        places: TransactionTurn.Places? = nil
     ) async throws -> UInt64? {
         if let failure = batch.failure { throw failure }
-        // All reads were of one moment; with nothing to write that is the transaction's moment.
-        if batch.isEmpty { return log?.lastSequence ?? 0 }
-        if try condition.checkWritable() { try await waitForRoom() }
+        if batch.isEmpty {
+            // All reads were of one moment; with nothing to write that is the transaction's moment. But
+            // with its turn, it did not see enqueued writes of what the turn does not cover.
+            return places?.coverAll ?? true ? lastSequence : nil
+        }
+        // With its turn it has waited for room before: a flush, which makes room, may wait for a batch
+        // that waits for this turn's end.
+        if try condition.checkWritable(), places == nil { try await waitForRoom() }
         let durability = durability ?? configuration.durability
-        let involved = involvedShards(batch, reads)
-        if involved.count == 1, batch.clears.isEmpty, durability != .synced {
-            let appended = try await shards[involved[0].index].write(
-                batch, if: involved[0].reads)
+        var batch = batch
+        if batch.guardGeneration != guards.generation {
+            // What is added to it the places do not cover.
+            if places != nil { return nil }
+            guards.complete(&batch)
+            if let failure = batch.failure { throw failure }
+        }
+        do {
+            return try await commitCompleted(batch, reads, durability, places)
+        } catch is GuardsChanged { return nil }
+    }
+
+    /// - Throws: `GuardsChanged`, with nothing changed.
+    private func commitCompleted(
+        _ batch: EncodedBatch, _ reads: TransactionReads, _ durability: Durability,
+        _ places: TransactionTurn.Places?
+    ) async throws -> UInt64? {
+        let parts = parts(of: batch, reads)
+        if places != nil, !clock.isLive(reads.earliestDeadline) { return nil }
+        if configuration.pausesBetweenSteps { await Task.yield() }
+        if parts.count == 1, batch.clears.isEmpty, durability != .synced {
+            let appended = try await parts[0].shard.change(
+                parts[0].claim, parts[0].reads, places?[parts[0].index]
+            ) { [shard = parts[0].shard] turn in try shard.write(batch, in: &turn) }
             guard let appended else { return nil }
             noteAppended(appended, durability)
             return appended.sequence
         }
-        return try await commit(batch, involved, durability)
+        let token = BatchToken()
+        let generation = batch.guardGeneration
+        for (index, part) in parts.enumerated() {
+            let isReady: Bool
+            if configuration.pausesBetweenSteps { await Task.yield() }
+            do {
+                let shard = part.shard
+                let staged = part.staged(token)
+                isReady =
+                    try await shard.change(
+                        part.claim, part.reads, places?[part.index]
+                    ) { turn -> Void in
+                        try turn.checkGuards(generation)
+                        shard.stage(staged, nil, &turn)
+                    } != nil
+            } catch {
+                abort(token, on: parts[..<index])
+                throw error
+            }
+            guard isReady else {
+                abort(token, on: parts[..<index])
+                return nil
+            }
+        }
+        return try await appendAndSettle(batch, parts, token, durability)
     }
 
-    private func involvedShards(_ batch: EncodedBatch, _ reads: TransactionReads) -> [Part] {
-        let readsByShard = reads.byShard(count: shards.count)
-        var changes = Array(repeating: [EncodedBatch.Change](), count: shards.count)
-        for change in batch.changes {
-            changes[shardIndex(of: change.hash, shardCount: shards.count)].append(change)
-        }
+    private func parts(of batch: EncodedBatch, _ reads: TransactionReads) -> [Part] {
+        let reads = reads.byShard(count: shards.count)
+        let changes = changesByShard(of: batch)
+        let keys = Claim.Keys.batch(batch)
         return shards.indices.compactMap { index in
-            let reads = readsByShard[index]
+            let reads = reads[index]
             if changes[index].isEmpty, batch.clears.isEmpty, reads == nil { return nil }
-            return Part(index: index, changes: changes[index], reads: reads)
+            return Part(
+                shard: shards[index], index: index,
+                claim: Claim(
+                    keys, changes: changes[index], clears: batch.clears, reads: reads?.claim),
+                reads: reads)
         }
+    }
+}
+
+extension Shard {
+    /// Makes a transaction's change once nothing comes before it, if what was read is as it was; `nil`,
+    /// with nothing done, where it is not.
+    ///
+    /// - Parameter place: The transaction's own place, if it has its turn. Then it waits for nobody, and
+    ///   `nil` is also where it would have to; and what its places cover is as it was for as long as
+    ///   they were not taken from it.
+    nonisolated(nonsending) func change<Result: Sendable>(
+        _ claim: Claim, _ reads: ShardReads?, _ place: TransactionTurn.Place?,
+        _ change: @escaping @Sendable (inout ShardTurn) throws -> Result
+    ) async throws -> Result? {
+        guard let place else {
+            guard let reads else { return try await inTurn(claim, change) }
+            let checked: @Sendable (inout ShardTurn) throws -> Result? = { [self] turn in
+                areCurrent(reads) ? try change(&turn) : nil
+            }
+            if reads.earliestDeadline == .never { return try await inTurn(claim, checked) }
+            return try await inOwnPlace(claim, until: reads.earliestDeadline, checked) ?? nil
+        }
+        return try withTurn { turn in
+            foldResolved(&turn)
+            if !(place.covers && turn.holdsPlace(place.number)) {
+                if isBlocked(claim, own: place.number, turn) { return nil }
+                if let reads, !areCurrent(reads) { return nil }
+            }
+            return try change(&turn)
+        }
+    }
+
+    nonisolated func areCurrent(_ reads: ShardReads) -> Bool {
+        published.withLock { reads.areCurrent(in: $0) }
     }
 }

@@ -14,14 +14,19 @@ package struct EngineTransaction: ~Copyable {
     private var latest: [UInt64: Int] = [:]
     private var clearedDictionaries: Set<[UInt8]> = []
 
-    package init(_ engine: Engine) {
+    private let hasTurn: Bool
+
+    /// - Parameter hasTurn: Whether the attempt is made by a transaction that has its turn: then it does
+    ///   not see what is enqueued and has no place among the changes yet, as that comes after it.
+    package init(_ engine: Engine, hasTurn: Bool = false) {
         self.engine = engine
+        self.hasTurn = hasTurn
         batch = EncodedBatch(hashSeed: engine.hashSeed)
     }
 
     private mutating func begunReads() throws -> EngineView {
         if let reads { return reads.view }
-        let view = try engine.view()
+        let view = try engine.view(hidesEnqueued: hasTurn)
         reads = TransactionReads(view)
         return view
     }
@@ -78,7 +83,7 @@ package struct EngineTransaction: ~Copyable {
         let putCount = own.reduce(0) { $0 + ($1.isPut ? 1 : 0) }
         if clearedDictionaries.contains(name.prefix) { return putCount }
         let view = try begunReads()
-        reads?.note(RecordRange(name))
+        reads?.note(RecordRange(name), of: RecordRange(name))
         var (count, deadline) = try view.countLive(in: name)
         reads?.note(deadline)
         for change in own {
@@ -89,11 +94,11 @@ package struct EngineTransaction: ~Copyable {
     }
 
     /// Calls `body` with the keys in `range` and their values, kind and payload, in order, at most
-    /// `limit` of them.
+    /// `limit` of them, until it says `false`.
     package mutating func scan(
         _ range: RecordRange, _ order: ScanOrder, limit: Int,
         _ body: (_ recordKey: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws ->
-            Void
+            Bool
     ) throws {
         guard limit > 0 else { return }
         var own = ownKeys(in: range)
@@ -104,8 +109,9 @@ package struct EngineTransaction: ~Copyable {
         }
         var next = own.startIndex
         var count = 0
+        var isStopped = false
         var last: [UInt8] = []
-        while count < limit {
+        while count < limit, !isStopped {
             let stored = scan?.recordKey
             let change = next < own.endIndex ? own[next] : nil
             var comparison = stored == nil ? 1 : -1
@@ -123,16 +129,19 @@ package struct EngineTransaction: ~Copyable {
             try key.withUnsafeBytes { key in
                 if comparison < 0 {
                     reads?.note(scan?.deadline ?? .never)
-                    try scan?.withValue { try body(key, $0) }
+                    isStopped = try scan?.withValue { try !body(key, $0) } ?? false
                 } else if let value {
-                    try batch.withPayload { try body(key, .init(rebasing: $0[value])) }
+                    isStopped = try batch.withPayload {
+                        try !body(key, .init(rebasing: $0[value]))
+                    }
                 }
             }
             if comparison <= 0 { try scan?.moveToNext() }
         }
         guard scan != nil else { return }
         // Behind the limit nothing was looked at.
-        reads?.note(count < limit ? range : range.cut(behind: last, order))
+        reads?.note(
+            count < limit && !isStopped ? range : range.cut(behind: last, order), of: range)
     }
 
     // MARK: What the attempt changed itself
@@ -200,6 +209,58 @@ package struct EngineTransaction: ~Copyable {
     private mutating func noteChange() throws {
         if let failure = batch.failure { throw failure }
         if let last = batch.changes.last { latest[last.hash] = batch.changes.count - 1 }
+    }
+}
+
+// Records by their whole keys, as indexes have them.
+extension EngineTransaction {
+    /// Says that the batch keeps what is derived of the dictionaries that it changes, as far as these
+    /// marks tell it.
+    package mutating func keep(_ marks: Set<[UInt8]>) { batch.keptMarks.formUnion(marks) }
+
+    /// Adds to the batch the marks that it takes away.
+    package mutating func complete() { engine.guards.complete(&batch) }
+
+    /// The moment of the reads.
+    package mutating func readingView() throws -> EngineView { try begunReads() }
+
+    /// Whether the attempt has changed a dictionary by its keys, so that what is derived of it is not
+    /// what the attempt reads.
+    package func hasPlainChanges(of name: DictionaryName) -> Bool {
+        batch.plainDictionaries.contains(name.prefix) || clearedDictionaries.contains(name.prefix)
+    }
+
+    /// Puts, or with no value removes, a record.
+    package mutating func write(
+        _ value: EncodedValue?, recordKey: [UInt8], in name: DictionaryName
+    ) throws {
+        batch.write(value, recordKey: recordKey, in: name)
+        try noteChange()
+    }
+
+    /// Calls `body` with the value of a record, kind and payload, or with `nil`.
+    package mutating func withValue<Result>(
+        recordKey: [UInt8], in name: DictionaryName,
+        _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) throws -> Result {
+        let hash = recordKey.withUnsafeBytes { engine.hashSeed.hash($0) }
+        let own = latest[hash].flatMap { index in
+            recordKey.withUnsafeBytes {
+                batch.change(at: index, hash: hash, of: $0, clock: engine.clock)
+            }
+        }
+        if let own {
+            guard let range = own.value else { return try body(nil) }
+            return try batch.withPayload { try body(.init(rebasing: $0[range])) }
+        }
+        if clearedDictionaries.contains(name.prefix) { return try body(nil) }
+        let view = try begunReads()
+        recordKey.withUnsafeBytes { reads?.note($0, hash: hash, in: name) }
+        guard let found = try view.find(recordKey: recordKey, in: name) else {
+            return try body(nil)
+        }
+        reads?.note(found.deadline)
+        return try withExtendedLifetime(found) { try body($0.bytes) }
     }
 }
 

@@ -6,20 +6,23 @@ package struct TransactionReads {
     struct Key: Sendable, Hashable {
         let hash: UInt64
         let recordKey: [UInt8]
+
+        func hash(into hasher: inout Hasher) { hasher.combine(hash) }
     }
 
     package let view: EngineView
-    private var keys: Set<Key> = []
-    private var ranges: Set<RecordRange> = []
+    private(set) var keys: Set<Key> = []
+    private(set) var ranges: Set<RecordRange> = []
+    /// The ranges that were asked for, of which `ranges` has what was looked at.
+    private(set) var wholeRanges: Set<RecordRange> = []
     /// The dictionaries of the keys and ranges, by prefix.
-    private var dictionaries: Set<[UInt8]> = []
+    private(set) var dictionaries: Set<[UInt8]> = []
     /// When the first of the values that were there expires.
-    private var earliestDeadline = Deadline.never
+    private(set) var earliestDeadline = Deadline.never
 
-    init(_ view: EngineView) { self.view = view }
+    package init(_ view: EngineView) { self.view = view }
 
     package var isEmpty: Bool { keys.isEmpty && ranges.isEmpty }
-    var hasRanges: Bool { !ranges.isEmpty }
 
     mutating func note(_ recordKey: UnsafeRawBufferPointer, hash: UInt64, in name: DictionaryName) {
         if keys.insert(Key(hash: hash, recordKey: Array(recordKey))).inserted {
@@ -27,7 +30,8 @@ package struct TransactionReads {
         }
     }
 
-    mutating func note(_ range: RecordRange) {
+    mutating func note(_ range: RecordRange, of whole: RecordRange) {
+        wholeRanges.insert(whole)
         if ranges.insert(range).inserted { dictionaries.insert(range.prefix) }
     }
 
@@ -37,16 +41,18 @@ package struct TransactionReads {
     }
 
     /// The reads by shard. A range has keys in all of them.
-    func byShard(count: Int) -> [Int: ShardReads] {
+    func byShard(count: Int) -> [ShardReads?] {
         var parts = Array(repeating: [Key](), count: count)
         for key in keys { parts[shardIndex(of: key.hash, shardCount: count)].append(key) }
-        var reads: [Int: ShardReads] = [:]
-        for (index, keys) in parts.enumerated() where !keys.isEmpty || hasRanges {
-            reads[index] = ShardReads(
-                view: view, part: view.parts[index], keys: keys, ranges: Array(ranges),
-                dictionaries: dictionaries, earliestDeadline: earliestDeadline)
+        return parts.enumerated().map { index, keys in
+            if keys.isEmpty && ranges.isEmpty { return nil }
+            return ShardReads(
+                view: view, part: view.parts[index], keys: keys,
+                claim: ReadClaim(
+                    hashes: Set(keys.lazy.map(\.hash)), ranges: Array(ranges),
+                    dictionaries: dictionaries),
+                earliestDeadline: earliestDeadline)
         }
-        return reads
     }
 }
 
@@ -55,25 +61,19 @@ final class ShardReads: Sendable {
     private let view: EngineView
     private let part: ViewPart
     private let keys: [TransactionReads.Key]
-    private let hashes: Set<UInt64>
-    private let ranges: [RecordRange]
-    private let rangeDictionaries: Set<[UInt8]>
-    private let dictionaries: Set<[UInt8]>
+    let claim: ReadClaim
     /// From here on a value is gone that the transaction read, be it in another shard.
     let earliestDeadline: Deadline
     private let faults: PlantedFaults
 
     init(
-        view: EngineView, part: ViewPart, keys: [TransactionReads.Key], ranges: [RecordRange],
-        dictionaries: Set<[UInt8]>, earliestDeadline: Deadline
+        view: EngineView, part: ViewPart, keys: [TransactionReads.Key], claim: ReadClaim,
+        earliestDeadline: Deadline
     ) {
         self.view = view
         self.part = part
         self.keys = keys
-        hashes = Set(keys.map(\.hash))
-        self.ranges = ranges
-        rangeDictionaries = Set(ranges.map(\.prefix))
-        self.dictionaries = dictionaries
+        self.claim = claim
         self.earliestDeadline = earliestDeadline
         faults = view.plantedFaults
     }
@@ -84,7 +84,7 @@ final class ShardReads: Sendable {
     /// by key, and counts as changed: the transaction runs again.
     func areCurrent(in state: borrowing ShardState) -> Bool {
         guard state.layers.isOnActiveTable(view.id),
-            dictionaries.allSatisfy({ state.clears[$0] == part.clears[$0] })
+            claim.dictionaries.allSatisfy({ state.clears[$0] == part.clears[$0] })
         else { return false }
         let isAnyKeyChanged = keys.contains { key in
             key.recordKey.withUnsafeBytes {
@@ -93,23 +93,8 @@ final class ShardReads: Sendable {
         }
         if isAnyKeyChanged && !faults.contains(.ignoredReads) { return false }
         return faults.contains(.ignoredRanges)
-            || !ranges.contains { range in
+            || !claim.ranges.contains { range in
                 state.layers.isAnyChanged(since: view.id) { range.contains($0) }
             }
-    }
-
-    // MARK: While the transaction is staged
-
-    /// Whether a write of `hash` in the dictionary with `prefix` would change what was read. In a
-    /// dictionary of which a range was read, any write counts.
-    func blocks(hash: UInt64, prefix: [UInt8]) -> Bool {
-        hashes.contains(hash) || rangeDictionaries.contains(prefix)
-    }
-
-    /// Whether a batch would change what was read.
-    func areChanged(by batch: StagedBatch) -> Bool {
-        batch.changes.contains { hashes.contains($0.hash) }
-            || batch.clears.contains { dictionaries.contains($0) }
-            || batch.dictionaries.contains { rangeDictionaries.contains($0) }
     }
 }

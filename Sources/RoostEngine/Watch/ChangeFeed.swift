@@ -15,8 +15,8 @@ import Synchronization
 /// - A change that nobody watched when its append began does not take this mutex. Where a watcher
 ///   began meanwhile, the shard says so (`ShardState.appendObserver`), `observedCount` counts it,
 ///   and nothing is handed on in order before it is.
-/// - Locks are taken in this order: this one, `publication`, the shards', the log's, a watcher's.
-///   Readers are resumed once none is held.
+/// - Locks are taken in this order: `publication`, a shard's turn, this one, the shards', the log's, a
+///   watcher's. Readers are resumed once none is held.
 final class ChangeFeed: Sendable {
     /// Which watchers a batch is for.
     enum Delivery: Sendable {
@@ -50,8 +50,10 @@ final class ChangeFeed: Sendable {
 
     // MARK: Commits
 
-    /// Appends a watched change and makes it visible, by `body`.
+    /// Appends a watched change and makes it visible, by `body`. The caller has a shard's turn, and
+    /// calls what is left in `afterwards` once it has given that back.
     func publish(
+        _ afterwards: inout ShardTurn.Afterwards,
         _ body: () throws -> (LogWriter.Appended, Commit)
     ) throws -> LogWriter.Appended {
         var wakes: [Wake] = []
@@ -60,20 +62,20 @@ final class ChangeFeed: Sendable {
             state.add(commit, &wakes)
             return appended
         }
-        for wake in wakes { wake() }
+        for wake in wakes { wake(&afterwards) }
         return appended
     }
 
     /// Hands on a change that is visible and whose append began before it was watched; `nil`
-    /// where there was none in the end.
-    func publishObserved(_ commit: Commit?) {
+    /// where there was none in the end. As `publish`.
+    func publishObserved(_ commit: Commit?, _ afterwards: inout ShardTurn.Afterwards) {
         var wakes: [Wake] = []
         state.withLock { state in
             state.observedCount -= 1
             if let commit { state.add(commit, &wakes) }
             state.release(&wakes)
         }
-        for wake in wakes { wake() }
+        for wake in wakes { wake(&afterwards) }
     }
 
     /// Appends a batch, by `append`, that is not visible yet.
@@ -86,8 +88,8 @@ final class ChangeFeed: Sendable {
     }
 
     /// Makes a staged batch visible by `body`, which returns `nil` where none of it is to be
-    /// told.
-    func publishStaged(_ sequence: UInt64, _ body: (_ isWatched: Bool) -> Commit?) {
+    /// told. Returns the readers that the caller is to resume once it holds no lock.
+    func publishStaged(_ sequence: UInt64, _ body: (_ isWatched: Bool) -> Commit?) -> [Wake] {
         var wakes: [Wake] = []
         state.withLock { state in
             let commit = body(!state.watchers.isEmpty)
@@ -95,7 +97,7 @@ final class ChangeFeed: Sendable {
             if let commit { state.add(commit, &wakes) }
             state.release(&wakes)
         }
-        for wake in wakes { wake() }
+        return wakes
     }
 
     /// A staged batch will not become visible.
@@ -122,6 +124,28 @@ final class ChangeFeed: Sendable {
         for wake in wakes { wake() }
     }
 
+    /// Makes a later moment visible, by `body`, of which `missedCount` batches before it are not known:
+    /// watchers of changes are told how many, watchers of a value what it is then. Returns the readers that
+    /// the caller is to resume once it holds no lock.
+    func skip<Result>(
+        _ missedCount: Int, _ body: () -> sending Result,
+        current: (_ key: [UInt8], _ hash: UInt64) -> InitialRecord
+    ) -> sending (result: Result, wakes: [Wake]) {
+        var wakes: [Wake] = []
+        let result = state.withLock { state in
+            let result = body()
+            for watcher in state.watchers.all {
+                if case .key(let key, let hash) = watcher.target, !watcher.isOrdered {
+                    watcher.begin(with: current(key, hash), &wakes)
+                } else {
+                    watcher.push([WatchEvent(content: .missed(missedCount))], &wakes)
+                }
+            }
+            return result
+        }
+        return (result, wakes)
+    }
+
     // MARK: Watchers
 
     /// Lets a watcher begin. `register` enters its target in its shards; where one of them has
@@ -143,7 +167,8 @@ final class ChangeFeed: Sendable {
             if let record { watcher.begin(with: record, &wakes) }
             return watcher
         }
-        for wake in wakes { wake() }
+        // Who begins to be told of batches has no moment yet to be told anything of.
+        for wake in wakes where !wake.isTelling { wake() }
         return watcher
     }
 
@@ -169,6 +194,17 @@ final class ChangeFeed: Sendable {
             state.held = []
         }
         for wake in wakes { wake() }
+    }
+
+    /// Calls `body` while no batch becomes visible that anybody watches.
+    func atOneMoment<Result: Sendable>(_ body: () -> Result) -> Result {
+        state.withLock { _ in body() }
+    }
+
+    /// How many watchers there are, and how many events wait in the fullest buffer.
+    var figures: (count: Int, furthestEventCount: Int) {
+        let watchers = state.withLock { $0.watchers.all }
+        return (watchers.count, watchers.reduce(0) { max($0, $1.waitingEventCount) })
     }
 
     // MARK: History

@@ -54,11 +54,17 @@ extension Engine {
     package func watchAndView(
         _ target: WatchTarget, _ mode: WatchMode
     ) throws -> (WatchHandle, EngineView) {
-        var view: Result<EngineView, any Error>?
-        let handle = watch(target, mode, nil) { view = Result { try self.view() } }
+        try condition.checkOpen()
+        var view: EngineView?
+        let (handle, owed) = publication.withLock {
+            // A turn is taken before the feed's mutex.
+            let owed = foldCommitted()
+            return (watch(target, mode, nil) { view = viewOfFolded() }, owed)
+        }
+        for (shard, afterwards) in owed { shard.tell(afterwards) }
         // A workspace that has ended begins no watcher.
         guard let view else { throw EngineCondition.closed }
-        return (handle, try view.get())
+        return (handle, view)
     }
 
     /// Calls `atBegin` at the moment from which on the watcher is told.
@@ -78,8 +84,7 @@ extension Engine {
                     id: id, target: target, isOrdered: true, buffering: .bounded(capacity),
                     history: version.map {
                         HistoryCursor(
-                            since: $0, log: log,
-                            lastSequence: log?.lastSequence ?? recovery.lastSequence)
+                            since: $0, log: committedLog, lastSequence: lastSequence)
                     }, onReady: onReady)
             }
         } register: { id, observedCount in

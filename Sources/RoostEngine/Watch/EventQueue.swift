@@ -14,7 +14,7 @@ struct EventQueue: Sendable {
     private var runCount = 0
 
     var isEmpty: Bool { first == events.count }
-    private var count: Int { events.count - first }
+    var count: Int { events.count - first }
 
     mutating func popFirst() -> WatchEvent? {
         guard first < events.count else { return nil }
@@ -29,6 +29,14 @@ struct EventQueue: Sendable {
             if first > events.count / 2, first > 64 { compact() }
         }
         return event
+    }
+
+    mutating func takeAll() -> [WatchEvent] {
+        if first > 0 { compact() }
+        runCount = 0
+        let all = events
+        events = []
+        return all
     }
 
     mutating func add(_ batch: [WatchEvent], _ buffering: Watcher.Buffering) {

@@ -7,7 +7,7 @@ struct HistoryCursor: Sendable {
     /// Read at one go at the most, so that a reader gives way and learns of its cancellation.
     private static let stretchFrameCount = 2048
 
-    let log: LogWriter?
+    let log: (any CommittedLog)?
     /// The last sequence number when the watcher began: before all up to it is resolved, nobody
     /// knows what the watcher was told of and what it has to read.
     let beganAt: UInt64
@@ -16,7 +16,7 @@ struct HistoryCursor: Sendable {
     /// Where its frame stands, if known.
     private var place: (segment: LogHistory.Segment, offset: Int)?
 
-    init(since version: UInt64, log: LogWriter?, lastSequence: UInt64) {
+    init(since version: UInt64, log: (any CommittedLog)?, lastSequence: UInt64) {
         self.log = log
         beganAt = lastSequence
         next = min(version, lastSequence) + 1
@@ -82,7 +82,7 @@ struct HistoryCursor: Sendable {
         var isCleared = false
         var last: [[UInt8]: Int] = [:]
         var operations: [Operation] = []
-        // The frame was laid out by this process, or divided into its operations at the opening.
+        // The frame was laid out by this process, or divided into its operations when it was read.
         _ = frame.forEachOperation { operation in
             if operation.rawKind == Operation.Kind.clear.rawValue {
                 if target.isIn(dictionary: Array(operation.key)) { isCleared = true }

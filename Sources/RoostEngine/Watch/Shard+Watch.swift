@@ -14,18 +14,19 @@ extension Shard {
             return state.beginAppend(key, hash: hash)
         }
         if isWatched {
-            return try publishWatched {
+            return try publishWatched(&turn) { turn in
                 let appended = try append()
                 _ = enter(appended, hash: hash, enqueuedVersion, &turn)
                 return (appended, Commit(appended, hash: hash, enqueuedVersion: enqueuedVersion))
             }
         }
-        let appended = try appending(append)
+        let appended = try appending(&turn, append)
         let observer = enter(appended, hash: hash, enqueuedVersion, &turn)
         if observer > 0 {
             feed.publishObserved(
                 Commit(
-                    appended, hash: hash, enqueuedVersion: enqueuedVersion, lastWatcher: observer))
+                    appended, hash: hash, enqueuedVersion: enqueuedVersion, lastWatcher: observer),
+                &turn.afterwards)
         }
         return appended
     }
@@ -58,16 +59,17 @@ extension Shard {
         _ batch: EncodedBatch, in turn: inout ShardTurn, _ append: () throws -> LogWriter.Appended
     ) throws -> LogWriter.Appended {
         if published.withLock({ $0.beginAppend(batch) }) {
-            return try publishWatched {
+            return try publishWatched(&turn) { turn in
                 let appended = try append()
                 _ = enter(appended, batch, &turn)
                 return (appended, Commit(appended, changes: batch.changes))
             }
         }
-        let appended = try appending(append)
+        let appended = try appending(&turn, append)
         let observer = enter(appended, batch, &turn)
         if observer > 0 {
-            feed.publishObserved(Commit(appended, changes: batch.changes, lastWatcher: observer))
+            feed.publishObserved(
+                Commit(appended, changes: batch.changes, lastWatcher: observer), &turn.afterwards)
         }
         return appended
     }
@@ -90,24 +92,29 @@ extension Shard {
     /// feed's mutex is taken knows of the change from the feed.
     @inline(never)
     private nonisolated func publishWatched(
-        _ body: () throws -> (LogWriter.Appended, Commit)
+        _ turn: inout ShardTurn,
+        _ body: (inout ShardTurn) throws -> (LogWriter.Appended, Commit)
     ) throws -> LogWriter.Appended {
-        endUnneededAppend()
-        return try feed.publish(body)
+        endUnneededAppend(&turn)
+        var afterwards = ShardTurn.Afterwards()
+        defer { turn.afterwards.calls += afterwards.calls }
+        return try feed.publish(&afterwards) { try body(&turn) }
     }
 
     /// Runs `append`, whose mark must not stay where it fails.
     @inline(__always)
     private nonisolated func appending(
-        _ append: () throws -> LogWriter.Appended
+        _ turn: inout ShardTurn, _ append: () throws -> LogWriter.Appended
     ) throws -> LogWriter.Appended {
         do { return try append() } catch {
-            endUnneededAppend()
+            endUnneededAppend(&turn)
             throw error
         }
     }
 
-    private nonisolated func endUnneededAppend() {
-        if published.withLock({ $0.endAppend() }) > 0 { feed.publishObserved(nil) }
+    private nonisolated func endUnneededAppend(_ turn: inout ShardTurn) {
+        if published.withLock({ $0.endAppend() }) > 0 {
+            feed.publishObserved(nil, &turn.afterwards)
+        }
     }
 }

@@ -22,7 +22,7 @@ package struct WatchEvent: Sendable {
     /// Keeps the bytes in place.
     package let owner: MappedRegion?
 
-    init(content: Content, version: UInt64 = 0, owner: MappedRegion? = nil) {
+    package init(content: Content, version: UInt64 = 0, owner: MappedRegion? = nil) {
         self.content = content
         self.version = version
         self.owner = owner
@@ -34,7 +34,7 @@ package struct WatchEvent: Sendable {
 package struct InitialRecord: Sendable {
     enum Place: Sendable {
         case log(Operation, RegionList)
-        case cold(SnapshotList, clearedSequence: UInt64)
+        case cold(ColdHold, clearedSequence: UInt64)
         case absent
     }
 
@@ -52,13 +52,15 @@ package struct InitialRecord: Sendable {
         case .absent: return try body(nil)
         case .log(let operation, let owner):
             return try withExtendedLifetime(owner) { try body(operation.value) }
-        case .cold(let list, let clearedSequence):
+        case .cold(let hold, let clearedSequence):
             return try key.withUnsafeBytes { key in
-                guard let (snapshot, record) = try list.find(key, hash: hash), record.isPut,
-                    record.sequence >= clearedSequence
+                guard let found = try hold.find(key, hash: hash), found.record.isPut,
+                    found.record.sequence >= clearedSequence
                 else { return try body(nil) }
                 var result: Result?
-                try snapshot.withValue(of: record) { result = try body($0) }
+                try found.snapshot._withUnsafeGuaranteedRef { snapshot in
+                    try snapshot.withValue(of: found.record) { result = try body($0) }
+                }
                 // `withValue` calls its body, or throws.
                 return result!
             }
@@ -71,7 +73,7 @@ extension ShardState {
         let place: InitialRecord.Place = key.withUnsafeBytes { bytes in
             switch self.place(of: bytes, hash: hash) {
             case .log(let operation): .log(operation, owner(of: operation))
-            case .cold(let clearedSequence): .cold(snapshots, clearedSequence: clearedSequence)
+            case .cold(let clearedSequence): .cold(cold, clearedSequence: clearedSequence)
             case .absent: .absent
             }
         }

@@ -6,12 +6,21 @@ import Synchronization
 enum Wake: Sendable {
     case resume(CheckedContinuation<Void, Never>)
     case call(@Sendable () -> Void)
+    /// May read and wait for others, so the shard's turn has to be given back before.
+    case tell(@Sendable () -> Void)
 
     func callAsFunction() {
         switch self {
         case .resume(let continuation): continuation.resume()
-        case .call(let start): start()
+        case .call(let start), .tell(let start): start()
         }
+    }
+
+    var isTelling: Bool { if case .tell = self { true } else { false } }
+
+    /// For a caller that has a shard's turn.
+    func callAsFunction(_ afterwards: inout ShardTurn.Afterwards) {
+        if case .tell(let start) = self { afterwards.calls.append(start) } else { self() }
     }
 }
 
@@ -49,6 +58,14 @@ final class Watcher: Sendable {
         var isEnded = false
     }
 
+    /// When `onReady` is called.
+    enum Calling: Sendable {
+        /// Where a reader has to be started: nothing was there to read.
+        case firstEvent
+        /// After each batch, on the thread of its writer, before the write returns.
+        case eachBatch
+    }
+
     let target: WatchTarget
     /// Goes up with each watcher of the workspace.
     let id: UInt64
@@ -57,21 +74,25 @@ final class Watcher: Sendable {
     let isOrdered: Bool
     private let buffering: Buffering
     private let onReady: (@Sendable () -> Void)?
+    private let calling: Calling
     private let state: Mutex<State>
 
     init(
         id: UInt64, target: WatchTarget, isOrdered: Bool, buffering: Buffering,
-        history: HistoryCursor?, onReady: (@Sendable () -> Void)?
+        history: HistoryCursor?, onReady: (@Sendable () -> Void)?, calling: Calling = .firstEvent
     ) {
         self.id = id
         self.target = target
         self.isOrdered = isOrdered
         self.buffering = buffering
         self.onReady = onReady
+        self.calling = calling
         var state = State()
         state.history = history
         self.state = Mutex(state)
     }
+
+    var waitingEventCount: Int { state.withLock { $0.events.count } }
 
     // MARK: Writing
 
@@ -110,7 +131,9 @@ final class Watcher: Sendable {
     private func wake(_ state: inout State, _ wakes: inout [Wake]) {
         for waiter in state.waiting { wakes.append(.resume(waiter.continuation)) }
         state.waiting.removeAll()
-        guard let onReady, !state.isRunning else { return }
+        guard let onReady else { return }
+        if case .eachBatch = calling { return wakes.append(.tell(onReady)) }
+        guard !state.isRunning else { return }
         state.isRunning = true
         wakes.append(.call(onReady))
     }
@@ -143,6 +166,11 @@ final class Watcher: Sendable {
     /// watchers with a history. An `onReady` is called again after that.
     func nextReady() -> WatchEvent? {
         if case .event(let event) = take() { event } else { nil }
+    }
+
+    /// All events that are there, and whether none follows them.
+    func takeAll() -> (events: [WatchEvent], isEnded: Bool) {
+        state.withLock { ($0.events.takeAll(), $0.isEnded) }
     }
 
     /// The next event; `nil` once the workspace has ended and all events are read, or where the

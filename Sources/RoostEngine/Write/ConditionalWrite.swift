@@ -16,14 +16,19 @@ extension Engine {
         let durability = durability ?? configuration.durability
         let token = durability == .synced ? BatchToken() : nil
         let appended: LogWriter.Appended?
-        if token == nil,
-            case .done(let atOnce) = try shard.writeAtOnce(
-                value, key: key, name: name, hash: hash, if: version)
-        {
-            appended = atOnce
-        } else {
-            appended = try await shard.write(
-                value, key: key, name: name, hash: hash, if: version, token: token)
+        do {
+            if token == nil,
+                let atOnce = try shard.writeAtOnce(
+                    value, key: key, name: name, hash: hash, if: version)
+            {
+                appended = atOnce
+            } else {
+                appended = try await shard.write(
+                    value, key: key, name: name, hash: hash, if: version, token: token)
+            }
+        } catch is GuardedWrite {
+            return try await writeGuarded(
+                value, key: key, name: name, if: version, durability: durability)
         }
         guard let appended else { return nil }
         noteAppended(appended, token == nil ? durability : .process)
@@ -38,54 +43,57 @@ extension Engine {
 
 extension Shard {
     /// A put or removal on a condition; `nil` where the key has moved on. With a `token` the
-    /// change is staged.
+    /// change is staged. What comes first on the key comes before this write in the log, so its outcome
+    /// has to be known, a single put's included.
     func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
         if version: RecordVersion, token: BatchToken?
     ) async throws -> LogWriter.Appended? {
-        try await inTurns { turn in
+        let claim = claim(key, name, hash: hash, rests: true)
+        let change: @Sendable (inout ShardTurn) throws -> LogWriter.Appended? = { [self] turn in
             try write(
                 value, key: key, name: name, hash: hash, if: version, token: token, in: &turn)
         }
+        if version.deadline == .never { return try await inTurn(claim, change) }
+        return try await inOwnPlace(claim, until: version.deadline, change) ?? nil
     }
 
-    /// As `write`, on the caller's thread. `nil` where something may come first.
+    /// As `write`, on the caller's thread. `nil` where something comes first.
     nonisolated func writeAtOnce(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
         if version: RecordVersion
-    ) throws -> ShardTurn.Outcome<LogWriter.Appended?>? {
-        if hasEnqueued.load(ordering: .relaxed) { return nil }
-        return try turn.withLock { turn in
-            if turn.hasStaged { return nil }
-            return try write(
-                value, key: key, name: name, hash: hash, if: version, token: nil, in: &turn)
+    ) throws -> LogWriter.Appended?? {
+        // What has expired since is gone. Asked without the turn, as the clock may be anybody's code.
+        guard clock.isLive(version.deadline) else { return .some(nil) }
+        return try withTurn { turn -> LogWriter.Appended?? in
+            if turn.isContended {
+                foldResolved(&turn)
+                let isBlocked = name.withRecordKey(key) { recordKey -> Bool in
+                    self.isBlocked(recordKey, hash: hash, rests: true, turn)
+                }
+                if isBlocked { return nil }
+            }
+            return .some(
+                try write(
+                    value, key: key, name: name, hash: hash, if: version, token: nil, in: &turn))
         }
     }
 
-    /// The check and the append, with nothing between them. What is staged on the key comes
-    /// before this write in the log, so its outcome has to be known, a single put's included.
+    /// The check and the append, with nothing between them.
     @inline(never)
     private nonisolated func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
         if version: RecordVersion, token: BatchToken?, in turn: inout ShardTurn
-    ) throws -> ShardTurn.Outcome<LogWriter.Appended?> {
-        bringUpToDate(&turn)
-        let isTouched =
-            turn.hasStaged
-            && published.withLock { state in
-                state.staged.contains { $0.touches(hash: hash, prefix: name.prefix) }
-            }
-        if isTouched || isBlocked(hash: hash, prefix: name.prefix, turn) {
-            return turn.blocked()
-        }
+    ) throws -> LogWriter.Appended? {
         let isCurrent = try name.withRecordKey(key) { recordKey in
             try self.isCurrent(version, recordKey, hash: hash)
         }
-        guard isCurrent else { return .done(nil) }
+        guard isCurrent else { return nil }
+        try name.withRecordKey(key) { try turn.checkUnguarded($0) }
         if let token {
-            return .done(
-                try stageWrite(value, key: key, name: name, hash: hash, token: token, in: &turn))
+            return try stageWrite(
+                value, key: key, name: name, hash: hash, token: token, in: &turn)
         }
-        return .done(try write(value, key: key, name: name, hash: hash, in: &turn))
+        return try write(value, key: key, name: name, hash: hash, in: &turn)
     }
 }

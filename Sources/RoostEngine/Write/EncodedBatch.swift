@@ -19,8 +19,14 @@ package struct EncodedBatch: Sendable {
     package private(set) var changes: [Change] = []
     /// The dictionaries that the puts and removes are in, by prefix.
     package private(set) var dictionaries: Set<[UInt8]> = []
+    /// Those of them that were written by their keys, by callers that keep no marks.
+    private(set) var plainDictionaries: Set<[UInt8]> = []
     /// The dictionaries that are emptied, before the puts that follow in the batch.
     package private(set) var clears: [[UInt8]] = []
+    /// The marks of guarded dictionaries that the batch keeps, and the generation of the guards that it
+    /// was completed for. See `WriteGuards`.
+    package var keptMarks: Set<[UInt8]> = []
+    var guardGeneration: UInt64 = 0
     /// The first thing that was wrong with a call; reported when the batch is committed.
     package private(set) var failure: RoostError?
     private let hashSeed: HashSeed
@@ -44,6 +50,33 @@ package struct EncodedBatch: Sendable {
         append(.remove, key, name, valueCount: 0) { _ in }
     }
 
+    /// Puts, or with no value removes, a record by its whole key, which begins with the name's prefix.
+    package mutating func write(
+        _ value: EncodedValue?, recordKey: [UInt8], in name: DictionaryName
+    ) {
+        appendRecord(value, recordKey)
+        dictionaries.insert(name.prefix)
+    }
+
+    mutating func removeMark(_ recordKey: [UInt8]) { appendRecord(nil, recordKey) }
+
+    private mutating func appendRecord(_ value: EncodedValue?, _ recordKey: [UInt8]) {
+        let hashSeed = hashSeed
+        let change = layOut(
+            value?.operationKind ?? .remove, keyCount: recordKey.count,
+            valueCount: value?.count ?? 0
+        ) { keyStart, frameOffset in
+            recordKey.withUnsafeBytes { key in
+                guard let base = key.baseAddress else { return }
+                keyStart.copyMemory(from: base, byteCount: key.count)
+            }
+            value?.write(to: keyStart + recordKey.count)
+            let hash = hashSeed.hash(.init(start: keyStart, count: recordKey.count))
+            return Change(hash: hash, frameOffset: frameOffset)
+        }
+        if let change { changes.append(change) }
+    }
+
     /// Removes what the dictionary held before the batch. What the batch itself puts stays, so a
     /// clear counts wherever it stands.
     package mutating func clear(_ name: DictionaryName) {
@@ -57,6 +90,24 @@ package struct EncodedBatch: Sendable {
 
     package mutating func fail(_ error: RoostError) {
         if failure == nil { failure = error }
+    }
+
+    // MARK: Laid out already
+
+    /// Becomes a copy of a payload, whose operations are still to be noted.
+    mutating func takePayload(_ payload: UnsafeRawBufferPointer) {
+        memory = Array(payload)
+        payloadCount = payload.count
+    }
+
+    /// Notes an operation of the payload.
+    mutating func noteOperation(_ operation: Operation, hash: @autoclosure () -> UInt64) {
+        if operation.rawKind == Operation.Kind.clear.rawValue {
+            clears.append(Array(operation.key))
+        } else {
+            changes.append(Change(hash: hash(), frameOffset: operation.frameOffset))
+            dictionaries.insert(Array(dictionaryPrefix(of: operation.key)))
+        }
     }
 
     /// Calls `body` with the payload, to be read.
@@ -86,6 +137,7 @@ package struct EncodedBatch: Sendable {
         if lastName !== name {
             lastName = name
             dictionaries.insert(name.prefix)
+            plainDictionaries.insert(name.prefix)
         }
     }
 

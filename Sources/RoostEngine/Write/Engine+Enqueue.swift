@@ -1,25 +1,31 @@
 import RoostFormat
+import RoostLog
 
 extension Engine {
-    /// Leaves a put, or with no value a removal, to be committed behind the call; readers see it
-    /// when this returns. Suspends nobody and never waits for the disk.
+    /// Makes a put, or with no value a removal, at once, or where something comes first has it made
+    /// after that; readers see it when this returns. Suspends nobody and never waits for the disk.
     ///
     /// Throws, with nothing changed, what `failures` and the next `synchronize` are to be told.
     package func enqueue(_ value: EncodedValue?, key: String, name: DictionaryName) throws {
-        if try condition.checkWritable() { try checkBacklog() }
+        let isStalled = try condition.checkWritable()
+        if isStalled { try checkBacklog() }
         if let error = checkSizes(key: key, value: value) { throw error }
+        // Nobody can have a synchronous call wait for room in the log: it gets some beyond the limit.
+        try behind.noteAhead(
+            sizeBytes: EnqueuedWrites.sizeBytes(
+                keyCount: name.prefix.count + key.utf8.count, valueCount: value?.count ?? 0),
+            isStalled: isStalled)
+        let generation = guards.generation
+        if generation > 0 { try removeMarksAtOnce(of: name) }
+        defer { if guards.generation != generation { removeMarksBehind(of: name) } }
         let hash = hash(of: key, in: name)
-        let shard = shard(of: hash)
-        let size = EnqueuedWrites.sizeBytes(
-            keyCount: name.prefix.count + key.utf8.count, valueCount: value?.count ?? 0)
-        try behind.reserve(sizeBytes: size)
+        let appended: LogWriter.Appended?
         do {
-            guard try shard.enqueue(value, key: key, name: name, hash: hash) else { return }
+            appended = try shard(of: hash).enqueue(value, key: key, name: name, hash: hash)
         } catch {
-            behind.release(sizeBytes: size)
-            throw error
+            throw name.withRecordKey(key) { WriteBehind.loss(of: $0, error) }
         }
-        Task.detached(executorPreference: taskExecutor) { await shard.drainInBackground() }
+        if let appended { noteAppended(appended, enqueuedDurability) }
     }
 
     /// How soon an enqueued write is on disk: as any other, and as a usual one where all others

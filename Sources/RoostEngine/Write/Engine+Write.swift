@@ -15,7 +15,16 @@ extension Engine {
         _ value: EncodedValue?, key: String, prefix: UnsafeRawBufferPointer,
         durability: Durability?
     ) throws -> UInt64? {
-        if try condition.checkWritable() { return nil }
+        if try condition.checkWritableSampling() { return nil }
+        return try writeAtOnceNow(value, key: key, prefix: prefix, durability)
+    }
+
+    /// As `writeAtOnce`, of a workspace that takes writes.
+    @inline(__always)
+    func writeAtOnceNow(
+        _ value: EncodedValue?, key: String, prefix: UnsafeRawBufferPointer,
+        _ durability: Durability?
+    ) throws -> UInt64? {
         if let error = checkSizes(key: key, value: value) { throw error }
         let durability = durability ?? configuration.durability
         if durability == .synced { return nil }
@@ -37,17 +46,31 @@ extension Engine {
     package nonisolated(nonsending) func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
     ) async throws -> UInt64 {
-        if try condition.checkWritable() { try await waitForRoom() }
+        if try condition.checkWritableObserving() {
+            return try await writeObserved(value, key: key, name: name, durability: durability)
+        }
+        return try await writeInTurn(
+            value, key: key, name: name, durability ?? configuration.durability)
+    }
+
+    /// As `write`, of a workspace that takes writes.
+    @inline(__always)
+    nonisolated(nonsending) func writeInTurn(
+        _ value: EncodedValue?, key: String, name: DictionaryName, _ durability: Durability
+    ) async throws -> UInt64 {
         if let error = checkSizes(key: key, value: value) { throw error }
         let hash = hash(of: key, in: name)
         let shard = shard(of: hash)
-        let durability = durability ?? configuration.durability
-        if durability == .synced {
-            return try await writeSynced(value, key: key, name: name, hash: hash, shard: shard)
+        do {
+            if durability == .synced {
+                return try await writeSynced(value, key: key, name: name, hash: hash, shard: shard)
+            }
+            let appended = try await shard.write(value, key: key, name: name, hash: hash)
+            noteAppended(appended, durability)
+            return appended.sequence
+        } catch is GuardedWrite {
+            return try await writeGuarded(value, key: key, name: name, durability: durability)
         }
-        let appended = try await shard.write(value, key: key, name: name, hash: hash)
-        noteAppended(appended, durability)
-        return appended.sequence
     }
 
     private func writeSynced(
@@ -64,62 +87,100 @@ extension Engine {
     }
 
     /// Commits a batch: its changes survive, and become visible, together.
-    package func commit(_ batch: EncodedBatch, durability: Durability?) async throws -> UInt64 {
+    ///
+    /// - Parameter isTransaction: Whether it is a part of a call that is measured itself.
+    package func commit(
+        _ batch: EncodedBatch, durability: Durability?, isTransaction: Bool = false
+    ) async throws -> UInt64 {
         if let failure = batch.failure { throw failure }
-        if try condition.checkWritable() { try await waitForRoom() }
-        guard !batch.isEmpty else { return log?.lastSequence ?? 0 }
+        let isObserved = try condition.checkWritableObserving()
+        guard !batch.isEmpty else { return lastSequence }
         let durability = durability ?? configuration.durability
-        let involved = involvedShards(batch)
-        if involved.count == 1, batch.clears.isEmpty, durability != .synced {
-            // Without reads there is nothing to conflict with.
-            let appended = try await shards[involved[0].index].write(batch)!
+        if isObserved {
+            if !isTransaction { return try await commitObserved(batch, durability) }
+            _ = try await makeRoom()
+        }
+        return try await commitInTurn(batch, durability)
+    }
+
+    /// As `commit`, of a workspace that takes writes.
+    @inline(__always)
+    func commitInTurn(_ batch: EncodedBatch, _ durability: Durability) async throws -> UInt64 {
+        var batch = batch
+        while true {
+            guards.complete(&batch)
+            if let failure = batch.failure { throw failure }
+            do { return try await commitCompleted(batch, durability) } catch is GuardsChanged {
+                // They are told to one shard after the other.
+                await Task.yield()
+            }
+        }
+    }
+
+    /// - Throws: `GuardsChanged`, with nothing changed.
+    func commitCompleted(
+        _ batch: EncodedBatch, _ durability: Durability
+    ) async throws -> UInt64 {
+        let parts = parts(of: batch)
+        if parts.count == 1, batch.clears.isEmpty, durability != .synced {
+            let appended = try await parts[0].shard.write(batch, parts[0].claim)
             noteAppended(appended, durability)
             return appended.sequence
         }
-        return try await commit(batch, involved, durability)!
+        let token = BatchToken()
+        let generation = batch.guardGeneration
+        for (index, part) in parts.enumerated() {
+            do { try await part.shard.prepare(part.staged(token), generation) } catch {
+                abort(token, on: parts[..<index])
+                throw error
+            }
+        }
+        return try await appendAndSettle(batch, parts, token, durability)
     }
 
     /// What a batch changes in one shard, and what its outcome rests on there.
     struct Part {
-        var index: Int
-        var changes: [EncodedBatch.Change]
+        let shard: Shard
+        let index: Int
+        var claim: Claim
         var reads: ShardReads?
+
+        func staged(_ token: BatchToken) -> StagedBatch { StagedBatch(token: token, claim: claim) }
     }
 
     /// The shards that the batch touches, in ascending order: all batches make them ready in
     /// that order, so no two wait for each other.
-    private func involvedShards(_ batch: EncodedBatch) -> [Part] {
-        var parts = Array(repeating: [EncodedBatch.Change](), count: shards.count)
-        for change in batch.changes {
-            parts[shardIndex(of: change.hash, shardCount: shards.count)].append(change)
-        }
-        return parts.indices.compactMap { index in
-            parts[index].isEmpty && batch.clears.isEmpty
-                ? nil : Part(index: index, changes: parts[index])
+    private func parts(of batch: EncodedBatch) -> [Part] {
+        let changes = changesByShard(of: batch)
+        let isSingle = batch.operationCount == 1 && batch.clears.isEmpty
+        let keys = Claim.Keys.batch(batch)
+        return shards.indices.compactMap { index in
+            if changes[index].isEmpty && batch.clears.isEmpty { return nil }
+            var claim = Claim(keys, changes: changes[index], clears: batch.clears)
+            claim.isSingle = isSingle
+            return Part(shard: shards[index], index: index, claim: claim)
         }
     }
 
-    /// `nil`, with nothing changed, where something that was read has changed.
-    func commit(
-        _ batch: EncodedBatch, _ involved: [Part], _ durability: Durability
-    ) async throws -> UInt64? {
-        let token = BatchToken()
-        let isSynced = durability == .synced
-        let isSingle =
-            batch.operationCount == 1 && batch.clears.isEmpty
-            && involved.allSatisfy { $0.reads == nil }
-        for (position, part) in involved.enumerated() {
-            let isReady = await shards[part.index].prepare(
-                StagedBatch(
-                    token: token, changes: part.changes, dictionaries: batch.dictionaries,
-                    clears: batch.clears, isSingle: isSingle, reads: part.reads))
-            guard isReady else {
-                token.abort()
-                for part in involved[..<position] { await shards[part.index].foldResolved() }
-                return nil
-            }
+    func changesByShard(of batch: EncodedBatch) -> [[EncodedBatch.Change]] {
+        var changes = Array(repeating: [EncodedBatch.Change](), count: shards.count)
+        for change in batch.changes {
+            changes[shardIndex(of: change.hash, shardCount: shards.count)].append(change)
         }
-        let parts = involved.map { shards[$0.index] }
+        return changes
+    }
+
+    /// A batch that is not in the log comes to nothing.
+    func abort(_ token: BatchToken, on parts: ArraySlice<Part>) {
+        token.abort()
+        for part in parts { part.shard.foldResolved() }
+    }
+
+    /// Appends a batch for which every shard is ready, and makes it visible.
+    func appendAndSettle(
+        _ batch: EncodedBatch, _ parts: [Part], _ token: BatchToken, _ durability: Durability
+    ) async throws -> UInt64 {
+        let isSynced = durability == .synced
         let appended: LogWriter.Appended
         do {
             appended = try feed.stage {
@@ -127,15 +188,14 @@ extension Engine {
             }
             token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
         } catch {
-            token.abort()
-            for shard in parts { await shard.foldResolved() }
+            abort(token, on: parts[...])
             throw error
         }
         noteAppended(appended, isSynced ? .process : durability)
-        for shard in parts { await shard.hold(appended) }
+        for part in parts { part.shard.hold(appended) }
         try await settle(
-            token, on: parts, appended: appended, changes: batch.changes, clears: batch.clears,
-            isSynced: isSynced)
+            token, on: parts.map(\.shard), appended: appended, changes: batch.changes,
+            clears: batch.clears, isSynced: isSynced)
         return appended.sequence
     }
 
@@ -150,15 +210,18 @@ extension Engine {
         } catch {
             token.abort()
             feed.abort(appended.sequence)
-            for shard in shards { await shard.foldResolved() }
+            for shard in shards { shard.foldResolved() }
             throw error
         }
-        feed.publishStaged(appended.sequence) { isWatched in
-            let isTold = isWatched && !(clears.isEmpty && isOvertaken(appended, changes))
-            publication.withLock { _ in token.commit() }
-            return isTold ? Commit(appended, changes: changes, clears: clears) : nil
+        let wakes = publication.withLock {
+            feed.publishStaged(appended.sequence) { isWatched in
+                let isTold = isWatched && !(clears.isEmpty && isOvertaken(appended, changes))
+                token.commit()
+                return isTold ? Commit(appended, changes: changes, clears: clears) : nil
+            }
         }
-        for shard in shards { await shard.foldResolved() }
+        for wake in wakes { wake() }
+        for shard in shards { shard.foldResolved() }
     }
 
     /// Whether a staged change of a single key will never be visible, as a later one is already.
@@ -177,7 +240,9 @@ extension Engine {
     @inline(__always)
     func noteAppended(_ appended: LogWriter.Appended, _ durability: Durability) {
         if case .interval(let duration) = durability {
-            intervals.noteWrite(within: duration, isUsual: durability == configuration.durability)
+            intervals.noteWrite(
+                within: duration, isUsual: durability == configuration.durability,
+                totalBytes: appended.totalBytes)
         }
         if appended.totalBytes >= compactor.schedule.nextFlushBytes {
             compactor.noteGrowth(appended)
@@ -185,7 +250,7 @@ extension Engine {
     }
 
     func waitForRoom() async throws {
-        await condition.waitWhileStalled()
+        await condition.waitForRoom()
         try condition.checkWritable()
         try checkBacklog()
     }

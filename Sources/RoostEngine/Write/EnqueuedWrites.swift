@@ -1,7 +1,8 @@
 import RoostFormat
 import RoostIO
 
-/// A shard's writes that readers see already and the log does not have yet.
+/// A shard's writes that readers see already and the log does not have yet: those that were enqueued while
+/// something came first that conflicts with them. Their places are in `ShardTurn.queue`.
 ///
 /// - They are laid out as frames of one operation each, in memory, with provisional sequence
 ///   numbers above all others: so readers find them as they find what is in the log, and first.
@@ -30,8 +31,8 @@ struct EnqueuedWrites: Sendable {
 
     private(set) var table = LogTable()
     private(set) var writes: [Write] = []
-    /// The versions of those that have their place in the log since, and go as soon as whoever has
-    /// the turn is through with the others.
+    /// The versions of those that have their place in the log since, and go before the turn is given
+    /// back.
     private(set) var committed: Set<UInt64> = []
     private var chunk: MappedRegion?
     private var usedBytes = 0
@@ -83,14 +84,12 @@ struct EnqueuedWrites: Sendable {
 
     mutating func noteCommitted(_ version: UInt64) { committed.insert(version) }
 
-    /// What is left without the writes up to `version` but for those in `kept`; `nil` where that
-    /// is nothing.
-    func without(through version: UInt64, except kept: [Write]) -> EnqueuedWrites? {
+    /// What is left without the writes of these versions; `nil` where that is nothing.
+    func without(_ versions: Set<UInt64>) -> EnqueuedWrites? {
         var rest = EnqueuedWrites()
         rest.chunk = chunk
         rest.usedBytes = usedBytes
-        for write in kept { rest.enter(write) }
-        for write in writes.drop(while: { $0.version <= version }) { rest.enter(write) }
+        for write in writes where !versions.contains(write.version) { rest.enter(write) }
         return rest.writes.isEmpty ? nil : rest
     }
 }

@@ -2,55 +2,168 @@ import RoostIO
 import RoostLog
 import Synchronization
 
-/// Brings writes of `.interval` durability to disk in time: the first write after a sync sets a
-/// timer, later ones find it set.
+/// Brings writes of `.interval` durability to disk in time: the first write after a sync's begin sets a
+/// timer, later ones find it set. docs/decisions/0076.
 ///
 /// - While `isArmed`, a sync of everything appended so far will begin within the usual interval;
 ///   the flag falls before the sync looks at the log, so no write falls between.
+/// - A write that comes right after a sync has begun is on disk once that sync and the next are through. So
+///   that both take no longer than the interval, writers may append `roomBytes` between the begins of two
+///   syncs: whoever reaches `limitBytes` has the next sync begin at once, and holds up all writers until
+///   it begins.
+/// - `roomBytes` follows what the disk does: what it writes in half the interval, as far as that is known.
 final class IntervalSync: Sendable {
+    /// However slow the disk is, writers get as much.
+    private static let leastRoomBytes: UInt64 = 2 << 20
+    private static let firstRoomBytes: UInt64 = 32 << 20
+
+    private struct State {
+        /// When the oldest write came that no sync has begun to bring to disk.
+        var armedAt: ContinuousClock.Instant?
+        /// As above, of the sync that is under way.
+        var syncedFrom: ContinuousClock.Instant?
+        /// As many bytes had been appended when the last sync began.
+        var lastBeginBytes: UInt64 = 0
+        var roomBytes = IntervalSync.firstRoomBytes
+        /// Which timer is for `armedAt`; those before it have nothing to do any more.
+        var timer: UInt64 = 0
+        var isSyncing = false
+        /// Another sync begins as soon as the one that is under way is through.
+        var isDue = false
+    }
+
+    private let log: LogWriter?
     private let syncer: LogSyncer?
+    private let condition: EngineCondition
     private let scheduling: any Scheduling
     private let isArmed = Atomic<Bool>(false)
+    /// How many bytes may have been appended before writers wait for the next sync to begin.
+    private let limitBytes = Atomic<UInt64>(IntervalSync.firstRoomBytes)
+    private let state = Mutex(State())
     /// Timers for other intervals than the configured one.
     private let others = Mutex<Set<Duration>>([])
 
-    init(syncer: LogSyncer?, scheduling: any Scheduling) {
+    init(
+        log: LogWriter?, syncer: LogSyncer?, condition: EngineCondition,
+        scheduling: any Scheduling
+    ) {
+        self.log = log
         self.syncer = syncer
+        self.condition = condition
         self.scheduling = scheduling
     }
 
-    /// A write was appended that has to be on disk within `duration`.
+    /// A write was appended that has to be on disk within `duration`; `totalBytes` were appended in all.
     @inline(__always)
-    func noteWrite(within duration: Duration, isUsual: Bool) {
+    func noteWrite(within duration: Duration, isUsual: Bool, totalBytes: UInt64) {
         if isUsual {
-            if isArmed.load(ordering: .relaxed) { return }
-            arm(duration)
+            if isArmed.load(ordering: .relaxed),
+                totalBytes < limitBytes.load(ordering: .relaxed)
+            {
+                return
+            }
+            noteUsual(duration, totalBytes)
         } else {
             armOther(duration)
         }
     }
 
     @inline(never)
-    private func arm(_ duration: Duration) {
-        guard !isArmed.exchange(true, ordering: .relaxed) else { return }
-        start(duration) { $0.isArmed.store(false, ordering: .sequentiallyConsistent) }
+    private func noteUsual(_ duration: Duration, _ totalBytes: UInt64) {
+        if !isArmed.exchange(true, ordering: .relaxed) {
+            let timer = state.withLock { state in
+                state.armedAt = .now
+                state.timer += 1
+                return state.timer
+            }
+            start(after: duration) { [self] in
+                let isMeant = state.withLock { $0.armedAt != nil && $0.timer == timer }
+                if isMeant { await syncUsual(duration) }
+            }
+        }
+        guard totalBytes >= limitBytes.load(ordering: .relaxed) else { return }
+        condition.hold()
+        let begins = state.withLock { state in
+            defer { state.isDue = true }
+            // One that has begun before anybody was held up sees it when it is through.
+            return !state.isDue && !state.isSyncing
+        }
+        if begins { start(after: .zero) { [self] in await syncUsual(duration) } }
     }
 
     private func armOther(_ duration: Duration) {
         guard others.withLock({ $0.insert(duration).inserted }) else { return }
-        start(duration) { timers in _ = timers.others.withLock { $0.remove(duration) } }
+        start(after: duration) { [self] in
+            others.withLock { _ = $0.remove(duration) }
+            // A failure poisons the workspace, which is how the next call learns of it.
+            do { try await syncer?.sync() } catch {}
+        }
     }
 
-    private func start(_ duration: Duration, disarm: @escaping @Sendable (IntervalSync) -> Void) {
+    private func start(after duration: Duration, _ body: @escaping @Sendable () async -> Void) {
         guard let syncer else { return }
         // On the syncer's own thread: writers that never pause may hold every thread of the pool,
         // and this has to be in time.
-        Task.detached(executorPreference: syncer.taskExecutor, priority: .high) { [self] in
+        Task.detached(executorPreference: syncer.taskExecutor, priority: .high) { [scheduling] in
             // Nothing cancels this task; were it to be, syncing early is right.
-            do { try await scheduling.sleep(for: duration) } catch {}
-            disarm(self)
+            if duration > .zero { do { try await scheduling.sleep(for: duration) } catch {} }
+            await body()
+        }
+    }
+
+    /// Syncs, and again for as long as another sync is due at the end.
+    private func syncUsual(_ interval: Duration) async {
+        guard let log, let syncer else { return }
+        let isOther = state.withLock { state in
+            defer { state.isSyncing = true }
+            if state.isSyncing { state.isDue = true }
+            return state.isSyncing
+        }
+        if isOther { return }
+        var isDue = true
+        while isDue {
+            let begin = ContinuousClock.now
+            let syncedBytes = state.withLock { state in
+                isArmed.store(false, ordering: .sequentiallyConsistent)
+                state.isDue = false
+                state.syncedFrom = state.armedAt
+                state.armedAt = nil
+                let totalBytes = log.totalBytes
+                defer { state.lastBeginBytes = totalBytes }
+                limitBytes.store(totalBytes + state.roomBytes, ordering: .relaxed)
+                return totalBytes - state.lastBeginBytes
+            }
+            condition.releaseHeld()
             // A failure poisons the workspace, which is how the next call learns of it.
             do { try await syncer.sync() } catch {}
+            let duration = ContinuousClock.now - begin
+            isDue = state.withLock { state in
+                state.syncedFrom = nil
+                state.roomBytes = Self.room(
+                    after: syncedBytes, in: duration, interval: interval, before: state.roomBytes)
+                state.isSyncing = state.isDue
+                return state.isDue
+            }
         }
+    }
+
+    /// How many bytes a sync may have to bring to disk, after one of `syncedBytes` that took `duration`.
+    static func room(
+        after syncedBytes: UInt64, in duration: Duration, interval: Duration, before: UInt64
+    ) -> UInt64 {
+        let share = duration / (interval / 2)
+        if share > 1 {
+            // A small sync that took long says that the disk was late, and nothing of its rate.
+            guard syncedBytes >= leastRoomBytes else { return before }
+            return max(leastRoomBytes, min(before, UInt64(Double(syncedBytes) / share)))
+        }
+        // More only where it was used.
+        return share < 0.5 && syncedBytes >= before / 2 ? min(before * 2, 1 << 40) : before
+    }
+
+    /// How long ago the oldest write came that is not on disk yet; `nil` where there is none.
+    var oldestAge: Duration? {
+        guard let log, log.durableSequence < log.lastSequence else { return nil }
+        return state.withLock { $0.syncedFrom ?? $0.armedAt }.map { $0.duration(to: .now) }
     }
 }

@@ -15,17 +15,21 @@ extension Shard {
         let unnumbered = published.withLock { state in
             state.staged.map(\.token).filter { $0.sequence == 0 }
         }
-        return await inTurns { turn in
-            foldResolved(&turn)
-            let isWaiting = published.withLock { state in
-                state.staged.contains { staged in
-                    if staged.token.sequence == 0 {
-                        return staged.isSingle || unnumbered.contains { $0 === staged.token }
+        while true {
+            let (frozen, resolutionCount) = withTurn { turn -> (Frozen?, Int) in
+                foldResolved(&turn)
+                let isWaiting = published.withLock { state in
+                    state.staged.contains { staged in
+                        if staged.token.sequence == 0 {
+                            return staged.isSingle || unnumbered.contains { $0 === staged.token }
+                        }
+                        return staged.token.sequence <= sequence || state.isOvertaken(staged)
                     }
-                    return staged.token.sequence <= sequence || state.isOvertaken(staged)
                 }
+                return (isWaiting ? nil : freezeNow(next: order, &turn), turn.resolutionCount)
             }
-            return isWaiting ? turn.blocked() : .done(freezeNow(next: order, &turn))
+            if let frozen { return frozen }
+            await waitForResolution(since: resolutionCount)
         }
     }
 
@@ -81,22 +85,22 @@ extension Shard {
     /// What a shard has let go of: perhaps the last hold of mapped files, which takes the kernel
     /// milliseconds to unmap.
     struct Dropped: Sendable {
-        var snapshots: SnapshotList
+        var cold: ColdHold
         var frozen: LogTable?
         var viewPart: ViewPart?
     }
 
-    /// Makes `snapshots` the shard's cold storage. With `dropsFrozen` they hold all that the
-    /// frozen table held.
+    /// Makes `cold` what the shard's readers look into. With `dropsFrozen` it holds all that the frozen table
+    /// held.
     ///
     /// Returns what it has replaced, for the caller to keep until those who read it at this moment
     /// are through: neither they nor who waits for the shard should be the one to unmap it.
-    func install(_ snapshots: SnapshotList, dropsFrozen: Bool) -> Dropped {
+    func install(_ cold: ColdStorage, dropsFrozen: Bool) -> Dropped {
         turn.withLock { _ in
             published.withLock { state in
-                var dropped = Dropped(snapshots: state.snapshots, viewPart: state.viewPart)
+                var dropped = Dropped(cold: state.cold, viewPart: state.viewPart)
                 state.viewPart = nil
-                state.snapshots = snapshots
+                state.cold = ColdHold(cold)
                 state.epoch += 1
                 if dropsFrozen {
                     dropped.frozen = state.frozen

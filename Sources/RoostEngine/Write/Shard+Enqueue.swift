@@ -3,75 +3,72 @@ import RoostIO
 import RoostLog
 import Synchronization
 
-// Synchronous code can wait for nothing, and a staged batch may have to come first. So an enqueued
-// write is left under the shard's mutex, where readers find it first; whoever has the shard's turn
-// next commits it before any other change, which gives it its place among all changes.
+// Synchronous code can wait for nothing, and something may have to come first. So an enqueued write is
+// made at once where nothing does, and else takes a place in the shard's queue and is left under the
+// shard's mutex, where readers find it first.
 
 extension Shard {
-    /// Leaves a write for the next turn; readers see it when this returns. `true` where the caller
-    /// has to see to it that `drainInBackground` is called.
+    /// Makes a write at once, or has it made once nothing comes before it; readers see it when this
+    /// returns. `nil` where it is not made yet.
     nonisolated func enqueue(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
-    ) throws -> Bool {
+    ) throws -> LogWriter.Appended? {
         try name.withRecordKey(key) { recordKey in
-            let size = EnqueuedWrites.sizeBytes(
-                keyCount: recordKey.count, valueCount: value?.count ?? 0)
-            let own =
-                size >= EnqueuedWrites.largeSizeBytes
-                ? MappedRegion.anonymous(sizeBytes: size) : nil
-            if let own { EnqueuedWrites.lay(value, recordKey, at: own.base) }
-            return try published.withLock { state in
-                guard !state.isEnqueueClosed else { throw EngineCondition.closed }
-                let version = EnqueuedWrites.firstVersion + state.enqueuedCount
-                state.enqueuedCount += 1
-                var enqueued = state.enqueued ?? EnqueuedWrites()
-                // Two references would mean a copy for each write.
-                state.enqueued = nil
-                if let own {
-                    enqueued.add(at: own.base, in: own, hash: hash, version: version)
-                } else {
-                    enqueued.add(value, recordKey, hash: hash, version: version)
+            try withTurn { turn in
+                if turn.isContended {
+                    foldResolved(&turn)
+                    if isBlocked(recordKey, hash: hash, turn) {
+                        try leave(value, recordKey, hash: hash, &turn)
+                        return nil
+                    }
                 }
-                state.enqueued = enqueued
-                state.residents.remove(hash)
-                hasEnqueued.store(true, ordering: .relaxed)
-                defer { state.isDrainDue = true }
-                return !state.isDrainDue
+                // The marks of a guarded dictionary were taken away before.
+                return try write(value, recordKey, hash: hash, in: &turn)
             }
         }
     }
 
-    /// Commits what is enqueued, in its order; returns whether some of it waits for a staged
-    /// batch that changes the same keys, and so stays.
-    @discardableResult
-    nonisolated func drainEnqueued(_ turn: inout ShardTurn) -> Bool {
-        guard hasEnqueued.load(ordering: .relaxed) else { return false }
-        let writes = published.withLock { $0.enqueued?.writes ?? [] }
-        guard let last = writes.last else { return false }
-        var kept: [EnqueuedWrites.Write] = []
-        var lost: [(write: EnqueuedWrites.Write, cause: any Error)] = []
-        for write in writes {
-            let prefix = dictionaryPrefix(of: write.operation.key)
-            if isBlocked(hash: write.hash, prefix: prefix, turn) {
-                kept.append(write)
-                continue
+    /// Has a write take its place in the queue, and readers find it.
+    private nonisolated func leave(
+        _ value: EncodedValue?, _ recordKey: UnsafeRawBufferPointer, hash: UInt64,
+        _ turn: inout ShardTurn
+    ) throws {
+        guard !turn.isEnqueueClosed else { throw EngineCondition.closed }
+        let size = EnqueuedWrites.sizeBytes(
+            keyCount: recordKey.count, valueCount: value?.count ?? 0)
+        try behind?.reserve(sizeBytes: size)
+        let own =
+            size >= EnqueuedWrites.largeSizeBytes ? MappedRegion.anonymous(sizeBytes: size) : nil
+        if let own { EnqueuedWrites.lay(value, recordKey, at: own.base) }
+        let write = published.withLock { state in
+            let version = EnqueuedWrites.firstVersion + state.enqueuedCount
+            state.enqueuedCount += 1
+            var enqueued = state.enqueued ?? EnqueuedWrites()
+            // Two references would mean a copy for each write.
+            state.enqueued = nil
+            if let own {
+                enqueued.add(at: own.base, in: own, hash: hash, version: version)
+            } else {
+                enqueued.add(value, recordKey, hash: hash, version: version)
             }
-            do { try commit(write, &turn) } catch { lost.append((write, error)) }
+            state.residents.remove(hash)
+            defer { state.enqueued = enqueued }
+            return enqueued.writes[enqueued.writes.count - 1]
+        }
+        turn.addEnqueued(write, Claim(recordKey, hash: hash))
+    }
+
+    /// Commits writes whose time has come, in their order.
+    nonisolated func commitEnqueued(_ writes: [EnqueuedWrites.Write], _ turn: inout ShardTurn) {
+        for write in writes {
+            do { try commit(write, &turn) } catch { noteLost(write, error, &turn) }
             behind?.release(sizeBytes: write.sizeBytes)
         }
-        published.withLock { state in
-            state.enqueued = state.enqueued?.without(through: last.version, except: kept)
-            for (write, _) in lost {
-                state.residents.remove(write.hash)
-                // What a transaction read of it does not hold.
-                guard state.layers.isNoting else { continue }
-                state.active.hold(write.region)
-                state.layers.note(write.operation, hash: write.hash, in: state.active)
-            }
-            hasEnqueued.store(state.enqueued != nil, ordering: .relaxed)
-        }
-        for (write, cause) in lost { giveUp(write, cause) }
-        return !kept.isEmpty
+    }
+
+    /// Readers find the writes of these versions in the log, or not at all.
+    nonisolated func forgetEnqueued(_ versions: Set<UInt64>) {
+        published.withLock { $0.enqueued = $0.enqueued?.without(versions) }
     }
 
     private nonisolated func commit(
@@ -87,61 +84,62 @@ extension Shard {
         behind?.noteAppended(appended)
     }
 
+    private nonisolated func noteLost(
+        _ write: EnqueuedWrites.Write, _ cause: any Error, _ turn: inout ShardTurn
+    ) {
+        published.withLock { state in
+            state.residents.remove(write.hash)
+            // What a transaction read of it does not hold.
+            guard state.layers.isNoting else { return }
+            state.active.hold(write.region)
+            state.layers.note(write.operation, hash: write.hash, in: state.active)
+        }
+        guard let failure = behind?.noteLost(write, cause) else { return }
+        turn.afterwards.lost.append(
+            .init(key: Array(write.operation.key), hash: write.hash, failure: failure))
+    }
+
     /// Readers see what was there before, so watchers have to be told it.
-    private nonisolated func giveUp(_ write: EnqueuedWrites.Write, _ cause: any Error) {
-        behind?.noteLost(write, cause)
-        let key = Array(write.operation.key)
-        feed.tellAgain(key, hash: write.hash) {
-            published.withLock { $0.initialRecord(of: key, hash: write.hash) }
+    nonisolated func tellLost(_ lost: ShardTurn.LostWrite) {
+        behind?.failures.note(lost.failure)
+        feed.tellAgain(lost.key, hash: lost.hash) {
+            published.withLock { $0.initialRecord(of: lost.key, hash: lost.hash) }
         }
     }
 
-    /// Commits what is enqueued, and what comes meanwhile, until there is nothing.
-    func drainInBackground() async {
+    /// Returns once all that was enqueued before the call is in the log or given up; where
+    /// `closes`, nothing is left for later from here on.
+    nonisolated func waitForEnqueued(closes: Bool = false) async {
+        var last: UInt64?
         while true {
-            // Writers that wait for the compaction have it wait too.
-            if let behind { await behind.condition.waitWhileStalled() }
-            if case .blocked(let count) = drainOnce() {
-                await waitForResolution(since: count)
-                continue
+            let resolutionCount = withTurn { turn -> Int? in
+                if closes { turn.isEnqueueClosed = true }
+                foldResolved(&turn)
+                last = last ?? turn.lastPlace
+                return turn.hasEnqueued(through: last!) ? turn.resolutionCount : nil
             }
-            let isDone = published.withLock { state in
-                if state.enqueued == nil { state.isDrainDue = false }
-                return state.enqueued == nil
-            }
-            if isDone { return }
+            guard let resolutionCount else { return }
+            await waitForResolution(since: resolutionCount)
         }
-    }
-
-    /// Returns once all that was enqueued before the call is in the log or given up.
-    func drainAll() async {
-        let last = published.withLock { $0.enqueued?.writes.last?.version }
-        guard let last else { return }
-        while true {
-            let outcome = drainOnce()
-            let isDone = published.withLock { state in
-                state.enqueued.map { $0.writes[0].version > last } ?? true
-            }
-            if isDone { return }
-            if case .blocked(let count) = outcome { await waitForResolution(since: count) }
-        }
-    }
-
-    private func drainOnce() -> ShardTurn.Outcome<Void> {
-        turn.withLock { turn in
-            foldResolved(&turn)
-            return drainEnqueued(&turn) ? turn.blocked() : .done(())
-        }
-    }
-
-    /// As `drainAll`; from here on nothing is enqueued.
-    func drainForGood() async {
-        published.withLock { $0.isEnqueueClosed = true }
-        await drainAll()
     }
 }
 
-private func dictionaryPrefix(of recordKey: UnsafeRawBufferPointer) -> [UInt8] {
-    // A record key begins with the length of its dictionary's name.
-    Array(recordKey.prefix(1 + Int(recordKey[0])))
+extension ShardTurn {
+    /// At the queue's end, so with the writes that are there already: all come after all before them.
+    mutating func addEnqueued(_ write: EnqueuedWrites.Write, _ claim: Claim) {
+        guard let last = queue.indices.last, case .enqueued(var writes) = queue[last].kind else {
+            return add(claim, .enqueued([write]))
+        }
+        // Two references would mean a copy for each write.
+        queue[last].kind = .held
+        writes.append(write)
+        queue[last].kind = .enqueued(writes)
+        queue[last].claim.add(claim)
+    }
+
+    func hasEnqueued(through number: UInt64) -> Bool {
+        queue.contains { place in
+            if case .enqueued = place.kind { place.number <= number } else { false }
+        }
+    }
 }

@@ -14,7 +14,7 @@ import Synchronization
 /// - `published` is written by the turn's holder alone, but for the residents that reads fill in
 ///   and for enqueued writes; reads take its mutex for the look-up and never suspend.
 /// - A batch that must not be seen yet stands in `staged`. A later write of one of its keys waits
-///   until the batch is resolved, except where nobody could tell (`StagedBatch.isSingle`).
+///   until the batch is resolved, except where nobody could tell (`Claim.isSingle`).
 package actor Shard {
     nonisolated let published: Mutex<ShardState>
     nonisolated let turn = Mutex(ShardTurn())
@@ -23,8 +23,6 @@ package actor Shard {
     let hashSeed: HashSeed
     nonisolated let clock: ExpiryClock
     nonisolated let feed: ChangeFeed
-    /// Whether `published.enqueued` holds anything, so that a put can tell without the mutex.
-    nonisolated let hasEnqueued = Atomic<Bool>(false)
     nonisolated let behind: WriteBehind?
 
     init(
@@ -42,31 +40,46 @@ package actor Shard {
     // MARK: Writing one key
 
     /// A put, or with no value a removal, of one key, on the caller's thread. `nil`, with nothing
-    /// done, where something may come first: the caller calls `write`.
+    /// done, where something comes first or has to come with it: the caller calls `write`.
     @inline(__always)
     nonisolated func writeAtOnce(
         _ value: EncodedValue?, _ recordKey: UnsafeRawBufferPointer, hash: UInt64
     ) throws -> LogWriter.Appended? {
-        if hasEnqueued.load(ordering: .relaxed) { return nil }
-        return try turn.withLock { turn in
-            if turn.hasStaged { return nil }
+        let appended: LogWriter.Appended? = try turn.withLock { turn in
+            turn.isContended ? nil : try write(value, recordKey, hash: hash, in: &turn)
+        }
+        return try appended ?? writeBesideOthers(value, recordKey, hash: hash)
+    }
+
+    /// As `writeAtOnce`, where others wait or are staged.
+    @inline(never)
+    private nonisolated func writeBesideOthers(
+        _ value: EncodedValue?, _ recordKey: UnsafeRawBufferPointer, hash: UInt64
+    ) throws -> LogWriter.Appended? {
+        try withTurn { turn in
+            foldResolved(&turn)
+            if turn.isGuarded(recordKey) || isBlocked(recordKey, hash: hash, turn) { return nil }
             return try write(value, recordKey, hash: hash, in: &turn)
         }
     }
 
-    /// As `writeAtOnce`, behind whatever comes first.
+    /// As `writeAtOnce`, after whatever comes first.
     func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
     ) async throws -> LogWriter.Appended {
-        try await inTurns { turn in
-            bringUpToDate(&turn)
-            if isBlocked(hash: hash, prefix: name.prefix, turn) { return turn.blocked() }
-            return .done(try write(value, key: key, name: name, hash: hash, in: &turn))
+        try await inTurn(claim(key, name, hash: hash)) { [self] turn in
+            try name.withRecordKey(key) { try turn.checkUnguarded($0) }
+            return try write(value, key: key, name: name, hash: hash, in: &turn)
         }
     }
 
-    /// As `write`, of a key that is known to wait for nothing. Commits nothing else: what the
-    /// caller has checked still holds.
+    nonisolated func claim(
+        _ key: String, _ name: DictionaryName, hash: UInt64, rests: Bool = false
+    ) -> Claim {
+        name.withRecordKey(key) { Claim($0, hash: hash, rests: rests) }
+    }
+
+    /// As `write`, of a key that is known to wait for nothing.
     @inline(never)
     nonisolated func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
@@ -76,7 +89,7 @@ package actor Shard {
     }
 
     @inline(__always)
-    private nonisolated func write(
+    nonisolated func write(
         _ value: EncodedValue?, _ recordKey: UnsafeRawBufferPointer, hash: UInt64,
         in turn: inout ShardTurn
     ) throws -> LogWriter.Appended {
@@ -89,11 +102,25 @@ package actor Shard {
     func stageWrite(
         _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
     ) async throws -> LogWriter.Appended {
-        try await inTurns { turn in
-            bringUpToDate(&turn)
-            if isBlocked(hash: hash, prefix: name.prefix, turn) { return turn.blocked() }
-            return .done(
-                try stageWrite(value, key: key, name: name, hash: hash, token: token, in: &turn))
+        let staged = try stageAtOnce(value, key: key, name: name, hash: hash, token: token)
+        if let staged { return staged }
+        return try await inTurn(claim(key, name, hash: hash)) { [self] turn in
+            try stageWrite(value, key: key, name: name, hash: hash, token: token, in: &turn)
+        }
+    }
+
+    /// As `stageWrite`; `nil`, with nothing done, where something comes first. Mostly nothing does, and no
+    /// claim is made then.
+    @inline(never)
+    private nonisolated func stageAtOnce(
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64, token: BatchToken
+    ) throws -> LogWriter.Appended? {
+        try withTurn { turn in
+            foldResolved(&turn)
+            let isFree = name.withRecordKey(key) { key in !isBlocked(key, hash: hash, turn) }
+            guard isFree else { return nil }
+            return try stageWrite(
+                value, key: key, name: name, hash: hash, token: token, in: &turn)
         }
     }
 
@@ -104,12 +131,12 @@ package actor Shard {
         token: BatchToken, in turn: inout ShardTurn
     ) throws -> LogWriter.Appended {
         try name.withRecordKey(key) { recordKey in
+            try turn.checkUnguarded(recordKey)
             let appended = try feed.stage { try append(value, recordKey, isAwaited: true) }
             token.noteAppended(sequence: appended.sequence, frameLocation: appended.location)
-            stage(
-                StagedBatch(
-                    token: token, changes: [.init(hash: hash, frameOffset: Frame.headerSizeBytes)],
-                    dictionaries: [name.prefix], clears: [], isSingle: true), appended, &turn)
+            var claim = Claim(recordKey, hash: hash)
+            claim.isSingle = true
+            stage(StagedBatch(token: token, claim: claim), appended, &turn)
             return appended
         }
     }
@@ -143,19 +170,17 @@ package actor Shard {
 
     // MARK: Writing a batch
 
-    /// Commits a batch all of whose changes, and `reads`, are this shard's; `nil`, with nothing
-    /// changed, where what was read has changed.
-    func write(
-        _ batch: EncodedBatch, if reads: ShardReads? = nil
-    ) async throws -> LogWriter.Appended? {
-        try await inTurns { turn in
-            bringUpToDate(&turn)
-            if isBlocked(batch, reads, turn) { return turn.blocked() }
-            guard areCurrent(reads) else { return .done(nil) }
-            return .done(
-                try commit(batch, in: &turn) {
-                    try writableStorage().append(batch, isAwaited: false)
-                })
+    /// Commits a batch all of whose changes are this shard's; `claim` is of them.
+    func write(_ batch: EncodedBatch, _ claim: Claim) async throws -> LogWriter.Appended {
+        try await inTurn(claim) { [self] turn in try write(batch, in: &turn) }
+    }
+
+    nonisolated func write(
+        _ batch: EncodedBatch, in turn: inout ShardTurn
+    ) throws -> LogWriter.Appended {
+        try turn.checkGuards(batch.guardGeneration)
+        return try commit(batch, in: &turn) {
+            try writableStorage().append(batch, isAwaited: false)
         }
     }
 
@@ -170,28 +195,25 @@ package actor Shard {
     }
 
     /// Makes this shard's part of a batch ready: from here on no other write of its keys comes
-    /// between. The batch gets its sequence number once every shard is ready. `false`, and nothing
-    /// is staged, where something that the batch rests on has changed.
-    @discardableResult
-    func prepare(_ staged: StagedBatch) async -> Bool {
-        await inTurns { turn in
-            bringUpToDate(&turn)
-            if isBlocked(staged, turn) { return turn.blocked() }
-            guard areCurrent(staged.reads) else { return .done(false) }
+    /// between. The batch gets its sequence number once every shard is ready.
+    ///
+    /// - Throws: `GuardsChanged` where others are guarded than in this generation.
+    func prepare(_ staged: StagedBatch, _ guardGeneration: UInt64 = 0) async throws {
+        try await inTurn(staged.claim) { [self] turn in
+            try turn.checkGuards(guardGeneration)
             stage(staged, nil, &turn)
-            return .done(true)
         }
     }
 
     /// Keeps the memory of a prepared batch that was appended.
-    func hold(_ appended: LogWriter.Appended) {
+    nonisolated func hold(_ appended: LogWriter.Appended) {
         turn.withLock { turn in
             guard let region = regionIfNew(appended, &turn) else { return }
             published.withLock { $0.active.hold(region) }
         }
     }
 
-    private nonisolated func stage(
+    nonisolated func stage(
         _ staged: StagedBatch, _ appended: LogWriter.Appended?, _ turn: inout ShardTurn
     ) {
         turn.hasStaged = true
@@ -200,86 +222,5 @@ package actor Shard {
             if let region { state.active.hold(region) }
             state.staged.append(staged)
         }
-    }
-
-    // MARK: Resolving staged batches
-
-    /// Moves what is committed into the table, forgets what is aborted, and wakes who waited.
-    func foldResolved() { turn.withLock { foldResolved(&$0) } }
-
-    nonisolated func foldResolved(_ turn: inout ShardTurn) {
-        guard turn.hasStaged else { return }
-        let (resolved, remaining) = published.withLock { state in
-            state.foldResolved()
-            return (state.resolvedCount, state.staged.count)
-        }
-        turn.hasStaged = remaining > 0
-        // Two that wait would else wake each other without end, each by looking.
-        guard resolved != turn.seenResolvedCount else { return }
-        turn.seenResolvedCount = resolved
-        turn.resolutionCount += 1
-        let woken = turn.waiters
-        turn.waiters.removeAll()
-        for waiter in woken { waiter.resume() }
-    }
-
-    /// What `step` has done in one turn. It is tried again each time that it is blocked, once a
-    /// staged batch was resolved since.
-    func inTurns<Result: Sendable, Failure: Error>(
-        _ step: (inout ShardTurn) throws(Failure) -> ShardTurn.Outcome<Result>
-    ) async throws(Failure) -> Result {
-        while true {
-            let outcome = try turn.withLock { turn throws(Failure) in try step(&turn) }
-            switch outcome {
-            case .done(let result): return result
-            case .blocked(let count): await waitForResolution(since: count)
-            }
-        }
-    }
-
-    /// Returns once a batch was resolved since `resolutionCount` was `count`: between a caller's
-    /// look and this call others may have run.
-    func waitForResolution(since count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isOver = turn.withLock { turn in
-                if turn.resolutionCount == count { turn.waiters.append(continuation) }
-                return turn.resolutionCount != count
-            }
-            if isOver { continuation.resume() }
-        }
-    }
-
-    /// Commits first what comes first: what is resolved, and what is enqueued.
-    nonisolated func bringUpToDate(_ turn: inout ShardTurn) {
-        foldResolved(&turn)
-        drainEnqueued(&turn)
-    }
-
-    nonisolated func isBlocked(hash: UInt64, prefix: [UInt8], _ turn: borrowing ShardTurn) -> Bool {
-        turn.hasStaged
-            && published.withLock { state in
-                state.staged.contains { $0.blocks(hash: hash, prefix: prefix) }
-            }
-    }
-
-    private nonisolated func isBlocked(_ staged: StagedBatch, _ turn: borrowing ShardTurn) -> Bool {
-        turn.hasStaged
-            && published.withLock { state in state.staged.contains { $0.blocks(staged) } }
-    }
-
-    private nonisolated func isBlocked(
-        _ batch: EncodedBatch, _ reads: ShardReads?, _ turn: borrowing ShardTurn
-    ) -> Bool {
-        guard turn.hasStaged else { return false }
-        return isBlocked(
-            StagedBatch(
-                token: BatchToken(), changes: batch.changes, dictionaries: batch.dictionaries,
-                clears: batch.clears, isSingle: false, reads: reads), turn)
-    }
-
-    nonisolated func areCurrent(_ reads: ShardReads?) -> Bool {
-        guard let reads else { return true }
-        guard clock.isLive(reads.earliestDeadline) else { return false }
-        return published.withLock { reads.areCurrent(in: $0) }
     }
 }

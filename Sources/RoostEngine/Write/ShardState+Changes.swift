@@ -39,8 +39,14 @@ extension ShardState {
             }
     }
 
-    /// Moves committed batches into the table, in the order of their sequence numbers.
-    mutating func foldResolved() {
+    /// Whether a batch is committed and not in the table yet.
+    var hasUnfolded: Bool { staged.contains { $0.token.isCommitted } }
+
+    /// Moves committed batches into the table, in the order of their sequence numbers, and forgets
+    /// those that are aborted; returns how many there were of both. For the turn's holder: it takes
+    /// `staged` and the tables for unchanged between two looks.
+    mutating func foldResolved() -> Int {
+        if staged.allSatisfy(\.token.isPending) { return 0 }
         let committed = staged.filter { $0.token.isCommitted }
         for batch in committed.sorted(by: { $0.token.sequence < $1.token.sequence }) {
             for prefix in batch.clears {
@@ -58,7 +64,7 @@ extension ShardState {
             committed.contains { $0.token === batch.token }
                 || (!batch.token.isPending && !batch.token.isCommitted)
         }
-        resolvedCount &+= UInt64(before - staged.count)
+        return before - staged.count
     }
 }
 

@@ -34,17 +34,19 @@ final class BatchToken: Sendable {
 }
 
 /// One shard's part of a batch that is not in its table yet: it waits for a sync, or for the
-/// other shards.
-struct StagedBatch: Sendable {
+/// other shards. A class, as each look at what is staged would else copy a whole claim.
+final class StagedBatch: Sendable {
     let token: BatchToken
-    let changes: [EncodedBatch.Change]
-    let dictionaries: Set<[UInt8]>
-    let clears: [[UInt8]]
-    /// Whether the whole batch changes one key only: then a later write of that key need not
-    /// wait for it, since nobody can tell that the batch was ever visible.
-    let isSingle: Bool
-    /// What its outcome rests on, and what nobody may change until it is resolved.
-    var reads: ShardReads?
+    let claim: Claim
+
+    init(token: BatchToken, claim: Claim) {
+        self.token = token
+        self.claim = claim
+    }
+
+    var changes: [EncodedBatch.Change] { claim.changes }
+    var clears: [[UInt8]] { claim.clears }
+    var isSingle: Bool { claim.isSingle }
 
     /// The batch's operation on `key`, the last where there are several.
     func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Operation? {
@@ -53,37 +55,5 @@ struct StagedBatch: Sendable {
             if equalBytes(operation.key, key) { return operation }
         }
         return nil
-    }
-
-    /// Whether a write of `hash` in the dictionary with `prefix` must wait for this batch.
-    /// Keys are told apart by hash: two that collide wait for nothing, which harms nobody.
-    func blocks(hash: UInt64, prefix: [UInt8]) -> Bool {
-        if isSingle { return false }
-        return clears.contains(prefix) || changes.contains { $0.hash == hash }
-            || reads?.blocks(hash: hash, prefix: prefix) == true
-    }
-
-    /// Whether the batch, once it is committed, changes a key of this hash in the dictionary with
-    /// `prefix`: what whoever rests on the key's state must wait for, even where a plain write
-    /// need not.
-    func touches(hash: UInt64, prefix: [UInt8]) -> Bool {
-        clears.contains(prefix) || changes.contains { $0.hash == hash }
-    }
-
-    /// Whether `other`, coming later, must wait for this batch.
-    func blocks(_ other: StagedBatch) -> Bool {
-        // Whoever read a key comes behind what is staged on it, a single put included.
-        if let reads = other.reads, reads.areChanged(by: self) { return true }
-        if isSingle { return false }
-        if let reads, reads.areChanged(by: other) { return true }
-        if !clears.isEmpty,
-            clears.contains(where: { other.dictionaries.contains($0) || other.clears.contains($0) })
-        {
-            return true
-        }
-        if other.clears.contains(where: { dictionaries.contains($0) }) { return true }
-        if changes.isEmpty { return false }
-        let hashes = Set(changes.lazy.map(\.hash))
-        return other.changes.contains { hashes.contains($0.hash) }
     }
 }

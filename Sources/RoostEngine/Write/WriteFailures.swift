@@ -20,11 +20,14 @@ package final class WriteFailures: Sendable {
 
     /// An enqueued write failed: told to all who listen, and to the next `synchronize`.
     package func noteLostWrite(_ failure: RoostError) {
-        let listeners = state.withLock { state in
-            state.unreported = state.unreported ?? failure
-            return Array(state.listeners.values)
-        }
-        for listener in listeners { listener.yield(failure) }
+        keep(failure)
+        note(failure)
+    }
+
+    /// Only the next `synchronize` is told; `note` tells the others. For callers that hold a lock,
+    /// with which nobody is to be woken.
+    func keep(_ failure: RoostError) {
+        state.withLock { $0.unreported = $0.unreported ?? failure }
     }
 
     /// Something else failed that nobody waits for: told to all who listen.

@@ -35,21 +35,32 @@ import Testing
         /// Writes snapshot `number` at the time `now`; `nil` where nothing remains.
         func build(
             _ origin: SnapshotBuilder.Job.Origin, number: UInt64, now: UInt64,
-            existing: [SnapshotReader] = []
+            dropsTombstones: Bool
         ) throws -> SnapshotReader? {
             let builder = SnapshotBuilder(
                 directory: directory, workspace: .init(first: 1, second: 2), hashSeed: sampleSeed,
-                compresses: true, clears: [:], clock: ExpiryClock { now }, isStopping: { false })
+                dictionary: .init(), dropsTombstones: dropsTombstones, clears: [:],
+                clock: ExpiryClock { now }, isStopping: { false })
             let footer = try builder.build(
-                .init(shard: 0, number: number, origin: origin, existing: existing))
+                .init(number: number, lowerBound: [], origin: origin))
             return try footer.map { _ in try SnapshotReader(number: number, in: directory) }
         }
 
-        func flush(_ puts: [Put], number: UInt64, now: UInt64, above: [SnapshotReader] = []) throws
-            -> SnapshotReader?
-        {
-            try build(
-                .table(table(puts, sequence: number)), number: number, now: now, existing: above)
+        func flush(
+            _ puts: [Put], number: UInt64, now: UInt64, isFirst: Bool
+        ) throws -> SnapshotReader? {
+            let sorted = SortedTable([table(puts, sequence: number)])
+            return try build(
+                .operations(sorted, sorted.operations.indices), number: number, now: now,
+                dropsTombstones: isFirst)
+        }
+
+        func merge(
+            _ snapshots: [SnapshotReader], number: UInt64, now: UInt64, isAll: Bool
+        ) throws -> SnapshotReader? {
+            let tiers = snapshots.map { ColdTier([.init(snapshot: $0, lowerBound: [])]) }
+            return try build(
+                .tiers(tiers, upper: nil), number: number, now: now, dropsTombstones: isAll)
         }
     }
 
@@ -76,33 +87,31 @@ import Testing
     @Test func aFlushMakesTombstonesOfWhatHasExpiredWhereSomethingOlderMayLieBelow() async throws {
         try await withTemporaryDirectory { path in
             let fixture = try Fixture(path)
-            let older = try fixture.flush([("a", nil)], number: 1, now: 0)
             let puts: [Put] = [("a", 1000), ("b", 1001), ("c", nil)]
-            let newer = try fixture.flush(puts, number: 2, now: 1000, above: [older!])
+            let newer = try fixture.flush(puts, number: 2, now: 1000, isFirst: false)
             #expect(try content(newer) == ["tombstone a", "put b until 1001", "put c"])
-            let bottom = try fixture.flush(puts, number: 3, now: 1000)
+            let bottom = try fixture.flush(puts, number: 3, now: 1000, isFirst: true)
             #expect(try content(bottom) == ["put b until 1001", "put c"])
-            #expect(try fixture.flush([("a", 1000)], number: 4, now: 1000) == nil)
+            #expect(try fixture.flush([("a", 1000)], number: 4, now: 1000, isFirst: true) == nil)
         }
     }
 
     @Test func aMergeDropsWhatHasExpiredAndRevealsNothingOlder() async throws {
         try await withTemporaryDirectory { path in
             let fixture = try Fixture(path)
-            let oldest = try fixture.flush([("a", nil), ("c", 9)], number: 1, now: 0)!
+            let oldest = try fixture.flush(
+                [("a", nil), ("c", 9)], number: 1, now: 0, isFirst: true)!
             let middle = try fixture.flush(
-                [("a", 10), ("b", 10)], number: 2, now: 0, above: [oldest])!
-            let newest = try fixture.flush(
-                [("b", nil)], number: 3, now: 0, above: [middle, oldest])!
+                [("a", 10), ("b", 10)], number: 2, now: 0, isFirst: false)!
+            let newest = try fixture.flush([("b", nil)], number: 3, now: 0, isFirst: false)!
             #expect(middle.footer.earliestDeadline.milliseconds == 10)
             #expect(newest.footer.earliestDeadline == .never)
             let all = [newest, middle, oldest]
-            let partial = try fixture.build(
-                .snapshots([newest, middle]), number: 4, now: 10, existing: all)
+            let partial = try fixture.merge([newest, middle], number: 4, now: 10, isAll: false)
             #expect(try content(partial) == ["tombstone a", "put b"])
-            let whole = try fixture.build(.snapshots(all), number: 5, now: 10, existing: all)
+            let whole = try fixture.merge(all, number: 5, now: 10, isAll: true)
             #expect(try content(whole) == ["put b"])
-            let before = try fixture.build(.snapshots(all), number: 6, now: 8, existing: all)
+            let before = try fixture.merge(all, number: 6, now: 8, isAll: true)
             #expect(try content(before) == ["put a until 10", "put b", "put c until 9"])
             #expect(before?.footer.earliestDeadline.milliseconds == 9)
         }

@@ -141,6 +141,50 @@ private struct Unencodable: Codable, Sendable {
         }
     }
 
+    /// The story: a transaction has read a key and waits for its sync; the key is enqueued, behind it; a
+    /// second transaction reads what is enqueued and writes elsewhere. Were its record to come into the
+    /// log before the enqueued one, a crash could take what it rests on and leave it.
+    @Test func aTransactionThatReadAnEnqueuedWriteComesBehindIt() async throws {
+        try await withTemporaryDirectory { path in
+            let gate = Gate()
+            let fileSystem = ObservedFileSystem { call in
+                if case .syncData(let name) = call, name.hasPrefix("log") { gate.pass() }
+            }
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 4, durability: .process),
+                fileSystem: fileSystem)
+            let settings = workspace.dictionary("settings")
+            try await settings.set("old", forKey: "k")
+            gate.close()
+            async let first: Void = workspace.transaction(durability: .synced) { tx in
+                _ = try tx.value(forKey: "k", as: String.self, in: settings)
+                for number in 0..<8 { try tx.set(1, forKey: "first\(number)", in: settings) }
+            }
+            await gate.waitForArrival()
+            settings.enqueue("new", forKey: "k")
+            async let second = workspace.transaction { tx in
+                let seen = try tx.value(forKey: "k", as: String.self, in: settings)
+                for number in 0..<8 {
+                    try tx.set(seen ?? "", forKey: "second\(number)", in: settings)
+                }
+                return seen
+            }
+            async let third = workspace.transaction { tx in
+                try tx.set(try tx.keys(of: settings, prefix: "k"), forKey: "third", in: settings)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(try !settings.contains("second1"))
+            gate.open()
+            try await first
+            #expect(try await second == "new")
+            try await third
+            let version = try settings.entry(forKey: "k", as: String.self).version
+            #expect(try settings.entry(forKey: "second1", as: String.self).version > version)
+            #expect(try settings.entry(forKey: "third", as: [String].self).version > version)
+            try await workspace.close()
+        }
+    }
+
     @Test func watchersThatBeginWithAnEnqueuedValueAreNotToldItAgain() async throws {
         let workspace = try await Workspace.inMemory(configuration: .init(durability: .process))
         let settings = workspace.dictionary("settings")

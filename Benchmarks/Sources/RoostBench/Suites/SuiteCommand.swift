@@ -4,13 +4,17 @@ import Foundation
 /// Runs the suites over the engines and reports.
 struct Suite: AsyncParsableCommand {
     enum Name: String, ExpressibleByArgument, CaseIterable {
-        case dflat, engines, growth
+        case dflat, engines, growth, objects
     }
 
     static let configuration = CommandConfiguration(
         abstract: "Run a suite of workloads over several engines, interleaved, and compare.")
 
-    @Option(help: "dflat: small typed values; engines: 100-byte values; growth: cost by size.")
+    @Option(
+        help: """
+            dflat: small typed values; engines: 100-byte values; growth: cost by size; objects: \
+            queries and indexes.
+            """)
     var suite = Name.growth
     @Option(help: "Engines, separated by commas; all that are built where it is left out.")
     var engines: String?
@@ -48,6 +52,13 @@ struct Suite: AsyncParsableCommand {
                 workloads: try chosen(DflatWorkload.self) ?? DflatWorkload.allCases,
                 keyCounts: try keyCounts([40_000]), rounds: rounds, directory: directory
             ).run(save)
+        case .objects:
+            try await ObjectsSuite(
+                engines: engines,
+                workloads: try chosen(ObjectWorkload.self) ?? ObjectWorkload.allCases,
+                objectCounts: try keyCounts([10_000, 100_000]), rounds: rounds,
+                operations: operations, directory: directory
+            ).run(save)
         case .engines, .growth:
             let isGrowth = suite == .growth
             let workloads =
@@ -65,8 +76,11 @@ struct Suite: AsyncParsableCommand {
 
     private func chosenEngines() throws -> [String] {
         let known =
-            suite == .dflat
-            ? DflatSuite.engines.map { $0.name } : EngineRegistry.all.map { $0.name }
+            switch suite {
+            case .dflat: DflatSuite.engines.map { $0.name }
+            case .objects: ObjectsSuite.engines.map { $0.name }
+            case .engines, .growth: EngineRegistry.all.map { $0.name }
+            }
         guard let engines else {
             return suite == .growth ? [RoostEngine.name] : known
         }
@@ -101,11 +115,14 @@ struct Suite: AsyncParsableCommand {
     }
 
     private func settings(_ engines: [String]) -> [String: String] {
-        suite == .dflat
-            ? DflatSuite.settings(engines)
-            : Dictionary(
+        switch suite {
+        case .dflat: DflatSuite.settings(engines)
+        case .objects: ObjectsSuite.settings(engines)
+        case .engines, .growth:
+            Dictionary(
                 uniqueKeysWithValues: EngineRegistry.all.filter { engines.contains($0.name) }
                     .map { ($0.name, $0.settings) })
+        }
     }
 
     private func printSettings(_ engines: [String]) {

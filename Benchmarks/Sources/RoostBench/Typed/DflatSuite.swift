@@ -61,13 +61,17 @@ struct DflatSuite {
                 let begin = round % engines.count
                 for engine in engines[begin...] + engines[..<begin] {
                     progress.begin(unit(engine, keys))
-                    let samples = try await samples(Self.type(named: engine), keys)
+                    let samples = try await samples(engine, keys)
                     rows.add(samples, suite: "dflat", engine: engine, keys: keys)
                     try save(rows)
                     progress.end(unit(engine, keys))
                 }
             }
         }
+    }
+
+    func samples(_ engine: String, _ keys: Int) async throws -> [Sample] {
+        try await samples(Self.type(named: engine), keys)
     }
 
     private func samples<Engine: TypedEngine>(

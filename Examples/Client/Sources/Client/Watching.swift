@@ -52,7 +52,7 @@ extension Client {
         try await posts.delete("p3")
         let found = try await posts.find(by: "p1")
         let all = try await posts.loadAll()
-        let count = try await posts.count
+        let count = try posts.count
         try check(found?.title == "first" && all.map(\.id) == ["p1", "p2"] && count == 2, "stored")
         while list.items != all { await Task.yield() }
         list.add(Post(id: "p0", title: "new"))

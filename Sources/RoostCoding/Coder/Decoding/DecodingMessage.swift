@@ -63,6 +63,14 @@ final class DecodingMessage: @unchecked Sendable {
         return value
     }
 
+    /// The place of the message's value, an object, whose properties can be read.
+    func openFields<Value>(of type: Value.Type, in bytes: UnsafeRawBufferPointer) throws -> Place {
+        let root = try open(bytes, ObjectIdentifier(type).slot(of: Self.tableCount))
+        let place = place(root, .none, depth: 0)
+        try place.openFields()
+        return place
+    }
+
     /// Reads the beginning of a message, and gives its value.
     private func open(_ bytes: UnsafeRawBufferPointer, _ slot: Int) throws -> CoderValue {
         guard let start = bytes.baseAddress, !bytes.isEmpty else {

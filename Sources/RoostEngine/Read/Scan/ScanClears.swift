@@ -2,37 +2,42 @@ import RoostFormat
 
 /// What the `clear`s of a view have removed.
 struct ScanClears {
-    private let parts: [ViewPart]
-    private let hashSeed: HashSeed
-    /// By shard, of the one dictionary that is scanned; `nil` where it is several, empty where
-    /// none was cleared.
-    private let sequences: [UInt64]?
+    /// Of the one dictionary that is scanned; zero where it was not cleared.
+    private let sequence: UInt64
+    /// By dictionary, where several are scanned.
+    private let clears: [[UInt8]: UInt64]
 
     init(_ view: EngineView, _ range: RecordRange) {
-        parts = view.parts
-        hashSeed = view.hashSeed
-        let isAny = view.parts.contains { !$0.clears.isEmpty }
-        if !isAny {
-            sequences = []
-        } else if range.prefix.isEmpty {
-            sequences = nil
+        if range.prefix.isEmpty {
+            clears = view.clears
+            sequence = 0
         } else {
-            sequences = view.parts.map { $0.clears[range.prefix] ?? 0 }
+            clears = [:]
+            sequence = view.clearedSequence(ofPrefix: range.prefix)
         }
     }
 
     @inline(__always)
     func hasRemoved(_ head: UnsafePointer<RecordHead>) -> Bool {
-        if let sequences, sequences.isEmpty { return false }
-        return hasRemoved(head.pointee)
+        if clears.isEmpty { return sequence > 0 && head.pointee.sequence < sequence }
+        return hasRemovedOfSeveral(head.pointee)
     }
 
     @inline(never)
-    private func hasRemoved(_ head: RecordHead) -> Bool {
-        let shard = shardIndex(of: hashSeed.hash(head.key), shardCount: parts.count)
-        if let sequences { return head.sequence < sequences[shard] }
-        let clears = parts[shard].clears
-        guard !clears.isEmpty, let (name, _) = splitRecordKey(head.key) else { return false }
+    private func hasRemovedOfSeveral(_ head: RecordHead) -> Bool {
+        guard let (name, _) = splitRecordKey(head.key) else { return false }
         return head.sequence < clears[[UInt8(name.count)] + Array(name)] ?? 0
+    }
+}
+
+extension EngineView {
+    /// Which dictionaries were emptied, and by which batch. A clear becomes visible in all shards at
+    /// once, and is forgotten, shard by shard, only where nothing is left that it could remove: so the
+    /// first shard has every one that matters.
+    var clears: [[UInt8]: UInt64] { parts[0].clears }
+
+    func clearedSequence(ofPrefix prefix: [UInt8]) -> UInt64 {
+        let clears = clears
+        return clears.isEmpty ? 0 : clears[prefix] ?? 0
     }
 }

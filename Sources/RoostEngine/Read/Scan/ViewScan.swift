@@ -1,68 +1,84 @@
 import RoostFormat
 import RoostSnapshot
 
-/// Steps through the live records of all shards in key order, either way. For one user at a time.
+/// Steps through records in key order, either way: the live ones of a view, or all newest ones of some
+/// tiers, which a merge copies. For one user at a time.
 ///
-/// - One tournament over the sorted runs of the log, the newest first, and behind them the snapshots
-///   of each shard, the newest first. A key stands in one shard only, so of equal keys the first is
-///   the newest: it counts, and those behind it are passed over.
+/// - One tournament over the sorted runs of the log, the newest first, and after them the tiers of cold
+///   storage, the newest first. Of equal keys the first is the newest: it counts, and the others are
+///   passed over.
 /// - `passed` is the last key that was left, be it live or not.
 package final class ViewScan {
     private let range: RecordRange
     private let order: ScanOrder
     private let logRuns: [ScanRun]
-    private let snapshotRuns: UnsafeMutablePointer<SnapshotRun>
-    private let snapshotCount: Int
+    private let tierRuns: UnsafeMutablePointer<TierRun>
+    private let tierCount: Int
     /// The runs' readers, for each value: what is asked of a run would copy it first.
     private let readers: UnsafeMutablePointer<Unmanaged<SnapshotReader>>
-    /// What the snapshots' rooms begin in.
+    /// What the tiers' rooms begin in.
     private let roomMemory: UnsafeMutableRawPointer
     private let tournament: Tournament
-    private let hold: ViewHold
-    private let clears: ScanClears
-    private let clock: ExpiryClock
+    /// Keeps what the runs look at.
+    private let hold: AnyObject
+    /// `nil` where tombstones and values that have expired or were cleared are shown too.
+    private let liveness: Liveness?
     private var values = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// Behind a pointer: a class's fields are checked for exclusivity at run time.
     private let passed: UnsafeMutablePointer<PassedKey>
     /// The run with the current record; negative at the end.
     private var current = -1
 
-    init(_ view: EngineView, _ range: RecordRange, _ order: ScanOrder, limit: Int) throws {
+    /// The live records that `view` has in `range`.
+    convenience init(
+        _ view: EngineView, _ range: RecordRange, _ order: ScanOrder, limit: Int
+    ) throws {
+        let hold = try ViewHold(view)
+        try self.init(
+            logRuns: try view.logRuns(range, order, limit: limit), view.cold.tiers, range, order,
+            Liveness(clears: ScanClears(view, range), clock: view.clock), hold: hold)
+    }
+
+    /// The newest record of each key in `range` that `tiers`, the newest first, have; tombstones too.
+    convenience init(
+        newestOf tiers: [ColdTier], _ range: RecordRange, _ order: ScanOrder = .ascending
+    ) throws {
+        try self.init(logRuns: [], tiers, range, order, nil, hold: ColdStorage(tiers))
+    }
+
+    private init(
+        logRuns: [ScanRun], _ tiers: [ColdTier], _ range: RecordRange, _ order: ScanOrder,
+        _ liveness: Liveness?, hold: AnyObject
+    ) throws {
         self.range = range
         self.order = order
-        hold = try ViewHold(view)
-        clock = view.clock
-        clears = ScanClears(view, range)
-        logRuns = try ScanRunMaker(view: view, range: range, order: order, limit: limit).logRuns()
-        let snapshotCount = view.parts.reduce(0) { $0 + $1.snapshots.snapshots.count }
-        self.snapshotCount = snapshotCount
-        snapshotRuns = .allocate(capacity: snapshotCount)
-        readers = .allocate(capacity: snapshotCount)
+        self.hold = hold
+        self.liveness = liveness
+        self.logRuns = logRuns
+        tierCount = tiers.count
+        tierRuns = .allocate(capacity: tierCount)
+        readers = .allocate(capacity: tierCount)
         // Never empty: the places of runs that have ended point somewhere.
         roomMemory = .allocate(
-            byteCount: max(snapshotCount, 1) * HeadRoom.usualSizeBytes,
+            byteCount: max(tierCount, 1) * HeadRoom.usualSizeBytes,
             alignment: MemoryLayout<RecordHead>.alignment)
-        var index = 0
-        for part in view.parts {
-            for snapshot in part.snapshots.snapshots {
-                let room = HeadRoom(in: roomMemory + index * HeadRoom.usualSizeBytes)
-                (snapshotRuns + index).initialize(to: SnapshotRun(snapshot, room: room))
-                (readers + index).initialize(to: .passUnretained(snapshot))
-                index += 1
-            }
+        for (index, tier) in tiers.enumerated() {
+            let room = HeadRoom(in: roomMemory + index * HeadRoom.usualSizeBytes)
+            (tierRuns + index).initialize(to: TierRun(tier, room: room))
+            (readers + index).initialize(to: .passUnretained(tier.parts[0].snapshot))
         }
         passed = .allocate(capacity: 1)
         passed.initialize(to: PassedKey())
         tournament = Tournament(
-            runCount: logRuns.count + snapshotCount, order,
+            runCount: logRuns.count + tierCount, order,
             anywhere: UnsafePointer(roomMemory.assumingMemoryBound(to: RecordHead.self)))
         try seek(order == .ascending ? range.lower : range.upper)
     }
 
     deinit {
-        for index in 0..<snapshotCount { snapshotRuns[index].room.free() }
-        snapshotRuns.deinitialize(count: snapshotCount)
-        snapshotRuns.deallocate()
+        for index in 0..<tierCount { tierRuns[index].room.free() }
+        tierRuns.deinitialize(count: tierCount)
+        tierRuns.deallocate()
         readers.deallocate()
         roomMemory.deallocate()
         tournament.free()
@@ -109,8 +125,9 @@ package final class ViewScan {
         return UnsafeRawBufferPointer(rebasing: values[..<count])
     }
 
+    /// The snapshot that the current record is from; not to be asked of one in the log.
     @inline(__always)
-    private var reader: Unmanaged<SnapshotReader> { readers[current - logRuns.count] }
+    var reader: Unmanaged<SnapshotReader> { readers[current - logRuns.count] }
 
     /// The length of the current value once decompressed, which may be believed.
     @inline(__always)
@@ -155,10 +172,10 @@ package final class ViewScan {
         current = -1
         passed.pointee.forget()
         // Each asks for the memory that it will look at, before any has to wait for it.
-        for index in 0..<snapshotCount { try snapshotRuns[index].move(to: bound, range, order) }
-        for index in 0..<snapshotCount { try snapshotRuns[index].prefetchGroup() }
+        for index in 0..<tierCount { try tierRuns[index].move(to: bound, range, order) }
+        for index in 0..<tierCount { try tierRuns[index].prefetchGroup() }
         for run in logRuns { try run.move(to: bound) }
-        for index in 0..<(logRuns.count + snapshotCount) { try refill(index, from: bound) }
+        for index in 0..<(logRuns.count + tierCount) { try refill(index, from: bound) }
         tournament.restart()
         try settle()
     }
@@ -176,7 +193,9 @@ package final class ViewScan {
             place.pointee.head = UnsafePointer(run.heads)
             place.pointee.end = place.pointee.head + run.count
         } else {
-            let heads = try snapshotRuns[index - logRuns.count].refill(from: bound, range, order)
+            let tier = index - logRuns.count
+            let heads = try tierRuns[tier].refill(from: bound, range, order)
+            readers[tier] = .passUnretained(tierRuns[tier].snapshot)
             // A buffer of heads has a begin, be it empty.
             place.pointee.head = heads.baseAddress.unsafelyUnwrapped
             place.pointee.end = place.pointee.head + heads.count
@@ -209,8 +228,55 @@ package final class ViewScan {
 
     @inline(__always)
     private func isLive(_ head: UnsafePointer<RecordHead>) -> Bool {
-        guard head.pointee.flags.contains(.put), !clears.hasRemoved(head) else { return false }
-        return !head.pointee.flags.contains(.expires) || clock.isLive(head.pointee.deadline)
+        guard let liveness else { return true }
+        guard head.pointee.flags.contains(.put), !liveness.clears.hasRemoved(head) else {
+            return false
+        }
+        return !head.pointee.flags.contains(.expires)
+            || liveness.clock.isLive(head.pointee.deadline)
+    }
+
+    private struct Liveness {
+        let clears: ScanClears
+        let clock: ExpiryClock
+    }
+}
+
+extension EngineView {
+    /// The runs of the log that have records in `range`, the newer before the older.
+    fileprivate func logRuns(
+        _ range: RecordRange, _ order: ScanOrder, limit: Int
+    ) throws -> [ScanRun] {
+        if isLogEmpty { return [] }
+        var runs: [ScanRun] = []
+        func add(_ operations: [Operation]) {
+            if operations.isEmpty { return }
+            runs.append(OperationRun(SortedTable.sorted(operations), range, order))
+        }
+        func add(_ table: LogTable) {
+            var operations: [Operation] = []
+            table.forEach { if range.contains($0.key) { operations.append($0) } }
+            add(operations)
+        }
+        for part in parts {
+            if let enqueued = part.enqueued { add(enqueued) }
+        }
+        guard !range.prefix.isEmpty else {
+            for shard in parts.indices { add(try activeOperations(ofShard: shard, in: range)) }
+            for part in parts {
+                if let frozen = part.frozen { add(frozen) }
+            }
+            return runs
+        }
+        for keyOrder in keyOrders {
+            let keys = try keyOrder.keys(of: range.prefix, in: self)
+            if keys.runs.isEmpty { continue }
+            let tables = OrderedTables(self, keyOrder, keys)
+            for run in keys.runs {
+                runs.append(OrderedKeysRun(run, tables, range, order, limit: limit))
+            }
+        }
+        return runs
     }
 }
 

@@ -1,0 +1,87 @@
+import Foundation
+import Hummingbird
+import Roost
+import ServiceLifecycle
+import Synchronization
+
+/// Streams of server-sent events: what changes, as it changes.
+///
+/// - A stream never ends by itself, so at a shutdown they are ended first, before the server waits for
+///   its last response.
+final class EventStreams: Service {
+    private struct State {
+        var lastID = 0
+        var streams: [Int: Task<Void, any Error>] = [:]
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+
+    func run() async throws {
+        do { try await gracefulShutdown() } catch is CancellationError {}
+        let streams = state.withLock { state in
+            state.isEnded = true
+            return state.streams.values
+        }
+        for stream in streams { stream.cancel() }
+    }
+
+    /// Every change of the tasks from now on.
+    func response(following tasks: Repository<TaskItem>) -> Response {
+        // From here on, so that nothing is missed between this and the first look.
+        let changes = tasks.changes()
+        return Response(
+            status: .ok,
+            headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],
+            body: .init { [self] writer in
+                try await writer.write(ByteBuffer(string: ": following\n\n"))
+                let (lines, continuation) = AsyncStream.makeStream(
+                    of: String.self, bufferingPolicy: .bufferingOldest(256))
+                let id = follow(changes, continuation)
+                defer { end(id) }
+                for await line in lines { try await writer.write(ByteBuffer(string: line)) }
+                try await writer.finish(nil)
+            })
+    }
+
+    private func follow(
+        _ changes: DictionaryChanges<TaskItem>, _ lines: AsyncStream<String>.Continuation
+    ) -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            if state.isEnded {
+                lines.finish()
+                return state.lastID
+            }
+            state.streams[state.lastID] = Task {
+                defer { lines.finish() }
+                let encoder = JSONEncoder()
+                for await change in changes {
+                    guard let line = try Self.line(change, encoder) else { continue }
+                    // A client that is too slow comes again, and reads the list first.
+                    if case .dropped = lines.yield(line) { return }
+                }
+            }
+            return state.lastID
+        }
+    }
+
+    private func end(_ id: Int) {
+        state.withLock { $0.streams.removeValue(forKey: id) }?.cancel()
+    }
+
+    private static func line(
+        _ change: DictionaryChange<TaskItem>, _ encoder: JSONEncoder
+    ) throws -> String? {
+        let version = change.version.map { "id: \($0)\n" } ?? ""
+        switch change {
+        case .set(_, let task, _):
+            let json = String(decoding: try encoder.encode(task), as: UTF8.self)
+            return "\(version)event: task\ndata: \(json)\n\n"
+        case .removed(let key, _): return "\(version)event: removed\ndata: \(key)\n\n"
+        // Whoever has missed some reads the list again.
+        case .removedAll, .missed: return "\(version)event: reload\ndata:\n\n"
+        case .unreadable: return nil
+        }
+    }
+}

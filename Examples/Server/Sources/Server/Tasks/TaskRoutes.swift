@@ -1,0 +1,67 @@
+import Foundation
+import Hummingbird
+import Roost
+import RoostServices
+
+/// Tasks as objects of a repository.
+struct TaskRoutes {
+    let workspace: Workspace
+    let tasks: Repository<TaskItem>
+    let finished: JobQueue<FinishedTask>
+    let events: EventStreams
+
+    func add(to router: Router<some RequestContext>) {
+        let group = router.group("tasks")
+        group.post { request, context in
+            let draft = try await request.decode(as: TaskDraft.self, context: context)
+            let task = TaskItem(
+                id: draft.id ?? UUID().uuidString, title: draft.title,
+                owner: draft.owner ?? "nobody")
+            try await tasks.save(task)
+            return EditedResponse(status: .created, response: task)
+        }
+        group.get { request, _ in try await list(limit: request.uri.queryParameters["limit"]) }
+        group.get("events") { _, _ in events.response(following: tasks) }
+        group.get("finished") { _, _ in try counts() }
+        group.get(":id") { _, context in try await task(context) }
+        group.put(":id/done") { _, context in try await finish(try await task(context)) }
+        group.delete(":id") { _, context in
+            try await tasks.delete(try context.parameters.require("id"))
+            return HTTPResponse.Status.noContent
+        }
+    }
+
+    private func task(_ context: some RequestContext) async throws -> TaskItem {
+        guard let task = try await tasks.find(by: try context.parameters.require("id")) else {
+            throw HTTPError(.notFound)
+        }
+        return task
+    }
+
+    private func list(limit: Substring?) async throws -> [TaskItem] {
+        let limit = min(limit.flatMap { Int($0) } ?? 100, 1000)
+        return try tasks.dictionary.page(as: TaskItem.self, limit: max(1, limit)).map(\.value)
+    }
+
+    /// The task and the job that follows from it come together or not at all.
+    private func finish(_ task: TaskItem) async throws -> TaskItem {
+        try await workspace.transaction { transaction in
+            guard var task = try transaction.find(task.id, in: tasks) else {
+                throw HTTPError(.notFound)
+            }
+            if task.isDone { return task }
+            task.isDone = true
+            try transaction.save(task, in: tasks)
+            try finished.enqueue(
+                FinishedTask(taskID: task.id, owner: task.owner), id: task.id, in: &transaction)
+            return task
+        }
+    }
+
+    private func counts() throws -> [String: Int] {
+        let counts = workspace.dictionary("finished.counts")
+        return try counts.page(as: Int.self, limit: 1000).reduce(into: [:]) {
+            $0[$1.key] = $1.value
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Roost
+
+/// A change that another run of the program asks of the one that has the workspace open.
+enum TaskRequest: Codable, Sendable {
+    case add(TaskItem)
+    case finish(UUID)
+}
+
+/// A directory of requests, a file each: one process owns a workspace, and the others ask it.
+///
+/// A request is there whole or not at all, as its file is renamed into place; and it is applied once,
+/// however often it is found: adding a task that is there, and finishing one twice, change nothing.
+struct RequestQueue: Sendable {
+    let directory: URL
+
+    init(beside workspacePath: String) throws {
+        directory = URL(fileURLWithPath: workspacePath + ".queue")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    func add(_ request: TaskRequest) throws {
+        // Names go up with time, so that requests are taken in their order.
+        let milliseconds = Int(Date().timeIntervalSince1970 * 1000)
+        let name = String(format: "%015d-", milliseconds) + UUID().uuidString
+        let hidden = directory.appendingPathComponent("." + name)
+        try JSONEncoder().encode(request).write(to: hidden)
+        try FileManager.default.moveItem(
+            at: hidden, to: directory.appendingPathComponent(name + ".json"))
+    }
+
+    /// Applies what waits; how many requests that were.
+    @discardableResult
+    func drain(into tasks: Repository<TaskItem>) async throws -> Int {
+        let files = try FileManager.default.contentsOfDirectory(
+            at: directory, includingPropertiesForKeys: nil)
+        let waiting = files.filter { $0.pathExtension == "json" }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        for file in waiting {
+            switch try JSONDecoder().decode(TaskRequest.self, from: Data(contentsOf: file)) {
+            case .add(let task):
+                do { try await tasks.insert(task) } catch let error as RoostError
+                    where error.code == .alreadyExists
+                {
+                    // It was applied, and the program ended before its file was removed.
+                }
+            case .finish(let id): try await tasks.update(id) { $0.isDone = true }
+            }
+            try FileManager.default.removeItem(at: file)
+        }
+        return waiting.count
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Roost
+import Testing
+
+@testable import RoostReplica
+
+struct FollowerTests {
+    @Test func aFollowerHasWhatItsWriterHasAndTakesItsPlace() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let d = writer.dictionary("d")
+            for number in 0..<100 { try await d.set("\(number)", forKey: "k\(number)") }
+            let replica = Replica(of: writer, to: storage, options: quick)
+            try await replica.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            let followed = follower.workspace.dictionary("d")
+            #expect(try followed.count == 100)
+            var updates = followed.updates(of: "k1", as: String.self).makeAsyncIterator()
+            #expect(await updates.next() == "1")
+            try await d.set("new", forKey: "k1")
+            try await d.removeValue(forKey: "k2")
+            #expect(await updates.next() == "new")
+            let last = writer.statistics.lastSequence
+            #expect(try await eventually { follower.status.lastSequence >= last })
+            #expect(try followed.count == 99)
+            #expect(follower.status.lag! < .seconds(60))
+            await #expect(throws: RoostError.self) { try await followed.set("x", forKey: "x") }
+
+            // The writer is thought dead, and is not.
+            let next = try await follower.promote(options: quick)
+            try await followed.set("mine", forKey: "x")
+            try await next.waitUntilCopied()
+            #expect(next.status.historyCount == 0)
+            try await d.set("too late", forKey: "y")
+            await #expect(throws: RoostError.self) { try await replica.waitUntilCopied() }
+            try await next.stop()
+            try await follower.workspace.close()
+            try await writer.close()
+            try await Replica.restore(from: storage, to: "\(directory)/r")
+            let restored = try await Workspace.open(at: "\(directory)/r")
+            let found = try await contents(of: restored, "d")
+            #expect(found.count == 100 && found["x"] == "mine" && found["y"] == nil)
+            try await restored.close()
+        }
+    }
+
+    @Test func aFollowerThatWasClosedGoesOnWhereItWas() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = Replica(of: writer, to: storage, options: quick)
+            for round in 0..<3 {
+                for number in 0..<20 {
+                    try await writer.dictionary("d").set("\(round)", forKey: "\(round) \(number)")
+                    if number % 5 == 0 { try await replica.waitUntilCopied() }
+                }
+                try await replica.waitUntilCopied()
+                let follower = try await Follower.follow(
+                    storage, at: "\(directory)/f", interval: .milliseconds(10))
+                let last = writer.statistics.lastSequence
+                #expect(try await eventually { follower.status.lastSequence >= last })
+                #expect(try follower.workspace.dictionary("d").count == 20 * (round + 1))
+                try await follower.close()
+            }
+            try await replica.stop()
+            try await writer.close()
+        }
+    }
+
+    @Test func anotherHistoryIsNotMixedIn() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let (first, second) = (
+                try await Workspace.open(at: "\(directory)/a"),
+                try await Workspace.open(at: "\(directory)/b")
+            )
+            try await first.dictionary("d").set("1", forKey: "a")
+            let older = Replica(of: first, to: storage, options: quick)
+            try await older.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            try await second.dictionary("d").set("2", forKey: "b")
+            let newer = Replica(of: second, to: storage, options: quick)
+            try await newer.waitUntilCopied()
+            #expect(try await eventually { follower.status.failure?.code == .conflict })
+            #expect(try await contents(of: follower.workspace, "d") == ["a": "1"])
+            try await follower.close()
+            await #expect(throws: RoostError.self) {
+                try await Follower.follow(storage, at: "\(directory)/f")
+            }
+            try await newer.stop()
+            try await first.close()
+            try await second.close()
+        }
+    }
+}

@@ -1,0 +1,300 @@
+import Roost
+import Testing
+
+@testable import RoostEngine
+@testable import RoostReplica
+
+/// Two machines write to one journal, through a storage that loses requests, loses answers, and carries
+/// requests out long after they were given up; both die and come back. One schedule is one seed.
+struct JournalScheduleTests {
+    @Test func ofTwoWritersNoHistoryIsEverMixedOrLost() throws {
+        var overtakings = 0
+        var acknowledged = 0
+        for schedule in 0..<1_000 as Range<UInt64> {
+            let seed = testSeed &+ schedule
+            var run = JournalRun(seed: seed)
+            do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
+            overtakings += run.overtakingCount
+            acknowledged += run.acknowledged.count
+        }
+        // That it is about something.
+        #expect(overtakings > 1_000 && acknowledged > 10_000, "seed \(testSeed)")
+    }
+}
+
+private struct Broken: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// One schedule.
+private struct JournalRun {
+    /// A machine: its log is what it has committed, and stays when its process dies.
+    struct Machine {
+        /// One number for each batch; no two batches of any machine have the same.
+        var log: [UInt64] = []
+        var process: Process?
+    }
+
+    struct Process {
+        var state: JournalState
+        /// What a list said; used some time later.
+        var end: JournalEntry??
+        var position: UInt64 = 0
+        var isContinuing = false
+        var isOvertaken = false
+    }
+
+    /// What the storage will do some time, whoever waits for it or not.
+    enum Late {
+        case put(UInt64, [UInt8])
+        case delete(UInt64)
+    }
+
+    var numbers: SeededNumbers
+    var machines = [Machine(), Machine()]
+    var objects: [UInt64: [UInt8]] = [:]
+    var late: [Late] = []
+    var lastBatch: UInt64 = 0
+    var removedBefore: UInt64 = 0
+    var clock: UInt64 = 1
+    /// By index: what was acknowledged.
+    var acknowledged: [UInt64: [UInt8]] = [:]
+    var overtakingCount = 0
+    var isCalm = false
+
+    init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
+
+    mutating func run() throws {
+        for _ in 0..<400 { try step() }
+        // In the end one of them is let alone, and goes on.
+        isCalm = true
+        let winner = Int.random(in: 0..<2, using: &numbers)
+        machines[winner].process = nil
+        let hasOlder = machines[1 - winner].process?.state.phase == .owning
+        // So that it has something to add.
+        machines[1 - winner].process?.isContinuing = false
+        for _ in 0..<200 { try step(machine: winner) }
+        while !late.isEmpty { finishLate(at: 0) }
+        guard case .owning = machines[winner].process?.state.phase else {
+            throw Broken("nobody owns the journal in the end")
+        }
+        for _ in 0..<20 { try step(machine: 1 - winner, begins: false) }
+        if hasOlder, machines[1 - winner].process?.isOvertaken != true {
+            throw Broken("the older writer does not learn that it was overtaken")
+        }
+        try check()
+    }
+
+    // MARK: Steps
+
+    private mutating func step() throws {
+        clock += 1
+        if !late.isEmpty, numbers.isOne(in: 6) {
+            finishLate(at: Int.random(in: 0..<late.count, using: &numbers))
+        }
+        let machine = Int.random(in: 0..<2, using: &numbers)
+        if numbers.isOne(in: 60) { machines[machine].process = nil }
+        try step(machine: machine)
+        if numbers.isOne(in: 20) { try check() }
+    }
+
+    private mutating func finishLate(at index: Int) {
+        switch late.remove(at: index) {
+        case .put(let index, let bytes): if objects[index] == nil { objects[index] = bytes }
+        case .delete(let index): objects[index] = nil
+        }
+    }
+
+    private mutating func step(machine: Int, begins: Bool = true) throws {
+        for _ in 0..<Int.random(in: 0..<3, using: &numbers) {
+            lastBatch += 1
+            machines[machine].log.append(lastBatch)
+        }
+        guard var process = machines[machine].process else {
+            if begins, isCalm || numbers.isOne(in: 8) {
+                let writer = Identifier(
+                    first: numbers.next() | 1, second: numbers.next() | 1)
+                machines[machine].process = Process(state: JournalState(writer: writer))
+            }
+            return
+        }
+        if process.isOvertaken {
+            // Started anew by somebody who thinks that this machine is to go on.
+            if begins, numbers.isOne(in: 30) { machines[machine].process = nil }
+            return
+        }
+        defer { machines[machine].process = process }
+        if process.state.phase == .outside {
+            guard let end = process.end else {
+                process.end = .some(try objects.keys.max().map { try entry($0) })
+                return
+            }
+            process.state.beginTakeover(behind: end, name: "machine \(machine)", time: clock)
+        } else if process.state.isBusy {
+            try ask(&process, machine)
+        } else {
+            try beginAdding(&process, machine)
+        }
+    }
+
+    private func entry(_ index: UInt64) throws -> JournalEntry {
+        try JournalEntry(objects[index]!, index: index)
+    }
+
+    private mutating func ask(_ process: inout Process, _ machine: Int) throws {
+        let request = process.state.request!
+        let fate = isCalm ? 0 : Int.random(in: 0..<10, using: &numbers)
+        let reply: JournalState.Reply
+        switch (request, fate) {
+        case (.putIfAbsent(let index, let bytes), 7):
+            late.append(.put(index, bytes))
+            reply = .unknown
+        case (_, 8): reply = .unknown
+        case (_, 9):
+            _ = answer(request)
+            reply = .unknown
+        default: reply = answer(request)
+        }
+        switch try process.state.receive(reply) {
+        case nil, .absorbed: break
+        case .accepted(var entry):
+            if let other = acknowledged[entry.index] {
+                throw Broken("entry \(entry.index) was acknowledged twice: \(other.count)")
+            }
+            acknowledged[entry.index] = entry.encoded()
+            noteAccepted(entry, &process, machine)
+        case .overtaken:
+            overtakingCount += 1
+            process.isOvertaken = true
+        }
+    }
+
+    private mutating func answer(_ request: JournalState.Request) -> JournalState.Reply {
+        switch request {
+        case .putIfAbsent(let index, let bytes):
+            if objects[index] != nil { return .isTaken }
+            objects[index] = bytes
+            return .written
+        case .get(let index): return objects[index].map { .found($0) } ?? .missing
+        case .list(let index):
+            return .listed(last: objects.keys.max().flatMap { $0 > index ? $0 : nil })
+        }
+    }
+
+    private mutating func noteAccepted(
+        _ entry: JournalEntry, _ process: inout Process, _ machine: Int
+    ) {
+        switch entry.kind {
+        case .takeover:
+            let standing = entry.standing
+            let log = machines[machine].log
+            process.position = standing.lastSequence
+            process.isContinuing =
+                standing.history != .none && standing.lastSequence > 0
+                && standing.lastSequence <= UInt64(log.count)
+                && proof(log[Int(standing.lastSequence) - 1]) == standing.proof
+        case .start:
+            process.isContinuing = true
+            process.position = entry.standing.lastSequence
+        case .frames: process.position = entry.standing.lastSequence
+        case .base: break
+        case .removal:
+            removedBefore = max(removedBefore, entry.standing.start)
+            for index in objects.keys where index < entry.standing.start {
+                if let bytes = objects[index], let old = try? JournalEntry(bytes, index: index),
+                    old.kind != .takeover
+                {
+                    late.append(.delete(index))
+                }
+            }
+        }
+    }
+
+    private func proof(_ batch: UInt64) -> FrameProof {
+        FrameProof(checksum: UInt32(truncatingIfNeeded: batch &* 0x9e37_79b9), seed: UInt32(batch))
+    }
+
+    private mutating func beginAdding(_ process: inout Process, _ machine: Int) throws {
+        let log = machines[machine].log
+        guard process.isContinuing else {
+            let begin = UInt64.random(in: 0...UInt64(log.count), using: &numbers)
+            let history = Identifier(first: numbers.next() | 1, second: UInt64(machine) + 1)
+            return process.state.beginAdding(.start, time: clock) { standing in
+                standing.history = history
+                standing.lastSequence = begin
+                standing.proof = FrameProof(checksum: 0, seed: 0)
+            }
+        }
+        let standing = process.state.standing!
+        if !standing.hasBase || numbers.isOne(in: 30) {
+            return process.state.beginAdding(.base, time: clock)
+        }
+        if standing.base > standing.start, numbers.isOne(in: 40) {
+            return process.state.beginAdding(.removal, time: clock)
+        }
+        guard process.position < UInt64(log.count) else { return }
+        let end = UInt64.random(
+            in: (process.position + 1)...UInt64(log.count), using: &numbers)
+        let batches = log[Int(process.position)..<Int(end)]
+        let bytes = batches.flatMap { batch in
+            withUnsafeBytes(of: batch.littleEndian, Array.init)
+        }
+        let payload = FramesPayload(
+            marks: [Mark(time: clock, sequence: end)], runs: [.init(seed: 0, bytes: bytes)])
+        let proof = proof(log[Int(end) - 1])
+        process.state.beginAdding(.frames, payload: payload.encoded(), time: clock) { standing in
+            standing.lastSequence = end
+            standing.proof = proof
+        }
+    }
+
+    // MARK: What must hold at every moment
+
+    private func check() throws {
+        // What is removed may be gone, or be written once more by a request that comes late.
+        for (index, bytes) in acknowledged where index >= removedBefore {
+            guard let stored = objects[index] else {
+                throw Broken("entry \(index), which was acknowledged, is lost")
+            }
+            if stored != bytes { throw Broken("entry \(index) is not what was acknowledged") }
+        }
+        guard let end = objects.keys.max() else { return }
+        let last = try entry(end)
+        guard last.standing.history != .none else { return }
+        // The newest history, from its begin on.
+        var index = last.standing.start
+        var previous: JournalEntry?
+        var sequence: UInt64?
+        let machine = Int(last.standing.history.second) - 1
+        while index <= end {
+            guard objects[index] != nil else { throw Broken("entry \(index) is missing") }
+            let entry = try entry(index)
+            if let previous, previous.digest != entry.previous {
+                throw Broken("entry \(index) does not follow the one before it")
+            }
+            guard entry.standing.history == last.standing.history else {
+                throw Broken("entry \(index) is of another history")
+            }
+            if entry.kind == .start { sequence = entry.standing.lastSequence }
+            if entry.kind == .frames {
+                for run in try FramesPayload(entry).runs {
+                    for begin in stride(from: 0, to: run.bytes.count, by: 8) {
+                        let batch = run.bytes[begin..<(begin + 8)].reversed().reduce(
+                            UInt64.zero
+                        ) { $0 << 8 | UInt64($1) }
+                        sequence = sequence! + 1
+                        guard machines[machine].log[Int(sequence!) - 1] == batch else {
+                            throw Broken("batch \(sequence!) is of another machine or place")
+                        }
+                    }
+                }
+                guard sequence == entry.standing.lastSequence else {
+                    throw Broken("entry \(index) has a gap")
+                }
+            }
+            previous = entry
+            index += 1
+        }
+    }
+}

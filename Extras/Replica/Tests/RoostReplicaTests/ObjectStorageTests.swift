@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import RoostReplica
+
+/// What every storage promises, of those that need no server.
+struct ObjectStorageTests {
+    @Test func memoryKeepsItsPromises() async throws { try await check(MemoryStorage()) }
+
+    @Test func aDirectoryKeepsItsPromises() async throws {
+        try await withDirectory { path in
+            try await check(DirectoryStorage(path: "\(path)/not/there/yet"))
+        }
+    }
+
+    private func check(_ storage: any ObjectStorage) async throws {
+        try await checkStorage(storage)
+    }
+}
+
+/// Also of a real server: see `ServerTests`.
+func checkStorage(_ storage: any ObjectStorage) async throws {
+    #expect(try await storage.get("a/1", maximumSizeBytes: 10) == nil)
+    #expect(try await storage.list(prefix: "a/", after: nil).isEmpty)
+    #expect(try await storage.putIfAbsent("a/1", [1, 2, 3]))
+    #expect(try await !storage.putIfAbsent("a/1", [4]))
+    #expect(try await storage.get("a/1", maximumSizeBytes: 10) == [1, 2, 3])
+    await #expect(throws: (any Error).self) {
+        try await storage.get("a/1", maximumSizeBytes: 2)
+    }
+    try await storage.put("a/2", ObjectContent([5]))
+    try await storage.put("a/2", ObjectContent([6, 7]))
+    try await storage.put("b/1", ObjectContent([]))
+    #expect(try await storage.get("a/2", maximumSizeBytes: 2) == [6, 7])
+    #expect(try await storage.get("b/1", maximumSizeBytes: 2) == [])
+    let all = try await storage.listAll(prefix: "a/")
+    #expect(all == [.init(name: "a/1", sizeBytes: 3), .init(name: "a/2", sizeBytes: 2)])
+    #expect(try await storage.list(prefix: "a/", after: "a/1").map(\.name) == ["a/2"])
+
+    // More than one part, and more than one range.
+    let large = (0..<(37 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 13) }
+    try await storage.put("large", ObjectContent(large))
+    var read: [UInt8] = []
+    let isThere = try await storage.download("large") { read += $0 }
+    #expect(isThere && read == large)
+    #expect(try await !storage.download("none") { _ in })
+
+    let winners = await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<8 as Range<UInt8> {
+            group.addTask { (try? await storage.putIfAbsent("c/race", [number])) ?? false }
+        }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(winners == 1)
+    for name in ["a/1", "a/2", "b/1", "large", "c/race", "c/race"] {
+        try await storage.delete(name)
+    }
+    #expect(try await storage.listAll(prefix: "").isEmpty)
+}

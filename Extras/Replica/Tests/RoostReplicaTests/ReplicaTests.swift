@@ -1,0 +1,371 @@
+import Foundation
+import Roost
+import Testing
+
+@testable import RoostReplica
+
+struct ReplicaTests {
+    /// Restores the newest state from `storage` and hands on what is in "d".
+    private func restored(
+        _ storage: any ObjectStorage, _ directory: String, at point: RestorePoint = .newest
+    ) async throws -> (RestoreReport, [String: String]) {
+        let path = "\(directory)/restored-\(UUID().uuidString)"
+        let report = try await Replica.restore(from: storage, to: path, at: point)
+        let workspace = try await Workspace.open(
+            at: path, configuration: .init(access: .readOnly))
+        let found = try await contents(of: workspace, "d")
+        try await workspace.close()
+        return (report, found)
+    }
+
+    @Test func whatWasCommittedIsRestoredFromTheCopyAlone() async throws {
+        try await withDirectory { directory in
+            let storage = DirectoryStorage(path: "\(directory)/copies")
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            for number in 0..<500 { try await d.set("before \(number)", forKey: "k\(number)") }
+            try await workspace.compact()
+            let replica = Replica(of: workspace, to: storage, options: quick)
+            for number in 400..<900 { try await d.set("after \(number)", forKey: "k\(number)") }
+            try await d.removeValue(forKey: "k1")
+            try await workspace.write { batch in
+                batch.set("both", forKey: "x", in: d)
+                batch.set("both", forKey: "y", in: d)
+            }
+            try await replica.waitUntilCopied()
+            let expected = try await contents(of: workspace, "d")
+            let last = workspace.statistics.lastSequence
+            // As if the machine were gone.
+            await replica.abandon()
+            try await workspace.close()
+            try FileManager.default.removeItem(atPath: "\(directory)/w")
+            let (report, found) = try await restored(storage, directory)
+            #expect(found == expected && found.count == 901)
+            #expect(report.lastSequence == last && report.verification.isSound)
+        }
+    }
+
+    @Test func dictionariesThatWereClearedAndValuesThatExpireAreRestored() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            let replica = Replica(of: workspace, to: storage, options: quick)
+            try await d.set("gone", forKey: "a")
+            try await workspace.compact()
+            try await d.removeAll()
+            try await d.set("lives", forKey: "b", expiresIn: .seconds(3600))
+            try await d.set("dies", forKey: "c", expiresIn: .milliseconds(1))
+            try await replica.stop()
+            try await workspace.close()
+            #expect(try await restored(storage, directory).1 == ["b": "lives"])
+        }
+    }
+
+    @Test func everySequenceNumberAndEveryMomentBetweenCanBeRestored() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            let replica = Replica(of: workspace, to: storage, options: quick)
+            try await replica.waitUntilCopied()
+            var times: [(sequence: UInt64, time: Date)] = []
+            for number in 1...60 {
+                try await d.set("\(number)", forKey: "n")
+                times.append((workspace.statistics.lastSequence, Date()))
+                if number % 3 == 0 { try await Task.sleep(for: .milliseconds(7)) }
+                if number == 30 { try await workspace.compact() }
+            }
+            try await replica.stop()
+            try await workspace.close()
+            for number in [1, 2, 29, 30, 31, 59, 60] {
+                let (report, found) = try await restored(
+                    storage, directory, at: .sequence(UInt64(number)))
+                #expect(found == ["n": "\(number)"] && report.lastSequence == UInt64(number))
+            }
+            var numbers = SeededNumbers(seed: testSeed)
+            let (begin, end) = (times[0].time, times.last!.time.addingTimeInterval(0.1))
+            for _ in 0..<12 {
+                let moment = Date(
+                    timeIntervalSince1970: .random(
+                        in: begin.timeIntervalSince1970...end.timeIntervalSince1970,
+                        using: &numbers))
+                let (report, found) = try await restored(
+                    storage, directory, at: .moment(moment))
+                let sequence = report.lastSequence
+                #expect(found == (sequence == 0 ? [:] : ["n": "\(sequence)"]), "seed \(testSeed)")
+                // Nothing that came after, by a clock of whole milliseconds.
+                let after = times.first { $0.time > moment.addingTimeInterval(0.002) }
+                if let after { #expect(sequence < after.sequence, "seed \(testSeed)") }
+            }
+            await #expect(throws: RoostError.self) {
+                try await restored(storage, directory, at: .sequence(1_000))
+            }
+            await #expect(throws: RoostError.self) {
+                try await restored(storage, directory, at: .moment(Date(timeIntervalSince1970: 1)))
+            }
+        }
+    }
+
+    @Test func aWorkspaceThatIsOpenedAgainGoesOnWithItsHistory() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            for round in 0..<4 {
+                let workspace = try await Workspace.open(at: "\(directory)/w")
+                let replica = Replica(of: workspace, to: storage, options: quick)
+                try await workspace.dictionary("d").set("\(round)", forKey: "round \(round)")
+                // One in two dies with batches that are not copied.
+                if round % 2 == 0 { try await replica.stop() } else { await replica.abandon() }
+                #expect(replica.status.historyCount == (round == 0 ? 1 : 0), "round \(round)")
+                try await workspace.close()
+            }
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let replica = Replica(of: workspace, to: storage, options: quick)
+            try await replica.stop()
+            #expect(replica.status.historyCount == 0 && replica.status.baseCount == 0)
+            try await workspace.close()
+            #expect(try await restored(storage, directory).1.count == 4)
+        }
+    }
+
+    @Test func anOlderStateOfTheSameWorkspaceBeginsAnotherHistory() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let path = "\(directory)/w"
+            var workspace = try await Workspace.open(at: path)
+            try await workspace.dictionary("d").set("1", forKey: "n")
+            try await workspace.close()
+            try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/old")
+            workspace = try await Workspace.open(at: path)
+            var replica = Replica(of: workspace, to: storage, options: quick)
+            for number in 2...9 {
+                try await workspace.dictionary("d").set("\(number)", forKey: "n")
+            }
+            try await replica.stop()
+            try await workspace.close()
+            // Somebody puts the old files back, and writes other batches under the same numbers.
+            workspace = try await Workspace.open(at: "\(directory)/old")
+            for number in 2...20 {
+                try await workspace.dictionary("d").set("other \(number)", forKey: "n")
+            }
+            replica = Replica(of: workspace, to: storage, options: quick)
+            try await replica.stop()
+            #expect(replica.status.historyCount == 1)
+            try await workspace.close()
+            #expect(try await restored(storage, directory).1 == ["n": "other 20"])
+        }
+    }
+
+    @Test func ofTwoWritersTheOlderLearnsThatItIsOvertaken() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let first = try await Workspace.open(at: "\(directory)/a")
+            let second = try await Workspace.open(at: "\(directory)/b")
+            let older = Replica(of: first, to: storage, options: quick)
+            try await first.dictionary("d").set("first", forKey: "a")
+            try await older.waitUntilCopied()
+            let newer = Replica(of: second, to: storage, options: quick)
+            try await second.dictionary("d").set("second", forKey: "b")
+            try await newer.waitUntilCopied()
+            try await first.dictionary("d").set("too late", forKey: "c")
+            do {
+                try await older.waitUntilCopied()
+                Issue.record("what the older writer wrote counts as copied")
+            } catch let error as RoostError {
+                #expect(error.code == .fenced)
+            }
+            guard case .failed(let failure) = older.status.state else {
+                Issue.record("the older copies on")
+                return
+            }
+            #expect(failure.code == .fenced)
+            await #expect(throws: RoostError.self) { try await older.stop() }
+            // It still takes writes; only the copying has ended.
+            try await first.dictionary("d").set("here", forKey: "d")
+            try await newer.stop()
+            #expect(try await restored(storage, directory).1 == ["b": "second"])
+            try await first.close()
+            try await second.close()
+        }
+    }
+
+    @Test func anIdleWriterLearnsByItsSignsOfLife() async throws {
+        let storage = MemoryStorage()
+        let (first, second) = (try await Workspace.inMemory(), try await Workspace.inMemory())
+        var options = quick
+        options.signOfLifeInterval = .milliseconds(20)
+        let older = Replica(of: first, to: storage, options: options)
+        try await older.waitUntilCopied()
+        let newer = Replica(of: second, to: storage, options: options)
+        try await newer.waitUntilCopied()
+        let isFenced = try await eventually {
+            if case .failed(let failure) = older.status.state {
+                failure.code == .fenced
+            } else {
+                false
+            }
+        }
+        #expect(isFenced)
+        try await newer.stop()
+    }
+
+    @Test func writersDoNotWaitForAStorageThatIsGone() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage(.init(isOff: true))
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            let replica = Replica(of: workspace, to: storage, options: quick)
+            for number in 0..<2_000 { try await d.set("\(number)", forKey: "k\(number % 50)") }
+            try await workspace.compact()
+            #expect(try await eventually { replica.status.trouble != nil })
+            #expect(replica.status.copiedSequence == 0)
+            storage.faults.withLock { $0.isOff = false }
+            try await replica.waitUntilCopied()
+            #expect(replica.status.trouble == nil)
+            // The log behind the first base was held through a flush while nothing could be copied.
+            storage.faults.withLock { $0.isOff = true }
+            for number in 0..<2_000 {
+                try await d.set("again \(number)", forKey: "k\(number % 50)")
+            }
+            try await workspace.compact()
+            storage.faults.withLock { $0.isOff = false }
+            try await replica.stop()
+            #expect(replica.status.historyCount == 1)
+            let expected = try await contents(of: workspace, "d")
+            try await workspace.close()
+            #expect(try await restored(storage.memory, directory).1 == expected)
+        }
+    }
+
+    @Test func whatIsHeldForTheCopyIsBounded() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            var options = quick
+            options.maximumHeldLogBytes = 0
+            let replica = Replica(of: workspace, to: storage, options: options)
+            try await replica.waitUntilCopied()
+            storage.faults.withLock { $0.isOff = true }
+            // One entry is on its way, and what comes behind it is held by nobody.
+            try await d.set("first", forKey: "first")
+            #expect(try await eventually { storage.faults.withLock { $0.refusedEntryCount } > 0 })
+            for number in 0..<200 { try await d.set("\(number)", forKey: "k\(number)") }
+            try await workspace.compact()
+            storage.faults.withLock { $0.isOff = false }
+            try await replica.waitUntilCopied()
+            #expect(replica.status.historyCount == 2)
+            try await replica.stop()
+            try await workspace.close()
+            #expect(try await restored(storage.memory, directory).1.count == 201)
+        }
+    }
+
+    @Test func basesFollowTheLogAndRetentionRemovesTheRest() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            var options = quick
+            options.retention = .zero
+            let replica = Replica(of: workspace, to: storage, options: options)
+            try await replica.waitUntilCopied()
+            let text = String(repeating: "x", count: 1_000)
+            for round in 0..<20 {
+                for number in 0..<100 {
+                    try await d.set("\(text) \(round)", forKey: "k\(number)")
+                }
+                try await workspace.compact()
+                try await replica.waitUntilCopied()
+            }
+            #expect(
+                try await eventually {
+                    replica.status.baseCount > 2 && !replica.status.isWritingBase
+                })
+            let status = replica.status
+            #expect(status.logBytesCopied > 2_000_000)
+            try await replica.stop()
+            // Two bases, and the log between two of them; not the two megabytes that were copied.
+            #expect(storage.sizeBytes < 1_000_000, "\(storage.sizeBytes) bytes are stored")
+            let sent = status.journalBytesSent + status.baseBytesSent
+            #expect(Double(sent) < 1.3 * Double(status.logBytesCopied), "\(sent) bytes were sent")
+            let expected = try await contents(of: workspace, "d")
+            try await workspace.close()
+            #expect(try await restored(storage, directory).1 == expected)
+        }
+    }
+
+    @Test func everyByteOfTheCopyThatIsDamagedIsFound() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            for number in 0..<50 {
+                try await workspace.dictionary("d").set("\(number)", forKey: "k\(number)")
+            }
+            try await workspace.compact()
+            let replica = Replica(of: workspace, to: storage, options: quick)
+            try await workspace.dictionary("d").set("last", forKey: "last")
+            try await replica.stop()
+            let expected = try await contents(of: workspace, "d")
+            try await workspace.close()
+            var numbers = SeededNumbers(seed: testSeed)
+            for object in try await storage.listAll(prefix: "") {
+                let bytes = try await storage.get(object.name, maximumSizeBytes: .max)!
+                for _ in 0..<3 {
+                    var damaged = bytes
+                    damaged[Int.random(in: 0..<bytes.count, using: &numbers)] ^=
+                        1 << UInt8.random(in: 0..<8, using: &numbers)
+                    try await storage.put(object.name, ObjectContent(damaged))
+                    do {
+                        // Entries before the base are not read, and may be damaged.
+                        #expect(
+                            try await restored(storage, directory).1 == expected, "seed \(testSeed)"
+                        )
+                    } catch let error as RoostError {
+                        #expect(
+                            error.code == .corrupt || error.code == .unsupportedVersion, "\(error)")
+                    }
+                }
+                try await storage.put(object.name, ObjectContent(bytes))
+            }
+        }
+    }
+
+    /// Real workspaces, whose processes end in the middle, and a storage that fails, is late, and lies
+    /// about it.
+    @Test func overAStorageThatFailsNothingAcknowledgedIsLost() async throws {
+        try await withDirectory { directory in
+            for schedule in 0..<12 as Range<UInt64> {
+                let seed = testSeed &+ schedule
+                let storage = FaultyStorage(.init(oneIn: 8, delay: .milliseconds(4)), seed: seed)
+                var numbers = SeededNumbers(seed: seed)
+                var copied = 0
+                var written = 0
+                let path = "\(directory)/w\(schedule)"
+                for _ in 0..<4 {
+                    let workspace = try await Workspace.open(at: path)
+                    let replica = Replica(of: workspace, to: storage, options: quick)
+                    for _ in 0..<Int.random(in: 1..<6, using: &numbers) {
+                        for _ in 0..<Int.random(in: 1..<40, using: &numbers) {
+                            written += 1
+                            try await workspace.dictionary("d").set("\(written)", forKey: "n")
+                        }
+                        if numbers.isOne(in: 3) { try await workspace.compact() }
+                        if numbers.isOne(in: 2) {
+                            try await replica.waitUntilCopied()
+                            copied = written
+                        }
+                    }
+                    await replica.abandon()
+                    try await workspace.close()
+                }
+                // What is late comes in.
+                try await Task.sleep(for: .milliseconds(60))
+                guard copied > 0 else { continue }
+                let found = try await restored(storage.memory, directory).1
+                let last = Int(found["n"] ?? "") ?? 0
+                #expect(last >= copied && last <= written, "seed \(seed)")
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Roost
+
+@testable import RoostReplica
+
+/// Where the random numbers of this run begin: `ROOST_TEST_SEED`, or another at each run.
+let testSeed: UInt64 =
+    ProcessInfo.processInfo.environment["ROOST_TEST_SEED"].flatMap { UInt64($0) }
+    ?? .random(in: 0...UInt64(UInt32.max))
+
+/// SplitMix64.
+struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+
+    /// Whether something happens that happens once in `count` times.
+    mutating func isOne(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
+}
+
+/// Runs `body` with the path of a directory that is gone afterwards.
+func withDirectory<Result>(
+    _ body: (String) async throws -> Result
+) async throws -> Result {
+    let path = FileManager.default.temporaryDirectory.path + "/roost-replica-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}
+
+/// All values of a dictionary of texts.
+func contents(of workspace: Workspace, _ name: String) async throws -> [String: String] {
+    var found: [String: String] = [:]
+    for try await (key, value) in workspace.dictionary(name).entries(as: String.self) {
+        found[key] = value
+    }
+    return found
+}
+
+/// Fast enough for tests.
+let quick = ReplicaOptions(
+    interval: .milliseconds(40), retention: .seconds(3600), minimumBytesBetweenBases: 64 << 10)
+
+/// Asks again until `condition` holds; `false` after a minute.
+func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+    let end = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < end {
+        if try await condition() { return true }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Logging
+import Roost
+import RoostServices
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Synchronization
+import Testing
+
+@Suite struct JobQueueTests {
+    private final class Time: Sendable {
+        private let date = Mutex(Date(timeIntervalSince1970: 1_000_000))
+        var now: Date { date.withLock { $0 } }
+        func advance(_ seconds: Double) { date.withLock { $0 += seconds } }
+    }
+
+    private func makeQueue(
+        _ time: Time, attemptLimit: Int = 3
+    ) async throws -> (Workspace, JobQueue<String>) {
+        let workspace = try await Workspace.inMemory()
+        let queue = JobQueue<String>(
+            workspace,
+            retries: .init(
+                attemptLimit: attemptLimit, firstDelay: .seconds(10), longestDelay: .seconds(15)),
+            now: { time.now })
+        return (workspace, queue)
+    }
+
+    @Test func jobsAreTakenInTheOrderOfTheirTimes() async throws {
+        let time = Time()
+        let (workspace, queue) = try await makeQueue(time)
+        try await queue.enqueue("late", delay: .seconds(5))
+        try await queue.enqueue("first")
+        time.advance(1)
+        try await queue.enqueue("second")
+        var taken: [String] = []
+        while let lease = try await queue.lease() {
+            taken.append(lease.payload)
+            try await queue.complete(lease)
+        }
+        #expect(taken == ["first", "second"])
+        time.advance(4)
+        #expect(try await queue.lease()?.payload == "late")
+        try await workspace.close()
+    }
+
+    @Test func aJobWhoseWorkerDiesIsTakenByAnother() async throws {
+        let time = Time()
+        let (workspace, queue) = try await makeQueue(time)
+        try await queue.enqueue("job")
+        var dead = try #require(try await queue.lease(for: .seconds(30)))
+        #expect(try await queue.lease() == nil)
+        time.advance(20)
+        try await queue.extend(&dead, by: .seconds(30))
+        time.advance(20)
+        #expect(try await queue.lease() == nil)
+        time.advance(11)
+        let second = try #require(try await queue.lease())
+        #expect(second.id == dead.id && second.attempt == 2)
+        let lost = dead
+        await #expect(throws: LeaseLost.self) { try await queue.complete(lost) }
+        await #expect(throws: LeaseLost.self) { try await queue.fail(lost, reason: "late") }
+        let results = workspace.dictionary("results")
+        try await queue.complete(second) { try $0.set("done", forKey: "job", in: results) }
+        await #expect(throws: LeaseLost.self) { try await queue.complete(second) }
+        #expect(try results["job", as: String.self] == "done")
+        #expect(try queue.counts == (0, 0))
+        try await workspace.close()
+    }
+
+    @Test func aJobThatFailsIsRetriedLaterAndThenDead() async throws {
+        let time = Time()
+        let (workspace, queue) = try await makeQueue(time)
+        let id = try await queue.enqueue("job")
+        for (attempt, delay) in [(1, 10.0), (2, 15.0)] {
+            let lease = try #require(try await queue.lease())
+            #expect(lease.attempt == attempt)
+            try await queue.fail(lease, reason: "attempt \(attempt)")
+            time.advance(delay - 1)
+            #expect(try await queue.lease() == nil)
+            time.advance(2)
+        }
+        let last = try #require(try await queue.lease())
+        try await queue.fail(last, reason: "for good")
+        #expect(try queue.counts == (0, 1))
+        let letter = try #require(try queue.deadLetters().first)
+        #expect(letter.id == id && letter.reason == "for good" && letter.attemptCount == 3)
+        #expect(try await queue.revive(id))
+        #expect(try await queue.lease()?.attempt == 1)
+        #expect(try await !queue.revive(id))
+        try await workspace.close()
+    }
+
+    @Test func aJobThatKillsItsWorkersIsDead() async throws {
+        let time = Time()
+        let (workspace, queue) = try await makeQueue(time)
+        try await queue.enqueue("poison")
+        for _ in 0..<3 {
+            #expect(try await queue.lease() != nil)
+            time.advance(31)
+        }
+        #expect(try await queue.lease() == nil)
+        #expect(try queue.deadLetters().map(\.payload) == ["poison"])
+        try await workspace.close()
+    }
+
+    @Test func ofManyWorkersOneGetsEachJob() async throws {
+        let time = Time()
+        let (workspace, queue) = try await makeQueue(time)
+        for number in 0..<100 { try await queue.enqueue("\(number)") }
+        let done = try await withThrowingTaskGroup(of: [String].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var done: [String] = []
+                    while let lease = try await queue.lease() {
+                        done.append(lease.payload)
+                        try await queue.complete(lease)
+                    }
+                    return done
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(done.count == 100 && Set(done).count == 100)
+        try await workspace.close()
+    }
+
+    @Test func aWorkerEndsWhatItHasBegunAndTakesNoMore() async throws {
+        let workspace = try await Workspace.inMemory()
+        let queue = JobQueue<Int>(workspace)
+        for number in 0..<10 { try await queue.enqueue(number) }
+        let (begun, beginning) = AsyncStream.makeStream(of: Int.self)
+        let doneCount = Atomic<Int>(0)
+        try await testGracefulShutdown { trigger in
+            let worker = JobWorker(
+                queue, width: 2, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            ) { lease in
+                beginning.yield(lease.payload)
+                try await Task.sleep(for: .milliseconds(100))
+                doneCount.wrappingAdd(1, ordering: .relaxed)
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await worker.run() }
+                var iterator = begun.makeAsyncIterator()
+                _ = await iterator.next()
+                trigger.triggerGracefulShutdown()
+                try await group.waitForAll()
+            }
+        }
+        let done = doneCount.load(ordering: .relaxed)
+        #expect(done >= 1 && done < 10)
+        // What is not done is there, and nobody holds it.
+        #expect(try queue.counts.pending == 10 - done)
+        var leased = 0
+        while try await queue.lease() != nil { leased += 1 }
+        #expect(leased == 10 - done)
+        try await workspace.close()
+    }
+
+    @Test func aWorkerThatIsCancelledGivesItsJobsBack() async throws {
+        let workspace = try await Workspace.inMemory()
+        let queue = JobQueue<Int>(workspace)
+        try await queue.enqueue(1)
+        let (begun, beginning) = AsyncStream.makeStream(of: Int.self)
+        let worker = JobWorker(
+            queue, width: 1, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ) { lease in
+            beginning.yield(lease.payload)
+            try await Task.sleep(for: .seconds(600))
+        }
+        let running = Task { try await worker.run() }
+        var iterator = begun.makeAsyncIterator()
+        _ = await iterator.next()
+        running.cancel()
+        _ = await running.result
+        #expect(try await queue.lease()?.attempt == 1)
+        try await workspace.close()
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import RoostEngine
+import RoostFormat
+import RoostIO
+import RoostSnapshot
+
+/// A directory of backups of one workspace, each a directory of its own, a *generation*.
+///
+/// - One writer at a time: the series is locked by a lock on its directory.
+/// - `incomplete` is the next generation until it is whole. NAME.removed is an old one that is being removed.
+/// - A generation is removed once a newer one is on disk and checked, and never the newest.
+struct BackupSeries {
+    let directory: any Directory
+    let fileSystem: PosixFileSystem
+    /// The oldest first.
+    private(set) var generations: [BackupGeneration] = []
+    /// Of the newest that can be read.
+    private var newest: (generation: BackupGeneration, manifest: ManifestRecord)?
+
+    static let incompleteName = "incomplete"
+    private static let removedSuffix = ".removed"
+
+    init(at path: String, _ fileSystem: PosixFileSystem, create: Bool) throws {
+        let place = URL(fileURLWithPath: path).standardizedFileURL.path
+        directory = try fileSystem.openDirectory(at: place, create: create)
+        self.fileSystem = fileSystem
+    }
+
+    mutating func read() throws {
+        generations = try directory.entries()
+            .compactMap { BackupGeneration(name: $0.name, in: directory.path) }
+            .sorted { $0.number < $1.number }
+        var earlier: ManifestRecord?
+        for index in generations.indices {
+            earlier = generations[index].read(fileSystem, after: earlier)
+            if let earlier { newest = (generations[index], earlier) }
+        }
+    }
+
+    /// The newest generation, whose snapshots the next one may share.
+    ///
+    /// - Throws: `.io` where the series is of another workspace: its generations would be removed as old
+    ///   ones of this.
+    func shared(with workspace: WorkspaceIdentifier) throws -> (any Directory)? {
+        guard let newest else { return nil }
+        guard newest.manifest.workspace == workspace else {
+            throw RoostError(
+                .io, "the backups here are of another workspace: give each a directory of its own",
+                file: directory.path)
+        }
+        return try fileSystem.openDirectory(at: newest.generation.path, create: false)
+    }
+
+    func nextName(milliseconds: UInt64) -> String {
+        BackupGeneration.name(
+            number: (generations.last?.number ?? 0) + 1, milliseconds: milliseconds)
+    }
+
+    /// Removes what `retention` does not keep, and what a removal that was stopped has left; the paths
+    /// of those that are gone. One that somebody has open for writing stays, until the next time.
+    func remove(by retention: BackupRetention) throws -> [String] {
+        var removed: [String] = []
+        for generation in retention.removed(of: generations) {
+            let name = URL(fileURLWithPath: generation.path).lastPathComponent
+            let held = try fileSystem.openDirectory(at: generation.path, create: false)
+            do { try held.lock(exclusive: true) } catch let error as RoostError
+                where error.code == .locked
+            { continue }
+            try directory.rename(name, to: name + Self.removedSuffix)
+            removed.append(generation.path)
+        }
+        if !removed.isEmpty { try directory.sync() }
+        for entry in try directory.entries() where entry.name.hasSuffix(Self.removedSuffix) {
+            let name = String(entry.name.dropLast(Self.removedSuffix.count))
+            guard BackupGeneration(name: name, in: directory.path) != nil else { continue }
+            try removeFiles(at: "\(directory.path)/\(entry.name)")
+        }
+        return removed
+    }
+
+    /// No file that is not a workspace's: the directory then stays, with that file.
+    private func removeFiles(at path: String) throws {
+        let removed = try fileSystem.openDirectory(at: path, create: false)
+        let entries = try removed.entries()
+        for entry in entries where FileName(entry.name) != nil && entry.isRegularFile {
+            try removed.remove(entry.name)
+        }
+        if entries.allSatisfy({ FileName($0.name) != nil && $0.isRegularFile }) {
+            try fileSystem.removeDirectory(at: path)
+        }
+    }
+}
+
+extension Workspace {
+    /// Adds a backup to the series of backups in the directory at `path`, which is made where there is
+    /// none: a *generation*, a directory with a number and the time for its name, and a workspace. Removes
+    /// those that `retention` does not keep, once the new one is on disk and checked.
+    ///
+    /// As ``backup(to:after:)-(String,_)`` after the newest of the series, with its costs: a series of a
+    /// store of which a hundredth changes between two backups takes the store's size and a hundredth for
+    /// each generation more.
+    ///
+    /// - Throws: as that, and `.io` where the series is of another workspace, `.locked` while another call
+    ///   adds to it.
+    @discardableResult
+    public func backup(
+        toSeries path: String, keeping retention: BackupRetention = .newest(7)
+    ) async throws -> BackupReport {
+        try await backup(toSeries: path, keeping: retention) { _, _ in }
+    }
+
+    /// As ``backup(toSeries:keeping:)``; `progress` is told how many bytes are done, and of how many.
+    package func backup(
+        toSeries path: String, keeping retention: BackupRetention,
+        _ progress: @escaping @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
+    ) async throws -> BackupReport {
+        try engine.checkOpen()
+        let fileSystem = PosixFileSystem(handlesFaults: handlesPageFaults)
+        var series = try BackupSeries(at: path, fileSystem, create: true)
+        try series.directory.lock(exclusive: true)
+        defer { withExtendedLifetime(series) {} }
+        try series.read()
+        let shared = try series.shared(with: engine.workspaceIdentifier)
+        let name = series.nextName(milliseconds: engine.clock.milliseconds)
+        var report = try await backup(
+            to: name, by: BackupSeries.incompleteName, in: series.directory, sharing: shared,
+            fileSystem, progress)
+        try series.read()
+        report.removedPaths = try series.remove(by: retention)
+        try series.directory.unlock()
+        return report
+    }
+
+    /// The backups of the series in the directory at `path`, the oldest first. Reads their manifests and
+    /// no more: ``Workspace/verify(onProgress:)`` of one that was opened reads it all. Blocks for that.
+    ///
+    /// - Throws: `.io` where there is no such directory. A backup that cannot be read is in the list, with
+    ///   its ``BackupGeneration/problem``.
+    public static func backups(inSeries path: String) throws -> [BackupGeneration] {
+        var series = try BackupSeries(at: path, PosixFileSystem(), create: false)
+        try series.read()
+        return series.generations
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+extension Workspace {
+    /// Copies all that the workspace holds at one moment, in the call, into a new workspace at
+    /// `path`, which is on disk, read back and closed when the call returns. Readers and writers go
+    /// on meanwhile. Batches are in it whole or not at all; values keep their deadlines and versions.
+    ///
+    /// Until it is complete the copy is called `path` with `.incomplete` behind it: `path` itself
+    /// is there whole or not at all. What a call that failed, was cancelled or killed has copied and
+    /// checked by then, the next one to the same path goes on from.
+    ///
+    /// With `earlier`, an earlier backup of this workspace on the same file system, what has not changed
+    /// since is shared with it by hard links, so that only what is new is read and written. Either may be
+    /// removed, and either may be opened. Damage of a shared file damages both: keep another backup
+    /// elsewhere. A backup that is given no earlier one shares nothing, with the workspace neither.
+    ///
+    /// Costs a flush, and reading and writing what is copied, and reading that again; every checksum of
+    /// it is checked. What is shared is not read: ``Workspace/verify(onProgress:)`` of the backup does that.
+    ///
+    /// - Throws: `.io` where there is something at `path`, or that cannot be written;
+    ///   `.outOfSpace`; `.corrupt` where this workspace is damaged; `.locked` while another backup
+    ///   to `path` is under way; `.cancelled`; `.closed`.
+    @discardableResult
+    public func backup(to path: String, after earlier: String? = nil) async throws -> BackupReport {
+        try await backup(to: path, after: earlier) { _, _ in }
+    }
+
+    /// As ``backup(to:after:)-(String,_)``, for file URLs.
+    @discardableResult
+    public func backup(to url: URL, after earlier: URL? = nil) async throws -> BackupReport {
+        for url in [url, earlier].compactMap({ $0 }) where !url.isFileURL {
+            throw RoostError(.io, "not a file URL: \(url.absoluteString)")
+        }
+        return try await backup(to: url.path, after: earlier?.path)
+    }
+
+    /// As ``backup(to:after:)-(String,_)``; `progress` is told how many bytes are done, and of how many.
+    @discardableResult
+    package func backup(
+        to path: String, after earlier: String? = nil,
+        _ progress: @escaping @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
+    ) async throws -> BackupReport {
+        try engine.checkOpen()
+        let place = URL(fileURLWithPath: path).standardizedFileURL
+        let parentPath = place.deletingLastPathComponent().path
+        let fileSystem = PosixFileSystem(handlesFaults: handlesPageFaults)
+        let parent = try fileSystem.openDirectory(at: parentPath, create: true)
+        let shared = try earlier.map { try fileSystem.openDirectory(at: $0, create: false) }
+        return try await backup(
+            to: place.lastPathComponent, by: "\(place.lastPathComponent).incomplete", in: parent,
+            sharing: shared, fileSystem, progress)
+    }
+
+    /// Makes the directory `name` in `parent`, called `incomplete` until it is whole.
+    func backup(
+        to name: String, by incomplete: String, in parent: any Directory,
+        sharing earlier: (any Directory)?, _ fileSystem: PosixFileSystem,
+        _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
+    ) async throws -> BackupReport {
+        guard try !parent.entries().contains(where: { $0.name == name }) else {
+            throw RoostError(
+                .io, "there is something here already: back up to a new path",
+                file: "\(parent.path)/\(name)")
+        }
+        let target = try fileSystem.openDirectory(at: "\(parent.path)/\(incomplete)", create: true)
+        try target.lock(exclusive: true)
+        var report: BackupReport
+        do {
+            report = try await engine.backup(
+                to: target, sharing: earlier,
+                on: fileSystem.scheduling.backgroundThread(named: "roost-backup"),
+                progress: progress)
+            try parent.rename(incomplete, to: name)
+            try parent.sync()
+        } catch {
+            // The lock goes with the directory's last reference at the latest.
+            try? target.unlock()
+            throw error
+        }
+        try target.unlock()
+        report.path = "\(parent.path)/\(name)"
+        return report
+    }
+}

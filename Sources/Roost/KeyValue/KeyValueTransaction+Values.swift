@@ -1,0 +1,79 @@
+// Each call stands twice, for the two kinds of coding, as in `WorkspaceDictionary+Values`.
+
+extension KeyValueTransaction {
+    /// The value of `key` in `dictionary`, or `nil` where it has none, which is remembered as well as a
+    /// value is.
+    ///
+    /// - Throws: `.typeMismatch`, `.decodingFailed`; what reading from the engine throws.
+    public nonisolated(nonsending) func load<Value: BinaryCodable & Sendable>(
+        _ key: String, as type: Value.Type = Value.self, in dictionary: NamedDictionary
+    ) async throws -> Value? {
+        try await load(key, in: dictionary, form: .binary())
+    }
+
+    /// The value of `key` in `dictionary`, or `nil`; as the other `load(_:as:in:)`.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func load<Value: Codable & Sendable>(
+        _ key: String, as type: Value.Type = Value.self, in dictionary: NamedDictionary
+    ) async throws -> Value? {
+        try await load(key, in: dictionary, form: .codable())
+    }
+
+    /// The value of `key` in `dictionary`, or its default where it has none.
+    public nonisolated(nonsending) func load<Value>(
+        _ key: Key<Value>, in dictionary: NamedDictionary
+    ) async throws -> Value {
+        try await load(key, key.form, dictionary)
+    }
+
+    /// The keys of `dictionary` that begin with `prefix`, in the order of their UTF-8 bytes or against
+    /// it, at most `limit`.
+    public nonisolated(nonsending) func keys(
+        of dictionary: NamedDictionary, prefix: String = "", limit: Int? = nil,
+        order: ScanOrder = .ascending
+    ) async throws -> [String] {
+        try await keys(of: dictionary, KeySelection(prefix: prefix, limit: limit, order: order))
+    }
+
+    /// Sets the value of `key` in `dictionary`.
+    ///
+    /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.tooLarge`.
+    public func set<Value: BinaryCodable & Sendable>(
+        _ value: Value, forKey key: String, in dictionary: NamedDictionary
+    ) throws {
+        try set(value, forKey: key, in: dictionary, form: .binary())
+    }
+
+    /// Sets the value of `key` in `dictionary`; as the other `set(_:forKey:in:)`.
+    @_disfavoredOverload
+    public func set<Value: Codable & Sendable>(
+        _ value: Value, forKey key: String, in dictionary: NamedDictionary
+    ) throws {
+        try set(value, forKey: key, in: dictionary, form: .codable())
+    }
+
+    /// Sets the value of `key` in `dictionary`, or removes it where `value` is the `nil` of an optional
+    /// key.
+    public func set<Value>(
+        _ value: Value, for key: Key<Value>, in dictionary: NamedDictionary
+    ) throws {
+        try set(value, key, key.form, dictionary)
+    }
+
+    private nonisolated(nonsending) func load<Form: KeyForm>(
+        _ key: Key<Form.Value>, _ form: Form.Type, _ dictionary: NamedDictionary
+    ) async throws -> Form.Value {
+        let stored = try await load(key.name, in: dictionary, form: ValueForm(codec: form.codec))
+        return form.value(of: stored) ?? key.defaultValue
+    }
+
+    private func set<Form: KeyForm>(
+        _ value: Form.Value, _ key: Key<Form.Value>, _ form: Form.Type,
+        _ dictionary: NamedDictionary
+    ) throws {
+        guard let stored = form.stored(of: value) else {
+            return try removeValue(forKey: key.name, in: dictionary)
+        }
+        try set(stored, forKey: key.name, in: dictionary, form: ValueForm(codec: form.codec))
+    }
+}

@@ -1,0 +1,83 @@
+import RoostEngine
+
+extension Workspace: KeyValueWorkspace {
+    /// As ``transaction(durability:_:)``, for a body that suspends, such as one that is generic over
+    /// workspaces. The workspace's durability holds.
+    ///
+    /// While the body suspends with its turn, other writers of the keys that it has read wait: the longer
+    /// it takes, the better it is done before the transaction.
+    ///
+    /// - Parameter body: what reads and writes; it may run several times, and must not keep the attempt.
+    /// - Returns: what the last run of `body` returned.
+    /// - Throws: as ``transaction(durability:_:)``.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func transaction<Result: Sendable>(
+        _ body: nonisolated(nonsending) (SuspendingTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await transaction(nil) { hasTurn in
+            let attempt = SuspendingTransaction(Transaction(self, hasTurn: hasTurn))
+            let result: Result
+            do { result = try await body(attempt) } catch {
+                attempt.transaction.close()
+                throw error
+            }
+            attempt.transaction.complete()
+            let (batch, reads) = attempt.transaction.outcome
+            return (result, batch, reads)
+        }
+    }
+}
+
+/// One attempt of a transaction whose body may suspend, as a `transaction(_:)` that is written for any
+/// ``KeyValueWorkspace`` hands it to its body.
+public final class SuspendingTransaction: KeyValueTransaction {
+    var transaction: Transaction
+
+    init(_ transaction: consuming Transaction) { self.transaction = transaction }
+
+    /// The value of `key`; as the call that takes a type.
+    public nonisolated(nonsending) func load<Value>(
+        _ key: String, in dictionary: WorkspaceDictionary, form: ValueForm<Value>
+    ) async throws -> Value? {
+        try transaction.read(key, dictionary, form.codec)
+    }
+
+    /// Whether `key` has a value in `dictionary`. Decodes nothing.
+    public nonisolated(nonsending) func contains(
+        _ key: String, in dictionary: WorkspaceDictionary
+    ) async throws -> Bool {
+        try transaction.contains(key, in: dictionary)
+    }
+
+    /// How many keys `dictionary` has. Any later change of which keys it has is a conflict.
+    public nonisolated(nonsending) func count(
+        of dictionary: WorkspaceDictionary
+    ) async throws -> Int {
+        try transaction.count(of: dictionary)
+    }
+
+    /// The selected keys. A key that comes or goes in what was looked at is a conflict.
+    public nonisolated(nonsending) func keys(
+        of dictionary: WorkspaceDictionary, _ selection: KeySelection
+    ) async throws -> [String] {
+        try transaction.keys(of: dictionary, selection)
+    }
+
+    /// Sets the value of `key`; as the call that takes a type.
+    public func set<Value>(
+        _ value: Value, forKey key: String, in dictionary: WorkspaceDictionary,
+        form: ValueForm<Value>
+    ) throws {
+        try transaction.put(try dictionary.encode(value, form.codec), key, dictionary)
+    }
+
+    /// Removes `key` from `dictionary`; a key without a value is no error.
+    public func removeValue(forKey key: String, in dictionary: WorkspaceDictionary) throws {
+        try transaction.removeValue(forKey: key, in: dictionary)
+    }
+
+    /// Removes every key of `dictionary`, those that the body has set included.
+    public func removeAll(in dictionary: WorkspaceDictionary) throws {
+        try transaction.removeAll(in: dictionary)
+    }
+}

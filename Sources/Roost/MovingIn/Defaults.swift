@@ -1,0 +1,176 @@
+import Foundation
+import RoostIO
+import Synchronization
+
+/// A dictionary with the calls of `UserDefaults`, so that an app moves in an afternoon: its call sites stay as
+/// they are.
+///
+/// ```swift
+/// let defaults = workspace.defaults("settings")
+/// defaults.register(defaults: ["launches": 1])
+/// defaults.set(defaults.integer(forKey: "launches") + 1, forKey: "launches")
+/// ```
+///
+/// - Reads are synchronous and give what `UserDefaults` gives: the registered default where there is no
+///   value, zero, `false` or `nil` where there is none either; numbers, text and booleans are
+///   converted as there.
+/// - Writes are `enqueue(_:forKey:)`: visible at once to all readers,
+///   written behind. ``Workspace/synchronize()`` returns once they are on disk.
+/// - These calls cannot throw. A value that cannot be read shows the default, and is told to
+///   ``Workspace/failures``, as is a write that fails. For values whose loss matters use the dictionary.
+/// - The values are those of ``dictionary``: typed keys, watching and transactions see them.
+public final class Defaults: Sendable {
+    /// The dictionary whose values these are.
+    public let dictionary: WorkspaceDictionary
+    private let registered = Mutex<[String: PropertyListTree]>([:])
+
+    init(_ dictionary: WorkspaceDictionary) { self.dictionary = dictionary }
+
+    /// What reads give where there is no value; for this object, until it goes. Later ones count.
+    ///
+    /// What no property list holds is left out, and told to ``Workspace/failures``.
+    public func register(defaults: [String: Any]) {
+        for (key, object) in defaults {
+            guard let tree = tree(object, key) else { continue }
+            registered.withLock { $0[key] = tree }
+        }
+    }
+
+    // MARK: Reading
+
+    /// The value as Foundation has it; `nil` where there is none.
+    public func object(forKey key: String) -> Any? { find(key)?.object }
+
+    /// Text; numbers as text, `true` as "1". `nil` for everything else.
+    public func string(forKey key: String) -> String? {
+        switch find(key) {
+        case .string(let value): value
+        case .int(let value): "\(value)"
+        case .uint(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .bool(let value): value ? "1" : "0"
+        default: nil
+        }
+    }
+
+    /// A whole number; other numbers without their fraction, text that is one, `true` as 1. Else zero.
+    public func integer(forKey key: String) -> Int {
+        switch find(key) {
+        case .int(let value): Int(value)
+        case .uint(let value): Int(clamping: value)
+        case .double(let value):
+            Int(exactly: value.rounded(.towardZero)) ?? (value > 0 ? .max : value < 0 ? .min : 0)
+        case .bool(let value): value ? 1 : 0
+        case .string(let value): Int(value.trimmingCharacters(in: .whitespaces)) ?? 0
+        default: 0
+        }
+    }
+
+    /// A number; text that is one, `true` as 1. Else zero.
+    public func double(forKey key: String) -> Double {
+        switch find(key) {
+        case .double(let value): value
+        case .int(let value): Double(value)
+        case .uint(let value): Double(value)
+        case .bool(let value): value ? 1 : 0
+        case .string(let value): Double(value.trimmingCharacters(in: .whitespaces)) ?? 0
+        default: 0
+        }
+    }
+
+    /// As `double(forKey:)`.
+    public func float(forKey key: String) -> Float { Float(double(forKey: key)) }
+
+    /// A boolean; numbers but zero, and "YES", "true" and "1", are `true`. Else `false`.
+    public func bool(forKey key: String) -> Bool {
+        switch find(key) {
+        case .bool(let value): value
+        case .int(let value): value != 0
+        case .uint: true
+        case .double(let value): value != 0
+        case .string(let value): ["YES", "TRUE", "1"].contains(value.uppercased())
+        default: false
+        }
+    }
+
+    /// Data; `nil` for everything else.
+    public func data(forKey key: String) -> Data? {
+        if case .data(let value) = find(key) { value } else { nil }
+    }
+
+    /// The URL that was set, or that a text is.
+    public func url(forKey key: String) -> URL? {
+        if case .string(let value) = find(key) { URL(string: value) } else { nil }
+    }
+
+    /// An array, with its elements as Foundation has them.
+    public func array(forKey key: String) -> [Any]? {
+        if case .array(let values) = find(key) { values.map(\.object) } else { nil }
+    }
+
+    /// An array of nothing but text.
+    public func stringArray(forKey key: String) -> [String]? {
+        guard case .array(let values) = find(key) else { return nil }
+        let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        return texts.count == values.count ? texts : nil
+    }
+
+    /// A dictionary, with its values as Foundation has them.
+    public func dictionary(forKey key: String) -> [String: Any]? {
+        if case .dictionary(let members) = find(key) { members.mapValues(\.object) } else { nil }
+    }
+
+    // MARK: Writing
+
+    /// Sets a whole number, without waiting.
+    public func set(_ value: Int, forKey key: String) { dictionary.enqueue(value, forKey: key) }
+    /// Sets a number, without waiting.
+    public func set(_ value: Double, forKey key: String) { dictionary.enqueue(value, forKey: key) }
+    /// Sets a boolean, without waiting.
+    public func set(_ value: Bool, forKey key: String) { dictionary.enqueue(value, forKey: key) }
+
+    /// Sets a number, without waiting.
+    public func set(_ value: Float, forKey key: String) { set(Double(value), forKey: key) }
+
+    /// Sets a URL as its text, without waiting; removes the value where it is `nil`.
+    public func set(_ url: URL?, forKey key: String) {
+        set(url?.absoluteString as Any?, forKey: key)
+    }
+
+    /// Sets anything that a property list holds; removes the value where `value` is `nil`.
+    public func set(_ value: Any?, forKey key: String) {
+        guard let value else { return removeObject(forKey: key) }
+        if let tree = tree(value, key) { _ = tree.enqueue(key, in: dictionary) }
+    }
+
+    /// Removes the value, so that what is registered counts.
+    public func removeObject(forKey key: String) { dictionary.enqueueRemoval(forKey: key) }
+
+    // MARK: Within
+
+    private func find(_ key: String) -> PropertyListTree? {
+        do {
+            if let value = try PropertyListTree.value(of: key, in: dictionary) { return value }
+        } catch { note(error, key) }
+        return registered.withLock { $0[key] }
+    }
+
+    private func tree(_ object: Any, _ key: String) -> PropertyListTree? {
+        do { return try PropertyListTree(object: object) } catch {
+            note(error, key)
+            return nil
+        }
+    }
+
+    private func note(_ error: any Error, _ key: String) {
+        dictionary.workspace.engine.failures.note(
+            error as? RoostError
+                ?? RoostError(.decodingFailed, "\"\(key)\" could not be read", cause: error))
+    }
+}
+
+extension Workspace {
+    /// The dictionary called `name` with the calls of `UserDefaults`. What is registered belongs to
+    /// what is returned: keep one.
+    public func defaults(_ name: String = "settings") -> Defaults { Defaults(dictionary(name)) }
+}

@@ -1,0 +1,107 @@
+import RoostEngine
+import RoostIO
+
+extension Repository {
+    /// Stores an object whose identifier has none yet.
+    ///
+    /// - Throws: `.alreadyExists` where it has one, `.notUnique`, whose cause names the index and the
+    ///   other object, where a value that is to be unique is taken; as `save`.
+    public nonisolated(nonsending) func insert(
+        _ item: Item, durability: Durability? = nil
+    ) async throws {
+        try await change(durability) { try $0.insert(item, in: self) }
+    }
+
+    /// Stores an object, in the place of the one with its identifier if there is one.
+    ///
+    /// - Throws: `.notUnique`; as `set(_:forKey:durability:)` of a dictionary.
+    public nonisolated(nonsending) func save(
+        _ item: Item, durability: Durability? = nil
+    ) async throws {
+        guard indexes != nil else {
+            try checkCancellation()
+            let encoded = try dictionary.encode(item, codec)
+            return try await dictionary.write(encoded, key(of: item.id), durability)
+        }
+        try await change(durability) { try $0.save(item, in: self) }
+    }
+
+    /// Stores many objects as one batch: all of them or none. Of several with one identifier the
+    /// last counts.
+    public nonisolated(nonsending) func saveAll(
+        _ items: some Sequence<Item>, durability: Durability? = nil
+    ) async throws {
+        guard indexes == nil else {
+            let items = Array(items)
+            return try await change(durability) { transaction in
+                for item in items { try transaction.save(item, in: self) }
+            }
+        }
+        var batch = EncodedBatch(hashSeed: dictionary.workspace.engine.hashSeed)
+        let name = try dictionary.checkedName()
+        for item in items {
+            batch.put(try dictionary.encode(item, codec), forKey: key(of: item.id), in: name)
+        }
+        try checkCancellation()
+        _ = try await dictionary.workspace.engine.commit(batch, durability: durability)
+    }
+
+    /// Changes the object with this identifier atomically: no other write of it falls between. `body`
+    /// runs on the caller's actor, and again where another writer was there first.
+    ///
+    /// - Returns: what `body` returned; `nil` where there is no such object.
+    /// - Throws: what `body` throws, and then nothing is changed; `.conflict` where it changes the
+    ///   identifier; as `save`.
+    @discardableResult
+    public nonisolated(nonsending) func update<Result: Sendable>(
+        _ id: Item.ID, durability: Durability? = nil, _ body: (inout Item) throws -> Result
+    ) async throws -> Result? {
+        try await change(durability) { try $0.update(id, in: self, body) }
+    }
+
+    /// Removes the object with this identifier; if there is none that is no error.
+    public nonisolated(nonsending) func delete(
+        _ id: Item.ID, durability: Durability? = nil
+    ) async throws {
+        guard indexes != nil else {
+            return try await dictionary.removeValue(forKey: key(of: id), durability: durability)
+        }
+        try await change(durability) { _ = try $0.delete(id, in: self) }
+    }
+
+    /// Removes an object, by its identifier.
+    public nonisolated(nonsending) func delete(
+        _ item: Item, durability: Durability? = nil
+    ) async throws {
+        try await delete(item.id, durability: durability)
+    }
+
+    // MARK: Indexes
+
+    /// Returns once the declared indexes are complete. Queries do without them before; a value that is
+    /// to be unique is kept so from then on, and ``insert(_:durability:)`` and the others wait for it.
+    ///
+    /// - Throws: `.conflict` where one cannot be built, saying why: two objects have a value that is to be
+    ///   unique, or one does not decode. It is tried again at the next opening, and by `reindex`.
+    public func indexesBuilt() async throws { try await indexes?.built(throwing: true) }
+
+    /// Builds the declared indexes anew, and returns once they are complete.
+    public func reindex() async throws { try await indexes?.rebuild() }
+
+    nonisolated(nonsending) func change<Result: Sendable>(
+        _ durability: Durability?, _ body: (inout Transaction) throws -> Result
+    ) async throws -> Result {
+        try await indexes?.readyToWrite()
+        return try await dictionary.workspace.transaction(durability: durability, body)
+    }
+}
+
+extension ObjectIndexes {
+    /// Returns once all declared indexes are written, and the unique ones complete.
+    func readyToWrite() async throws {
+        if isReadyToWrite { return }
+        let set = try await adopted()
+        if set.active.contains(where: { $0.index.isUnique }) { try await built() }
+        noteReadyToWrite(set)
+    }
+}

@@ -1,0 +1,233 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+// Objects in a transaction. What changes one changes its entries with it; what is wrong with a change
+// is found before anything of it is in the batch, so that the body may go on.
+
+extension Transaction {
+    /// The object with this identifier, or `nil`. That there is none is remembered as well.
+    public mutating func find<Item>(
+        _ id: Item.ID, in repository: Repository<Item>
+    ) throws -> Item? {
+        try object(repository.key(of: id), repository)
+    }
+
+    /// Stores an object whose identifier has none yet.
+    ///
+    /// - Throws: `.alreadyExists`, `.notUnique`, and then nothing is changed; as `save`.
+    public mutating func insert<Item>(_ item: Item, in repository: Repository<Item>) throws {
+        let key = repository.key(of: item.id)
+        if try contains(key, in: repository.dictionary) {
+            throw RoostError(
+                .alreadyExists, "\"\(key)\" is in \"\(repository.dictionary.name)\" already")
+        }
+        try put(item, key, .absent, repository)
+    }
+
+    /// Stores an object, in the place of the one with its identifier if there is one.
+    ///
+    /// - Throws: `.notUnique`, `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, and then nothing
+    ///   is changed.
+    public mutating func save<Item>(_ item: Item, in repository: Repository<Item>) throws {
+        let key = repository.key(of: item.id)
+        try put(item, key, try earlier(key, repository), repository)
+    }
+
+    /// Changes an object; returns what `body` returned, or `nil` where there is no object.
+    ///
+    /// - Throws: what `body` throws; `.conflict` where it changes the identifier; as `save`.
+    @discardableResult
+    public mutating func update<Item, Result>(
+        _ id: Item.ID, in repository: Repository<Item>, _ body: (inout Item) throws -> Result
+    ) throws -> Result? {
+        let key = repository.key(of: id)
+        guard var item = try object(key, repository) else { return nil }
+        let before = Earlier.object(item)
+        let result = try body(&item)
+        guard repository.key(of: item.id) == key else {
+            throw RoostError(.conflict, "an update of \"\(key)\" may not change its identifier")
+        }
+        try put(item, key, before, repository)
+        return result
+    }
+
+    /// Removes the object with this identifier; `false` where there is none.
+    @discardableResult
+    public mutating func delete<Item>(
+        _ id: Item.ID, in repository: Repository<Item>
+    ) throws -> Bool {
+        try delete(key: repository.key(of: id), repository)
+    }
+
+    mutating func delete<Item>(key: String, _ repository: Repository<Item>) throws -> Bool {
+        guard let set = try indexSet(of: repository), !set.active.isEmpty else {
+            let isThere = try contains(key, in: repository.dictionary)
+            if isThere { try removeValue(forKey: key, in: repository.dictionary) }
+            return isThere
+        }
+        let before = try earlier(key, repository)
+        if case .absent = before { return false }
+        try change(nil, nil, key, before, repository, set)
+        return true
+    }
+
+    // MARK: Within
+
+    /// The indexes that this attempt writes of a repository; `nil` where it declares none.
+    mutating func indexSet<Item>(of repository: Repository<Item>) throws -> IndexSet<Item>? {
+        guard let indexes = repository.indexes else { return nil }
+        let identifier = ObjectIdentifier(indexes)
+        if let known = indexSets[identifier] { return known as? IndexSet<Item> }
+        let set = try indexes.current()
+        indexSets[identifier] = set
+        return set
+    }
+
+    mutating func object<Item>(_ key: String, _ repository: Repository<Item>) throws -> Item? {
+        let name = try checkedName(repository.dictionary)
+        return try attempt.withValue(key, name: name) { stored in
+            try stored.map {
+                try repository.dictionary.decode(stored: $0, key: key, repository.codec)
+            }
+        }
+    }
+
+    /// What stands under a key before it is changed.
+    enum Earlier<Item> {
+        case absent
+        case object(Item)
+        /// It does not decode, so nobody knows its entries: the indexes have to be built anew.
+        case unreadable
+    }
+
+    private mutating func earlier<Item>(
+        _ key: String, _ repository: Repository<Item>
+    ) throws -> Earlier<Item> {
+        guard let set = try indexSet(of: repository), !set.active.isEmpty else {
+            return .absent
+        }
+        do {
+            return try object(key, repository).map { .object($0) } ?? .absent
+        } catch let error as RoostError
+            where error.code == .decodingFailed || error.code == .typeMismatch
+        {
+            return .unreadable
+        }
+    }
+
+    private mutating func put<Item>(
+        _ item: Item, _ key: String, _ before: Earlier<Item>, _ repository: Repository<Item>
+    ) throws {
+        let value = try repository.dictionary.encode(item, repository.codec)
+        if let error = checkSizes(key: key, value: value) { throw error }
+        guard let set = try indexSet(of: repository), !set.active.isEmpty else {
+            return try put(value, key, repository.dictionary)
+        }
+        try change(item, value, key, before, repository, set)
+    }
+
+    /// Puts, or without one removes, an object with its entries.
+    private mutating func change<Item>(
+        _ item: Item?, _ value: EncodedValue?, _ key: String, _ before: Earlier<Item>,
+        _ repository: Repository<Item>, _ set: IndexSet<Item>
+    ) throws {
+        let name = try checkedName(repository.dictionary)
+        let objectKey = Array(key.utf8)
+        guard case .unreadable = before else {
+            var changes = IndexChanges(set, objectKey)
+            if case .object(let old) = before { try changes.remove(old) }
+            if let item {
+                try changes.add(item)
+                try checkUnique(changes, objectKey)
+            }
+            try changes.forEachRemoved { active, entry in
+                try attempt.write(
+                    nil, recordKey: active.entries.prefix + entry.key(objectKey),
+                    in: active.entries)
+            }
+            try changes.forEachAdded { active, entry in
+                try attempt.write(
+                    entry.value(objectKey),
+                    recordKey: active.entries.prefix + entry.key(objectKey), in: active.entries)
+            }
+            attempt.keep(set.marks)
+            return try attempt.write(value, recordKey: name.prefix + objectKey, in: name)
+        }
+        guard let value else { return try attempt.remove(key, in: name) }
+        try attempt.put(value, forKey: key, in: name)
+    }
+
+    private mutating func checkUnique<Item>(
+        _ changes: IndexChanges<Item>, _ objectKey: [UInt8]
+    ) throws {
+        try changes.forEachAdded { active, entry in
+            guard entry.isSole else { return }
+            let other = try attempt.withValue(
+                recordKey: active.entries.prefix + entry.form, in: active.entries
+            ) { $0.map { indexedObjectKey(inValue: $0) } }
+            guard let other, other != objectKey else { return }
+            throw NotUnique.error(
+                active.index.name, String(decoding: objectKey, as: UTF8.self),
+                String(decoding: other, as: UTF8.self))
+        }
+    }
+}
+
+/// What a change of one object changes in its indexes.
+struct IndexChanges<Item> {
+    private let indexes: IndexSet<Item>
+    private let objectKey: [UInt8]
+    /// By index, in the order of the set.
+    private var old: [[IndexEntry]]
+    private var new: [[IndexEntry]]
+
+    init(_ set: IndexSet<Item>, _ objectKey: [UInt8]) {
+        indexes = set
+        self.objectKey = objectKey
+        old = Array(repeating: [], count: set.active.count)
+        new = old
+    }
+
+    mutating func remove(_ item: Item) throws {
+        try withUnsafePointer(to: item) { object in
+            for place in old.indices {
+                old[place] = try indexes.active[place].index.entries(of: object)
+            }
+        }
+    }
+
+    mutating func add(_ item: Item) throws {
+        try withUnsafePointer(to: item) { object in
+            for place in new.indices {
+                let active = indexes.active[place]
+                new[place] = try active.index.entries(of: object)
+                for entry in new[place] {
+                    try checkIndexKeySize(
+                        entry.keySizeBytes(objectKey), active.index.name)
+                }
+            }
+        }
+    }
+
+    func forEachRemoved(
+        _ body: (IndexSet<Item>.Active, IndexEntry) throws -> Void
+    ) rethrows {
+        for place in old.indices {
+            for entry in old[place] where !new[place].contains(entry) {
+                try body(indexes.active[place], entry)
+            }
+        }
+    }
+
+    /// The entries that were not there before.
+    func forEachAdded(
+        _ body: (IndexSet<Item>.Active, IndexEntry) throws -> Void
+    ) rethrows {
+        for place in new.indices {
+            for entry in new[place] where !old[place].contains(entry) {
+                try body(indexes.active[place], entry)
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// Comparisons are Swift's, of the field's own type. An order comparison of an optional field holds
+// only where there is a value, as one of NaN never holds.
+
+extension Field where Value: Equatable & Sendable {
+    /// The field equals `value`, as Swift compares them.
+    public static func == (field: Field, value: Value) -> Condition<Root> {
+        field.term(.equal(to: value), "= \(shown(value))") { $0 == value }
+    }
+
+    /// The field does not equal `value`, as Swift compares them.
+    public static func != (field: Field, value: Value) -> Condition<Root> {
+        !(field == value)
+    }
+
+    /// Whether the field is one of `values`.
+    public func isIn(_ values: [Value]) -> Condition<Root> {
+        term(.oneOf(values), "in [\(values.map { shown($0) }.joined(separator: ", "))]") {
+            values.contains($0)
+        }
+    }
+}
+
+extension Field where Value: Comparable & Sendable {
+    /// The field is less than `value`, as Swift compares them.
+    public static func < (field: Field, value: Value) -> Condition<Root> {
+        field.term(.below(value, isInclusive: false), "< \(shown(value))") {
+            $0 < value
+        }
+    }
+
+    /// The field is at most `value`, as Swift compares them.
+    public static func <= (field: Field, value: Value) -> Condition<Root> {
+        field.term(.below(value, isInclusive: true), "<= \(shown(value))") {
+            $0 <= value
+        }
+    }
+
+    /// The field is greater than `value`, as Swift compares them.
+    public static func > (field: Field, value: Value) -> Condition<Root> {
+        field.term(.above(value, isInclusive: false), "> \(shown(value))") {
+            $0 > value
+        }
+    }
+
+    /// The field is at least `value`, as Swift compares them.
+    public static func >= (field: Field, value: Value) -> Condition<Root> {
+        field.term(.above(value, isInclusive: true), ">= \(shown(value))") {
+            $0 >= value
+        }
+    }
+}
+
+extension Field {
+    /// The field has a value, and it is less than `value`.
+    public static func < <Wrapped: Comparable & Sendable>(
+        field: Field, value: Wrapped
+    ) -> Condition<Root> where Value == Wrapped? {
+        field.present(.below(value, isInclusive: false), "< \(shown(value))") { $0 < value }
+    }
+
+    /// The field has a value, and it is at most `value`.
+    public static func <= <Wrapped: Comparable & Sendable>(
+        field: Field, value: Wrapped
+    ) -> Condition<Root> where Value == Wrapped? {
+        field.present(.below(value, isInclusive: true), "<= \(shown(value))") { $0 <= value }
+    }
+
+    /// The field has a value, and it is greater than `value`.
+    public static func > <Wrapped: Comparable & Sendable>(
+        field: Field, value: Wrapped
+    ) -> Condition<Root> where Value == Wrapped? {
+        field.present(.above(value, isInclusive: false), "> \(shown(value))") { $0 > value }
+    }
+
+    /// The field has a value, and it is at least `value`.
+    public static func >= <Wrapped: Comparable & Sendable>(
+        field: Field, value: Wrapped
+    ) -> Condition<Root> where Value == Wrapped? {
+        field.present(.above(value, isInclusive: true), ">= \(shown(value))") { $0 >= value }
+    }
+
+    func present<Wrapped>(
+        _ region: IndexRegion?, _ text: @escaping @autoclosure @Sendable () -> String,
+        _ test: @escaping @Sendable (Wrapped) -> Bool
+    ) -> Condition<Root> where Value == Wrapped? {
+        term(region?.ofPresent, text()) { $0.map(test) ?? false }
+    }
+}
+
+// MARK: Ranges
+
+extension ClosedRange where Bound: Sendable {
+    /// The field is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound>) -> Condition<Root> {
+        field >= lowerBound && field <= upperBound
+    }
+    /// The field has a value, and it is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound?>) -> Condition<Root> {
+        field >= lowerBound && field <= upperBound
+    }
+}
+
+extension Range where Bound: Sendable {
+    /// The field is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound>) -> Condition<Root> {
+        field >= lowerBound && field < upperBound
+    }
+    /// The field has a value, and it is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound?>) -> Condition<Root> {
+        field >= lowerBound && field < upperBound
+    }
+}
+
+extension PartialRangeFrom where Bound: Sendable {
+    /// The field is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound>) -> Condition<Root> {
+        field >= lowerBound
+    }
+}
+
+extension PartialRangeUpTo where Bound: Sendable {
+    /// The field is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound>) -> Condition<Root> {
+        field < upperBound
+    }
+}
+
+extension PartialRangeThrough where Bound: Sendable {
+    /// The field is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound>) -> Condition<Root> {
+        field <= upperBound
+    }
+}
+
+// MARK: Collections
+
+extension Field where Value: Collection & SendableMetatype, Value.Element: Equatable & Sendable {
+    /// Whether `element` is among the field's elements.
+    public func contains(_ element: Value.Element) -> Condition<Root> {
+        let each = FieldPath(path.keyPath, isEach: true, chain: path.chain)
+        return Self.contains(element, access, stored, each) {
+            "\(each.name) contains \(shown(element))"
+        }
+    }
+
+    private static func contains(
+        _ element: Value.Element, _ access: FieldAccess<Root, Value>,
+        _ stored: StoredAccess<Root, Value>, _ each: FieldPath,
+        _ text: @escaping @Sendable () -> String
+    ) -> Condition<Root> {
+        let stored = stored.map { $0.contains(element) }
+        return Condition(
+            .term(
+                ConditionTerm(each, .equal(to: element), text, stored) {
+                    access.value(of: $0).contains(element)
+                }))
+    }
+}
+
+/// A value as `explain` shows it.
+func shown<Value>(_ value: Value) -> String {
+    if let text = value as? String { return "\"\(text)\"" }
+    if case .some(let wrapped) = value as Any?, let optional = wrapped as? any AnyOptional {
+        return optional.shownWrapped
+    }
+    return "\(value)"
+}
+
+private protocol AnyOptional {
+    var shownWrapped: String { get }
+}
+
+extension Optional: AnyOptional {
+    var shownWrapped: String { map { shown($0) } ?? "nil" }
+}
+
+// MARK: What an index knows of a comparison
+//
+// By the type at run time: overloads for types that can be indexed and such that cannot would make
+// every operator of a condition slower to type-check.
+
+extension IndexRegion {
+    static func equal<Value>(to value: Value) -> IndexRegion? {
+        guard let type = Value.self as? any IndexRepresentable.Type else { return nil }
+        func region<Form: IndexRepresentable>(_: Form.Type) -> IndexRegion? {
+            (value as? Form).map { IndexRegion(equalTo: $0) }
+        }
+        return region(type)
+    }
+
+    static func oneOf<Value>(_ values: [Value]) -> IndexRegion? {
+        guard let type = Value.self as? any IndexRepresentable.Type else { return nil }
+        func region<Form: IndexRepresentable>(_: Form.Type) -> IndexRegion? {
+            (values as? [Form]).map { IndexRegion(oneOf: $0) }
+        }
+        return region(type)
+    }
+
+    static func below<Value>(_ value: Value, isInclusive: Bool) -> IndexRegion? {
+        guard let type = Value.self as? any IndexRepresentable.Type else { return nil }
+        func region<Form: IndexRepresentable>(_: Form.Type) -> IndexRegion? {
+            (value as? Form).map { IndexRegion(below: $0, isInclusive: isInclusive) }
+        }
+        return region(type)
+    }
+
+    static func above<Value>(_ value: Value, isInclusive: Bool) -> IndexRegion? {
+        guard let type = Value.self as? any IndexRepresentable.Type else { return nil }
+        func region<Form: IndexRepresentable>(_: Form.Type) -> IndexRegion? {
+            (value as? Form).map { IndexRegion(above: $0, isInclusive: isInclusive) }
+        }
+        return region(type)
+    }
+}

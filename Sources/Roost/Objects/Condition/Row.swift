@@ -1,0 +1,125 @@
+/// An object as conditions see it: its fields, by name.
+///
+/// ```swift
+/// posts.where { $0.priority > 100 && $0.color == .red }
+/// ```
+///
+/// The closure is run once, to make the condition; nothing in it is run for an object, but for what
+/// `satisfies` is given. A property that is computed is a field too, without an index.
+@dynamicMemberLookup
+public struct Row<Root>: Sendable {
+    /// A stored property of the object, or one of a property of it, for a condition.
+    public subscript<Value>(
+        dynamicMember path: KeyPath<Root, Value> & Sendable
+    ) -> Field<Root, Value> {
+        Field(path)
+    }
+
+    /// Objects for which `body` says so. It is called for each object that the rest of the condition
+    /// leaves, which are read whole for it.
+    public func satisfies(_ body: @escaping @Sendable (Root) -> Bool) -> Condition<Root> {
+        Condition(.term(ConditionTerm(nil, nil, { "a closure" }, nil) { body($0.pointee) }))
+    }
+}
+
+/// One field of an object, to be compared in a condition.
+@dynamicMemberLookup
+public struct Field<Root, Value>: Sendable {
+    let access: FieldAccess<Root, Value>
+    let path: FieldPath
+    let stored: StoredAccess<Root, Value>
+
+    init(_ keyPath: KeyPath<Root, Value> & Sendable) {
+        self.init(keyPath, StoredAccess(keyPath))
+    }
+
+    fileprivate init(
+        _ keyPath: KeyPath<Root, Value> & Sendable, _ stored: StoredAccess<Root, Value>,
+        chain: String? = nil
+    ) {
+        access = FieldAccess(keyPath)
+        path = FieldPath(keyPath, chain: chain)
+        self.stored = stored
+    }
+
+    /// A field of a field.
+    public subscript<Inner>(
+        dynamicMember inner: KeyPath<Value, Inner> & Sendable
+    ) -> Field<Root, Inner> {
+        Field<Root, Inner>(
+            sendable(access.keyPath.appending(path: inner)), stored.map { $0[keyPath: inner] },
+            chain: path.chain.map { $0 + "." + FieldPath.name(of: inner) })
+    }
+
+    /// A field of what may be `nil`, and then is `nil` too.
+    public subscript<Wrapped, Inner>(
+        dynamicMember inner: KeyPath<Wrapped, Inner> & Sendable
+    ) -> Field<Root, Inner?> where Value == Wrapped? {
+        Field<Root, Inner?>(
+            sendable(access.keyPath.appending(path: \.[presentField: inner])),
+            stored.map { $0[presentField: inner] },
+            chain: path.name + "?." + FieldPath.name(of: inner))
+    }
+
+    /// A field of what may be `nil`, and is so itself.
+    public subscript<Wrapped, Inner>(
+        dynamicMember inner: KeyPath<Wrapped, Inner?> & Sendable
+    ) -> Field<Root, Inner?> where Value == Wrapped? {
+        Field<Root, Inner?>(
+            sendable(access.keyPath.appending(path: \.[presentOptional: inner])),
+            stored.map { $0[presentOptional: inner] },
+            chain: path.name + "?." + FieldPath.name(of: inner))
+    }
+
+    /// Objects of which `body` says so of this field; as ``Row/satisfies(_:)``.
+    public func satisfies(_ body: @escaping @Sendable (Value) -> Bool) -> Condition<Root> {
+        term(nil, "satisfies a closure") { body($0) }
+    }
+
+    func term(
+        _ region: IndexRegion?, _ text: @escaping @autoclosure @Sendable () -> String,
+        _ test: @escaping @Sendable (Value) -> Bool
+    ) -> Condition<Root> {
+        let access = access
+        let path = path
+        return Condition(
+            .term(
+                ConditionTerm(path, region, { "\(path.name) \(text())" }, stored.map(test)) {
+                    test(access.value(of: $0))
+                }))
+    }
+}
+
+/// A path that was joined of two `Sendable` ones: it captures what they capture, and nothing else. That
+/// it is `Sendable` too the compiler cannot say.
+func sendable<Root, Value>(_ path: KeyPath<Root, Value>) -> KeyPath<Root, Value> & Sendable {
+    unsafeBitCast(path, to: (KeyPath<Root, Value> & Sendable).self)
+}
+
+extension Optional {
+    subscript<Inner>(presentField path: KeyPath<Wrapped, Inner> & Sendable) -> Inner? {
+        self.map { $0[keyPath: path] }
+    }
+
+    subscript<Inner>(presentOptional path: KeyPath<Wrapped, Inner?> & Sendable) -> Inner? {
+        self.flatMap { $0[keyPath: path] }
+    }
+}
+
+/// How a field is read: at its offset where it has one, which takes a tenth of a key path's time.
+struct FieldAccess<Root, Value>: Sendable {
+    let keyPath: KeyPath<Root, Value> & Sendable
+    private let offset: Int?
+
+    init(_ keyPath: KeyPath<Root, Value> & Sendable) {
+        self.keyPath = keyPath
+        offset = MemoryLayout<Root>.offset(of: keyPath)
+    }
+
+    @inline(__always)
+    func value(of object: UnsafePointer<Root>) -> Value {
+        guard let offset else { return object.pointee[keyPath: keyPath] }
+        return UnsafeRawPointer(object).advanced(by: offset)
+            .assumingMemoryBound(to: Value.self).pointee
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// How text is compared where a condition looks into it.
+public enum TextMatching: Sendable {
+    /// As Swift's own `contains`, `hasPrefix` and `hasSuffix`.
+    case exact
+    /// Upper and lower case are the same.
+    case ignoringCase
+    /// As a search field wants it: "Cafe" finds "CAFÉ".
+    case ignoringCaseAndMarks
+
+    fileprivate var options: String.CompareOptions? {
+        switch self {
+        case .exact: nil
+        case .ignoringCase: .caseInsensitive
+        case .ignoringCaseAndMarks: [.caseInsensitive, .diacriticInsensitive]
+        }
+    }
+
+    fileprivate func contains(_ text: String, _ part: String) -> Bool {
+        guard let options else { return text.contains(part) }
+        return part.isEmpty || text.range(of: part, options: options) != nil
+    }
+
+    fileprivate func hasPrefix(_ text: String, _ part: String) -> Bool {
+        guard let options else { return text.hasPrefix(part) }
+        return part.isEmpty || text.range(of: part, options: [options, .anchored]) != nil
+    }
+
+    fileprivate func hasSuffix(_ text: String, _ part: String) -> Bool {
+        guard let options else { return text.hasSuffix(part) }
+        return part.isEmpty
+            || text.range(of: part, options: [options, .anchored, .backwards]) != nil
+    }
+}
+
+extension Field where Value == String {
+    /// Whether the text has `part` in it. Looked for in each object that the rest of the condition
+    /// leaves.
+    public func contains(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
+        term(nil, "contains \(shown(part))") { matching.contains($0, part) }
+    }
+
+    /// Whether the text begins with `part`; from an index where it is `.exact`.
+    public func hasPrefix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
+        let region: IndexRegion? =
+            if case .exact = matching { IndexRegion(prefix: part) } else { nil }
+        return term(region, "begins with \(shown(part))") {
+            matching.hasPrefix($0, part)
+        }
+    }
+
+    /// Whether the text ends with `part`.
+    public func hasSuffix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
+        term(nil, "ends with \(shown(part))") { matching.hasSuffix($0, part) }
+    }
+}
+
+extension Field where Value == String? {
+    /// Whether there is a text and it has `part` in it.
+    public func contains(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
+        present(nil, "contains \(shown(part))") { matching.contains($0, part) }
+    }
+
+    /// Whether there is a text and it begins with `part`; from an index where it is `.exact`.
+    public func hasPrefix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
+        let region: IndexRegion? =
+            if case .exact = matching { IndexRegion(prefix: part) } else { nil }
+        return present(region, "begins with \(shown(part))") { matching.hasPrefix($0, part) }
+    }
+
+    /// Whether there is a text and it ends with `part`.
+    public func hasSuffix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
+        present(nil, "ends with \(shown(part))") { matching.hasSuffix($0, part) }
+    }
+}

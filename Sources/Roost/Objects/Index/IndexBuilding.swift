@@ -1,0 +1,187 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+/// Makes the entries of an index for the objects that are there, a piece at a time.
+///
+/// - A piece is committed if none of its objects has changed since it was read, together with how far
+///   the building is: so it goes on where it was after a crash, and writers go on meanwhile. What they
+///   change they index themselves.
+/// - A piece rests on the mark too. Where a write went round the index, the mark is gone, and so is the
+///   piece.
+struct IndexBuilding<Item: Sendable> {
+    enum Outcome { case built, failed, marked }
+
+    private let active: IndexSet<Item>.Active
+    private let dictionary: WorkspaceDictionary
+    private let codec: ValueCodec<Item>
+    private var pieceCount: Int { dictionary.workspace.engine.configuration.indexPieceCount }
+    private static var firstPieceCount: Int { 256 }
+    private static var pieceSizeBytes: Int { 4 << 20 }
+
+    init(
+        _ active: IndexSet<Item>.Active, _ dictionary: WorkspaceDictionary,
+        _ codec: ValueCodec<Item>
+    ) {
+        self.active = active
+        self.dictionary = dictionary
+        self.codec = codec
+    }
+
+    func run() async throws -> Outcome {
+        // Each step waits for the processor some times, beside busy writers; so they grow. Fewer objects
+        // are less likely to be changed meanwhile.
+        var count = min(Self.firstPieceCount, pieceCount)
+        while true {
+            try checkCancellation()
+            switch try await buildPiece(count) {
+            case .done(let outcome?): return outcome
+            case .done: count = min(count * 2, pieceCount)
+            case .conflict: count = max(count / 2, 1)
+            }
+            await Task.yield()
+        }
+    }
+
+    private enum Step {
+        case done(Outcome?)
+        case conflict
+    }
+
+    private func buildPiece(_ count: Int) async throws -> Step {
+        let engine = dictionary.workspace.engine
+        let view = try engine.view()
+        defer { view.close() }
+        var piece = IndexPiece(active, dictionary, codec, view)
+        let progress: IndexCatalog.Progress
+        switch try IndexCatalog.progress(active.mark, view) {
+        case nil: return .done(.marked)
+        case .built: return .done(.built)
+        case .failed: return .done(.failed)
+        case .building(let cursor):
+            progress = try piece.add(after: cursor, count, Self.pieceSizeBytes)
+        }
+        let (batch, reads) = piece.finish(progress)
+        guard try await engine.commit(batch, reads: reads, durability: .process) != nil else {
+            return .conflict
+        }
+        switch progress {
+        case .building: return .done(nil)
+        case .built: return .done(.built)
+        case .failed: return .done(.failed)
+        }
+    }
+}
+
+/// One piece of a building.
+private struct IndexPiece<Item: Sendable> {
+    private let active: IndexSet<Item>.Active
+    private let dictionary: WorkspaceDictionary
+    private let codec: ValueCodec<Item>
+    private let view: EngineView
+    private var batch: EncodedBatch
+    private var reads: TransactionReads
+    /// The objects of the values that must be unique, of this piece.
+    private var holders: [[UInt8]: [UInt8]] = [:]
+
+    init(
+        _ active: IndexSet<Item>.Active, _ dictionary: WorkspaceDictionary,
+        _ codec: ValueCodec<Item>, _ view: EngineView
+    ) {
+        self.active = active
+        self.dictionary = dictionary
+        self.codec = codec
+        self.view = view
+        batch = EncodedBatch(hashSeed: view.hashSeed)
+        reads = TransactionReads(view)
+        reads.note(recordKey: active.mark, in: IndexCatalog.name)
+    }
+
+    /// Adds the entries of up to `count` objects behind `cursor`; how far the index is then.
+    mutating func add(
+        after cursor: [UInt8]?, _ count: Int, _ sizeBytes: Int
+    ) throws -> IndexCatalog.Progress {
+        let name = try dictionary.checkedName()
+        let lower = cursor.map { $0 + [0] } ?? []
+        let scan = try view.scan(
+            RecordRange(name, lower: lower, upper: nil), .ascending, limit: count)
+        var last: [UInt8]?
+        var added = 0
+        var readBytes = 0
+        while let recordKey = scan.recordKey {
+            let recordKey = Array(recordKey)
+            let key = Array(recordKey[name.prefix.count...])
+            reads.note(recordKey: recordKey, in: name)
+            let deadline = scan.deadline
+            let failure = try scan.withValue { stored in
+                readBytes += stored.count
+                return try add(key, stored, deadline)
+            }
+            if let failure { return .failed(failure) }
+            last = key
+            added += 1
+            if added == count || readBytes >= sizeBytes { return .building(after: last) }
+            try scan.moveToNext()
+        }
+        return .built
+    }
+
+    /// Adds the entries of one object; why that cannot be, where it cannot.
+    private mutating func add(
+        _ key: [UInt8], _ stored: UnsafeRawBufferPointer, _ deadline: Deadline
+    ) throws -> String? {
+        let text = String(decoding: key, as: UTF8.self)
+        let entries: [IndexEntry]
+        do {
+            let item = try dictionary.decode(stored: stored, key: text, codec)
+            entries = try withUnsafePointer(to: item) { try active.index.entries(of: $0) }
+        } catch { return "\(error)" }
+        for entry in entries {
+            if active.index.isUnique, let other = try holder(of: entry, but: key) {
+                return NotUnique.error(
+                    active.index.name, text, String(decoding: other, as: UTF8.self)
+                ).message
+            }
+            let entryKey = entry.key(key)
+            try checkIndexKeySize(entryKey.count, active.index.name)
+            batch.write(
+                entry.value(key).with(deadline: deadline),
+                recordKey: active.entries.prefix + entryKey, in: active.entries)
+        }
+        return nil
+    }
+
+    /// The other object that has a value that is to be unique.
+    private mutating func holder(of entry: IndexEntry, but key: [UInt8]) throws -> [UInt8]? {
+        guard entry.isSole else { return nil }
+        if let other = holders.updateValue(key, forKey: entry.form), other != key { return other }
+        let recordKey = active.entries.prefix + entry.form
+        reads.note(recordKey: recordKey, in: active.entries)
+        guard let found = try view.find(recordKey: recordKey, in: active.entries) else {
+            return nil
+        }
+        let other = withExtendedLifetime(found) { indexedObjectKey(inValue: $0.bytes) }
+        return other == key ? nil : other
+    }
+
+    func finish(_ progress: IndexCatalog.Progress) -> (EncodedBatch, TransactionReads) {
+        var batch = batch
+        if case .failed = progress { batch = EncodedBatch(hashSeed: view.hashSeed) }
+        batch.write(progress.stored, recordKey: active.mark, in: IndexCatalog.name)
+        return (batch, reads)
+    }
+}
+
+/// The object's key in the value of an entry whose key has none.
+func indexedObjectKey(inValue stored: UnsafeRawBufferPointer) -> [UInt8] {
+    guard let header = ValueHeader(stored) else { return [] }
+    return Array(stored[header.sizeBytes...])
+}
+
+func checkIndexKeySize(_ sizeBytes: Int, _ index: String) throws {
+    guard sizeBytes > Limits.keySizeBytes else { return }
+    throw RoostError(
+        .keyTooLarge,
+        "an entry of index \"\(index)\" would have \(sizeBytes) bytes; up to \(Limits.keySizeBytes) are allowed"
+    )
+}

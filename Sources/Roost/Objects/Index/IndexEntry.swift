@@ -1,0 +1,77 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+/// What an index keeps of one object, or of one of its elements.
+///
+/// - An entry's key is the form of the fields and behind it the key of the object. Of a unique index
+///   the key ends behind the fields, so that two entries would be one, and the object's key is the
+///   value; but where a field is not equal to itself, it is as of any index.
+struct IndexEntry: Hashable {
+    let form: [UInt8]
+    /// Whether no other object may have the form.
+    let isSole: Bool
+
+    func key(_ objectKey: [UInt8]) -> [UInt8] { isSole ? form : form + objectKey }
+    func keySizeBytes(_ objectKey: [UInt8]) -> Int { form.count + (isSole ? 0 : objectKey.count) }
+
+    func value(_ objectKey: [UInt8]) -> EncodedValue {
+        EncodedValue(kind: ValueKind.bytes.rawValue, payload: .bytes(isSole ? objectKey : []))
+    }
+}
+
+extension Index {
+    /// The entries of an object, each once.
+    ///
+    /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off; what a predicate in the
+    ///   index's condition throws.
+    func entries(of object: UnsafePointer<Root>) throws -> [IndexEntry] {
+        if let filter, try !filter.matches(object) { return [] }
+        if let forms = fields[0].forms {
+            var seen: Set<[UInt8]> = []
+            return forms(object).compactMap { form in
+                seen.insert(form.bytes).inserted
+                    ? IndexEntry(form: form.bytes, isSole: false) : nil
+            }
+        }
+        var form = IndexForm()
+        for field in fields { field.encode(object, &form) }
+        if isUnique, form.isTruncated {
+            throw RoostError(
+                .valueTooLarge,
+                "index \"\(name)\" keeps its values unique, which have at most 1 KiB therefore")
+        }
+        let isSole = isUnique && !form.isUnequal
+        return [IndexEntry(form: form.bytes, isSole: isSole)]
+    }
+
+    /// The parts of an entry: where the fields end, and the first of them that is cut off.
+    func parse(_ key: UnsafeRawBufferPointer) -> (formEnd: Int, truncatedField: Int?)? {
+        var place = 0
+        var truncated: Int?
+        for index in layouts.indices {
+            guard
+                let (end, isCut) = layouts[index].layout.end(
+                    in: key, from: place, isInverted: layouts[index].isInverted)
+            else { return nil }
+            place = end
+            if isCut, truncated == nil { truncated = index }
+        }
+        return (place, truncated)
+    }
+}
+
+/// What `.notUnique` is caused by.
+public struct NotUnique: Error, Sendable {
+    /// The name of the index.
+    public let index: String
+    /// The key of the object that has the value; ``KeyRepresentable`` makes its identifier of it.
+    public let otherKey: String
+
+    static func error(_ index: String, _ key: String, _ other: String) -> RoostError {
+        RoostError(
+            .notUnique,
+            "index \"\(index)\" keeps its values unique, and \"\(other)\" has the one of \"\(key)\"",
+            cause: NotUnique(index: index, otherKey: other))
+    }
+}

@@ -1,0 +1,33 @@
+import RoostEngine
+import RoostFormat
+
+/// The indexes of one dictionary that are written with each object, at one time. Whether one of them is
+/// complete its mark says.
+final class IndexSet<Item>: Sendable {
+    /// A class, so that handing one on costs one reference.
+    final class Active: Sendable {
+        let index: Index<Item>
+        let number: UInt64
+        let entries: DictionaryName
+        let mark: [UInt8]
+
+        init(_ index: Index<Item>, _ number: UInt64) {
+            self.index = index
+            self.number = number
+            entries = IndexCatalog.entries(number)
+            mark = IndexCatalog.mark(number)
+        }
+    }
+
+    let active: [Active]
+    /// The marks of `active`, which a write that changes their entries keeps.
+    let marks: Set<[UInt8]>
+    /// The declared ones that are not among `active` yet.
+    let missing: [Index<Item>]
+
+    init(_ active: [Active], missing: [Index<Item>] = []) {
+        self.active = active
+        self.missing = missing
+        marks = Set(active.map(\.mark))
+    }
+}

@@ -1,0 +1,316 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+import Synchronization
+
+/// The indexes of one dictionary's objects, as a type declares them.
+///
+/// - `state.set` is what writers write. It is published before the marks of its new indexes are, so
+///   that an object is either changed with its entries or found by the building that follows.
+/// - Adopting the declaration, by `adopt`, is one task at a time; so is the building of an index.
+final class ObjectIndexes<Item: Sendable>: Sendable {
+    private struct State {
+        var set: IndexSet<Item>?
+        var adoption: Task<IndexSet<Item>, any Error>?
+        var isAdopted = false
+        var buildings: [UInt64: Task<Void, any Error>] = [:]
+    }
+
+    let dictionary: WorkspaceDictionary
+    let codec: ValueCodec<Item>
+    let declared: [Index<Item>]
+    private let state = Mutex(State())
+    /// Whether writers have nothing to wait for.
+    private let isReady = Atomic<Bool>(false)
+    var isReadyToWrite: Bool { isReady.load(ordering: .acquiring) }
+
+    init(
+        _ dictionary: WorkspaceDictionary, _ codec: ValueCodec<Item>, _ declared: [Index<Item>]
+    ) {
+        self.dictionary = dictionary
+        self.codec = codec
+        self.declared = declared
+        let names = declared.map(\.name)
+        precondition(Set(names).count == names.count, "two indexes of \(Item.self) have one name")
+    }
+
+    var engine: Engine { dictionary.workspace.engine }
+
+    /// The shape of an index, and of the values that it reads: a migration makes others of them.
+    func shape(_ index: Index<Item>) throws -> String {
+        let version = dictionary.workspace.migrations.migrations(of: try dictionary.checkedName())?
+            .newest
+        return index.shape + (version.map { ", version \($0)" } ?? "")
+    }
+
+    // MARK: What is there
+
+    /// The indexes that are written now. Does not suspend; the first call looks at the catalog.
+    func current() throws -> IndexSet<Item> {
+        if let set = state.withLock({ $0.set }) { return set }
+        let view = try engine.view()
+        defer { view.close() }
+        let found = try existing(IndexCatalog.readRoot(view), view)
+        // What is missing a writer beside may be building.
+        if !engine.isWritable, !found.missing.isEmpty { return found }
+        return state.withLock { state in
+            if state.set == nil { state.set = found }
+            return state.set ?? found
+        }
+    }
+
+    /// Those of the declared indexes that the catalog has and whose marks are there.
+    private func existing(
+        _ root: IndexCatalog.Root, _ view: EngineView, includingFailed: Bool = true
+    ) throws -> IndexSet<Item> {
+        var active: [IndexSet<Item>.Active] = []
+        var missing: [Index<Item>] = []
+        for index in declared {
+            let shape = try shape(index)
+            let listed = root.indexes.first {
+                $0.isOf(dictionary.name) && $0.name == index.name && $0.shape == shape
+            }
+            switch try listed.flatMap({
+                try IndexCatalog.progress(IndexCatalog.mark($0.number), view)
+            }) {
+            case .failed where !includingFailed: missing.append(index)
+            case nil: missing.append(index)
+            default: if let listed { active.append(.init(index, listed.number)) }
+            }
+        }
+        return IndexSet(active, missing: missing)
+    }
+
+    /// Writers of this set have nothing to wait for any more.
+    func noteReadyToWrite(_ set: IndexSet<Item>) {
+        state.withLock { state in
+            if state.isAdopted, state.set === set { isReady.store(true, ordering: .releasing) }
+        }
+    }
+
+    // MARK: Adopting
+
+    /// Returns once all declared indexes are written with each object, and begins to build those that
+    /// are not complete; those that are not declared any more are dropped.
+    @discardableResult
+    func adopted() async throws -> IndexSet<Item> {
+        let known = state.withLock { state in state.isAdopted ? state.set : nil }
+        if let known { return known }
+        return try await adoption().value
+    }
+
+    private func adoption() -> Task<IndexSet<Item>, any Error> {
+        state.withLock { state in
+            if let adoption = state.adoption { return adoption }
+            let adoption = Task.detached(
+                executorPreference: engine.taskExecutor, priority: .userInitiated
+            ) { [self] in
+                defer { self.state.withLock { $0.adoption = nil } }
+                let set = try await adopt()
+                self.state.withLock { $0.isAdopted = true }
+                return set
+            }
+            state.adoption = adoption
+            return adoption
+        }
+    }
+
+    /// Begins to adopt, where that is still to be done, and does not wait for it.
+    func beginAdopting() {
+        guard !state.withLock({ $0.isAdopted }), engine.isWritable else { return }
+        _ = adoption()
+    }
+
+    /// A mark was taken away: adopts anew, which builds the index anew.
+    func noteMarkMissing() {
+        guard engine.isWritable else { return state.withLock { $0.set = nil } }
+        state.withLock { state in
+            state.isAdopted = false
+            isReady.store(false, ordering: .releasing)
+        }
+        beginAdopting()
+    }
+
+    private func adopt() async throws -> IndexSet<Item> {
+        // Those of an attempt that was lost are taken again: writers may have written entries of them.
+        var numbers: [String: UInt64] = [:]
+        while true {
+            let view = try engine.view()
+            defer { view.close() }
+            let root = try IndexCatalog.readRoot(view)
+            var change = try CatalogChange(root, dictionary.name, view)
+            // What failed once is tried again at each opening.
+            let found = try existing(root, view, includingFailed: false)
+            let kept = Set(found.active.map(\.number))
+            var active = found.active
+            if !found.missing.isEmpty || change.hasOthers(than: kept) {
+                change.drop(allBut: kept)
+                for index in found.missing {
+                    let number =
+                        numbers[index.name]
+                        ?? dictionary.workspace.indexNumbers.next(root.nextNumber)
+                    numbers[index.name] = number
+                    active.append(.init(index, number))
+                    change.add(index.name, try shape(index), number)
+                }
+                let set = IndexSet(active)
+                state.withLock { $0.set = set }
+                // Those that are dropped are guarded until they are: nobody writes them any more, and a
+                // crash may leave their marks.
+                let name = try dictionary.checkedName()
+                let dropped = change.droppedMarks
+                await engine.guardWrites(of: name, marks: set.marks.union(dropped))
+                guard try await change.commit(engine) else { continue }
+                if !dropped.isEmpty { await engine.guardWrites(of: name, marks: set.marks) }
+            } else {
+                // The same set where nothing is new: its identity says so.
+                state.withLock { state in
+                    if state.set?.marks != found.marks { state.set = found }
+                }
+                if !found.marks.isEmpty {
+                    await engine.guardWrites(of: try dictionary.checkedName(), marks: found.marks)
+                }
+            }
+            for index in active { beginBuilding(index) }
+            return state.withLock { $0.set } ?? IndexSet(active)
+        }
+    }
+
+    // MARK: Building
+
+    private func beginBuilding(_ active: IndexSet<Item>.Active) {
+        state.withLock { state in
+            guard state.buildings[active.number] == nil else { return }
+            state.buildings[active.number] = Task.detached(
+                executorPreference: engine.indexingThread.forTasks
+            ) { [self] in
+                defer { self.state.withLock { $0.buildings[active.number] = nil } }
+                let building = IndexBuilding(active, dictionary, codec)
+                do {
+                    if try await building.run() == .marked { noteMarkMissing() }
+                } catch let error as RoostError where error.code == .closed {
+                    // It goes on at the next opening.
+                } catch {
+                    engine.failures.note(
+                        error as? RoostError
+                            ?? RoostError(
+                                .io, "index \"\(active.index.name)\" could not be built",
+                                cause: error))
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Returns once all declared indexes are complete, or cannot be built; with `throwing` says why.
+    func built(throwing: Bool = false) async throws {
+        while true {
+            let set = try await adopted()
+            for active in set.active {
+                let building = state.withLock { $0.buildings[active.number] }
+                try await building?.value
+            }
+            let view = try engine.view()
+            defer { view.close() }
+            var isDone = true
+            for active in set.active {
+                switch try IndexCatalog.progress(active.mark, view) {
+                case .failed(let reason) where throwing:
+                    throw RoostError(
+                        .conflict, "index \"\(active.index.name)\" cannot be built: \(reason)")
+                case .built, .failed: break
+                case .building:
+                    isDone = false
+                    beginBuilding(active)
+                case nil:
+                    isDone = false
+                    noteMarkMissing()
+                }
+            }
+            if isDone { return }
+            try checkCancellation()
+            await Task.yield()
+        }
+    }
+}
+
+extension ObjectIndexes {
+    /// Builds all declared indexes anew; returns once they are complete, or cannot be built.
+    func rebuild() async throws {
+        let set = try await adopted()
+        var batch = EncodedBatch(hashSeed: engine.hashSeed)
+        for active in set.active {
+            batch.write(nil, recordKey: active.mark, in: IndexCatalog.name)
+        }
+        _ = try await engine.commit(batch, durability: nil)
+        noteMarkMissing()
+        try await built()
+    }
+}
+
+/// Numbers of new indexes: none is given twice while the workspace is open, whoever asks.
+final class IndexNumbers: Sendable {
+    private let last = Atomic<UInt64>(0)
+
+    func next(_ least: UInt64) -> UInt64 {
+        var number = last.load(ordering: .relaxed)
+        while true {
+            let next = max(number + 1, least)
+            let (isExchanged, seen) = last.compareExchange(
+                expected: number, desired: next, ordering: .relaxed)
+            if isExchanged { return next }
+            number = seen
+        }
+    }
+}
+
+/// A change of the catalog that is committed if the catalog is still as it was read.
+private struct CatalogChange {
+    private var root: IndexCatalog.Root
+    private let dictionary: String
+    private let reads: TransactionReads
+    private var batch: EncodedBatch
+    /// The marks of the indexes that are dropped.
+    private(set) var droppedMarks: Set<[UInt8]> = []
+
+    init(_ root: IndexCatalog.Root, _ dictionary: String, _ view: EngineView) throws {
+        self.root = root
+        self.dictionary = dictionary
+        var reads = TransactionReads(view)
+        reads.note(recordKey: IndexCatalog.root, in: IndexCatalog.name)
+        self.reads = reads
+        batch = EncodedBatch(hashSeed: view.hashSeed)
+    }
+
+    func hasOthers(than kept: Set<UInt64>) -> Bool {
+        root.indexes.contains { $0.isOf(dictionary) && !kept.contains($0.number) }
+    }
+
+    mutating func drop(allBut kept: Set<UInt64>) {
+        for index in root.indexes where index.isOf(dictionary) && !kept.contains(index.number) {
+            let mark = IndexCatalog.mark(index.number)
+            droppedMarks.insert(mark)
+            batch.write(nil, recordKey: mark, in: IndexCatalog.name)
+            batch.clear(IndexCatalog.entries(index.number))
+        }
+        root.indexes.removeAll { $0.isOf(dictionary) && !kept.contains($0.number) }
+    }
+
+    mutating func add(_ name: String, _ shape: String, _ number: UInt64) {
+        root.nextNumber = max(root.nextNumber, number + 1)
+        root.indexes.append(
+            .init(dictionary: dictionary, name: name, shape: shape, number: number))
+        // A crash may have left entries of an index that never came into the catalog.
+        batch.clear(IndexCatalog.entries(number))
+        batch.write(
+            IndexCatalog.Progress.building(after: nil).stored,
+            recordKey: IndexCatalog.mark(number), in: IndexCatalog.name)
+    }
+
+    /// `false`, with nothing changed, where the catalog is another by now.
+    mutating func commit(_ engine: Engine) async throws -> Bool {
+        batch.write(
+            try IndexCatalog.encode(root), recordKey: IndexCatalog.root, in: IndexCatalog.name)
+        return try await engine.commit(batch, reads: reads, durability: nil) != nil
+    }
+}

@@ -1,0 +1,196 @@
+/// The live results of a repository, found by the objects that they may be about.
+///
+/// Each is entered by one field that its condition compares: by the values that the field may have where
+/// these are single ones, else by their ranges; for "one or the other" by a field of each. A condition
+/// that says of no field what it may be is asked for each object.
+struct LiveMatcher<Item: Identifiable & Sendable> where Item.ID: Sendable {
+    typealias Match = LiveResult<Item>
+
+    private var fields: [LiveField<Item>] = []
+    private var others: [UInt64: Match] = [:]
+    private var lookUpCount: UInt64 = 0
+
+    mutating func add(_ result: Match) {
+        guard let entries = LiveEntry.entries(of: result.query.condition) else {
+            others[result.id] = result
+            return
+        }
+        var known: [LiveField<Item>] = []
+        for entry in entries {
+            guard let field = field(entry.path) else {
+                // No form can be made of the field after all.
+                for (entry, field) in zip(entries, known) { field.remove(entry, result.id) }
+                others[result.id] = result
+                return
+            }
+            field.add(entry, result)
+            known.append(field)
+        }
+    }
+
+    mutating func remove(_ result: Match) {
+        guard others.removeValue(forKey: result.id) == nil else { return }
+        for entry in LiveEntry.entries(of: result.query.condition) ?? [] {
+            fields.first { $0.path == entry.path }?.remove(entry, result.id)
+        }
+        fields.removeAll(where: \.isEmpty)
+    }
+
+    /// Calls `body` with each result whose condition the object matches, and `failed` where that cannot
+    /// be said: a predicate may throw.
+    mutating func forEachMatch(
+        _ object: UnsafePointer<Item>, _ body: (Match) -> Void, failed: (Match, any Error) -> Void
+    ) {
+        lookUpCount += 1
+        func ask(_ result: Match) {
+            do { if try result.query.condition.matches(object) { body(result) } } catch {
+                failed(result, error)
+            }
+        }
+        for result in others.values { ask(result) }
+        for field in fields {
+            field.forEachCandidate(object) { result in
+                guard result.foundBy != lookUpCount else { return }
+                result.foundBy = lookUpCount
+                ask(result)
+            }
+        }
+    }
+
+    private mutating func field(_ path: FieldPath) -> LiveField<Item>? {
+        if let field = fields.first(where: { $0.path == path }) { return field }
+        guard let field = LiveField<Item>(path) else { return nil }
+        fields.append(field)
+        return field
+    }
+}
+
+/// By what a live result is found: values that a field of a match may have.
+struct LiveEntry: Equatable {
+    let path: FieldPath
+    let interval: IndexRegion.Interval
+
+    /// One of them has the field of each match; `nil` where nothing of the kind is known.
+    static func entries<Item>(of condition: ConditionNode<Item>) -> [LiveEntry]? {
+        if case .any(let parts) = condition {
+            var union: [LiveEntry] = []
+            for part in parts {
+                guard let entries = entries(of: part) else { return nil }
+                for entry in entries where !union.contains(entry) { union.append(entry) }
+            }
+            return union
+        }
+        if case .always(false) = condition { return [] }
+        var best: (entries: [LiveEntry], cost: Int)?
+        for part in condition.conjuncts {
+            guard let (entries, cost) = entriesAndCost(of: part, in: condition) else { continue }
+            if cost < best?.cost ?? .max { best = (entries, cost) }
+        }
+        return best?.entries
+    }
+
+    /// The entries by the field that a part of a condition compares. The cost says how much they let
+    /// through: single values are best, then ranges with two ends.
+    private static func entriesAndCost<Item>(
+        of part: ConditionNode<Item>, in condition: ConditionNode<Item>
+    ) -> (entries: [LiveEntry], cost: Int)? {
+        switch part {
+        case .term(let term):
+            guard let path = term.path, term.region != nil else { return nil }
+            let region = condition.region(of: path)
+            guard !region.isEverything else { return nil }
+            let entries = region.intervals.map { LiveEntry(path: path, interval: $0) }
+            return (entries, region.intervals.reduce(0) { $0 + cost($1) })
+        case .any:
+            guard let entries = entries(of: part) else { return nil }
+            return (entries, entries.reduce(0) { $0 + cost($1.interval) })
+        case .not, .all, .always: return nil
+        }
+    }
+
+    private static func cost(_ interval: IndexRegion.Interval) -> Int {
+        if interval.isPoint { return 1 }
+        return interval.upper == nil || interval.lower.isEmpty ? 100_000 : 1_000
+    }
+}
+
+/// The results that are entered by one field.
+final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
+    typealias Match = LiveResult<Item>
+
+    let path: FieldPath
+    private let forms: (UnsafePointer<Item>, ([UInt8]) -> Void) -> Void
+    private var points: [[UInt8]: [UInt64: Match]] = [:]
+    private var ranges = IntervalTree<Match>()
+
+    /// `nil` where the field's values have no form.
+    init?(_ path: FieldPath) {
+        guard let forms = fieldForms(path, of: Item.self) else { return nil }
+        self.path = path
+        self.forms = forms
+    }
+
+    var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
+
+    func add(_ entry: LiveEntry, _ result: Match) {
+        if entry.interval.isPoint {
+            points[entry.interval.lower, default: [:]][result.id] = result
+        } else {
+            ranges.insert(entry.interval, result.id, result)
+        }
+    }
+
+    func remove(_ entry: LiveEntry, _ id: UInt64) {
+        guard entry.interval.isPoint else { return ranges.remove(entry.interval, id) }
+        points[entry.interval.lower]?[id] = nil
+        if points[entry.interval.lower]?.isEmpty == true { points[entry.interval.lower] = nil }
+    }
+
+    func forEachCandidate(_ object: UnsafePointer<Item>, _ body: (Match) -> Void) {
+        forms(object) { form in
+            if let found = points[form] { for result in found.values { body(result) } }
+            ranges.forEach(containing: form, body)
+        }
+    }
+}
+
+// MARK: The forms of a field
+
+private typealias FieldForms<Root> = (UnsafePointer<Root>, ([UInt8]) -> Void) -> Void
+
+/// Calls a closure with the form of the field, or of each of its elements; `nil` where it has none. By the
+/// type at run time, as conditions have their regions.
+private func fieldForms<Root>(_ path: FieldPath, of root: Root.Type) -> FieldForms<Root>? {
+    let type = Swift.type(of: path.keyPath).valueType
+    if path.isEach {
+        guard let type = type as? any Collection.Type else { return nil }
+        return elementForms(type, path)
+    }
+    guard let type = type as? any IndexRepresentable.Type else { return nil }
+    return valueForms(type, path)
+}
+
+private func valueForms<Root, Value: IndexRepresentable>(
+    _ type: Value.Type, _ path: FieldPath
+) -> FieldForms<Root>? {
+    guard let keyPath = path.keyPath as? KeyPath<Root, Value> else { return nil }
+    let access = FieldAccess(sendable(keyPath))
+    return { object, body in body(IndexForm(access.value(of: object)).bytes) }
+}
+
+private func elementForms<Root, Value: Collection>(
+    _ type: Value.Type, _ path: FieldPath
+) -> FieldForms<Root>? {
+    guard let element = Value.Element.self as? any IndexRepresentable.Type else { return nil }
+    func forms<Element: IndexRepresentable>(_: Element.Type) -> FieldForms<Root>? {
+        guard let keyPath = path.keyPath as? KeyPath<Root, Value> else { return nil }
+        let access = FieldAccess(sendable(keyPath))
+        return { object, body in
+            for value in access.value(of: object) {
+                // They are of one type, as `element` was found by a cast.
+                if let value = value as? Element { body(IndexForm(value).bytes) }
+            }
+        }
+    }
+    return forms(element)
+}

@@ -1,0 +1,177 @@
+import Foundation
+import RoostEngine
+import RoostFormat
+import RoostIO
+import Synchronization
+
+/// What is live of one repository: results of queries, and subscriptions to single objects.
+///
+/// - All of it is told of a batch by one watcher, on the thread that made the batch visible and before
+///   that thread's call returns. Each object that changed is decoded once, and looked up among the
+///   results (`LiveMatcher`): what a batch costs is what it touches.
+/// - `state` is changed under its mutex, one batch after the other. A writer waits for the batches
+///   before its own; its own readers find what it changed.
+/// - Nothing is told to closures of others under that mutex. Those of subscriptions are called under
+///   `calls`, one at a time; whoever is in such a call and writes does not wait for it.
+/// - The mutex is taken before the engine's, so under it no call is made that may tell what others owe.
+final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
+    let repository: Repository<Item>
+    private let state: Mutex<LiveState<Item>>
+    private let calls = NSRecursiveLock()
+    /// Whether a thread that has `calls` is at it; whoever has `calls` asks.
+    private let isCalling = Atomic<Bool>(false)
+
+    init(_ repository: Repository<Item>) {
+        self.repository = repository
+        state = Mutex(LiveState(repository))
+    }
+
+    // MARK: Results
+
+    /// Makes a query live. Its result is there when this returns, and to be taken by `items(of:)`.
+    ///
+    /// - Throws: `.closed`, `.corrupt`, and what else keeps the objects from being read.
+    func open(_ query: Query<Item>, _ outlet: LiveOutlet<Item>) throws -> LiveRegistration<Item> {
+        // The first look at the catalog takes a view, which may not be under the mutex.
+        _ = try repository.indexes?.current()
+        let (id, view) = try changeState { state, told in
+            let view = try state.begin(watching, &told)
+            return (state.beginLoading(), view)
+        }
+        defer { view.close() }
+        let registration = LiveRegistration(objects: self, id: id)
+        let loaded = try LiveLoad(query, in: view)
+        for failure in loaded.failures { note(failure) }
+        try changeState { state, told in try state.finishLoading(id, query, loaded, outlet, &told) }
+        return registration
+    }
+
+    /// The result as it is now, for the reader of `outlet`; `nil` where it is not live any more.
+    func items(of id: UInt64, _ outlet: LiveOutlet<Item>) -> [Item]? {
+        state.withLock { state in
+            outlet.noteResultTaken()
+            return state.results[id]?.items
+        }
+    }
+
+    func close(_ id: UInt64) {
+        // What is let go of here is so without the mutex.
+        let watch = state.withLock { $0.close(id) }
+        withExtendedLifetime(watch) {}
+    }
+
+    /// How many objects the results keep together.
+    var keptObjectCount: Int { state.withLock { $0.objects.count } }
+
+    // MARK: Objects
+
+    func subscribe(_ subscriber: ObjectSubscriber<Item>) {
+        do {
+            try changeState { state, told in
+                let view = try state.begin(watching, &told)
+                defer { view.close() }
+                try state.add(subscriber, view)
+                told.hasCalls = true
+            }
+        } catch {
+            subscriber.push(.failed(readable(error)))
+            subscriber.deliver()
+        }
+    }
+
+    func unsubscribe(_ subscriber: ObjectSubscriber<Item>) {
+        let watch = state.withLock { $0.remove(subscriber) }
+        withExtendedLifetime(watch) {}
+    }
+
+    // MARK: Commits
+
+    /// Makes the watcher. Not of the engine or the workspace: a reference to these has every call pay.
+    private var watching: @Sendable () -> LiveWatch? {
+        { [self] in
+            guard let name = repository.dictionary.engineName else { return nil }
+            return repository.dictionary.workspace.engine.watchLive(
+                WatchTarget(prefix: "", in: name)
+            ) { [weak self] in self?.takeCommits() }
+        }
+    }
+
+    /// Called by the thread that made a batch visible.
+    private func takeCommits() {
+        do {
+            try changeState { state, told in try state.takeCommits(&told) }
+        } catch {
+            let failure = readable(error)
+            // Its end is told too, and by another call.
+            if failure.code != .closed { note(failure) }
+        }
+    }
+
+    private func changeState<Result: Sendable>(
+        _ body: @Sendable (inout LiveState<Item>, inout LiveTold) throws -> Result
+    ) throws -> Result {
+        let (result, told) = state.withLock { state in
+            var told = LiveTold()
+            let result = Swift.Result { try body(&state, &told) }
+            return (result, told)
+        }
+        for afterwards in told.afterwards { afterwards() }
+        for wake in told.wakes { wake() }
+        for failure in told.failures { note(failure) }
+        if told.hasCalls { makeCalls() }
+        return try result.get()
+    }
+
+    /// Calls the closures of the subscriptions that have something to be told. What others are telling
+    /// them has been told when it returns, unless this is in such a call itself.
+    private func makeCalls() {
+        if LiveCall.isUnderWay {
+            guard calls.try() else { return }
+        } else {
+            calls.lock()
+        }
+        defer { calls.unlock() }
+        guard !isCalling.exchange(true, ordering: .relaxed) else { return }
+        defer { isCalling.store(false, ordering: .relaxed) }
+        LiveCall.$isUnderWay.withValue(true) {
+            while let subscriber = state.withLock({ $0.nextCall() }) { subscriber.deliver() }
+        }
+    }
+
+    private func note(_ failure: RoostError) {
+        repository.dictionary.workspace.engine.failures.note(failure)
+    }
+
+    private func readable(_ error: any Error) -> RoostError {
+        error as? RoostError ?? RoostError(.io, "the objects could not be read", cause: error)
+    }
+}
+
+/// What has to be done once the mutex is given back.
+struct LiveTold: Sendable {
+    var wakes: [LiveWake] = []
+    var failures: [RoostError] = []
+    /// What the engine owes to others.
+    var afterwards: [@Sendable () -> Void] = []
+    var hasCalls = false
+}
+
+/// Whether the running code is called by a subscription.
+enum LiveCall {
+    @TaskLocal static var isUnderWay = false
+}
+
+/// Keeps a result live; the last reference ends it.
+final class LiveRegistration<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
+    private let objects: LiveObjects<Item>
+    private let id: UInt64
+
+    init(objects: LiveObjects<Item>, id: UInt64) {
+        self.objects = objects
+        self.id = id
+    }
+
+    deinit { objects.close(id) }
+
+    func items(_ outlet: LiveOutlet<Item>) -> [Item]? { objects.items(of: id, outlet) }
+}

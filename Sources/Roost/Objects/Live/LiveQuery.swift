@@ -1,0 +1,73 @@
+import Foundation
+import Observation
+import RoostIO
+
+/// A query's result for user interfaces: `items` follows what is saved and deleted, by whomever, and
+/// observers are told.
+///
+/// ```swift
+/// @State var list = LiveQuery(posts.where { $0.priority > 100 }.order(by: \.title))
+/// ```
+///
+/// - The first result is there when this is made; it is read on the main actor, as by `fetch`.
+/// - Each later change is applied by its positions, without reading or comparing the others. A write of
+///   the main actor has changed `items` when it returns; another's does so in a turn of the main actor.
+/// - It ends following when it goes or the workspace is closed, which it keeps open.
+@MainActor
+@Observable
+public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Sendable {
+    /// The result, in the query's order, as of the last change that was applied.
+    public private(set) var items: [Item] = []
+    /// Why the result, or an object that may be in it, could not be read, the last time that something
+    /// could not.
+    public private(set) var error: RoostError?
+    /// The query whose result it is.
+    public nonisolated let query: Query<Item>
+    /// Called when `items` has become another by a change: with the positions, as list views take them
+    /// to animate; with `nil` where the result was read anew.
+    @ObservationIgnored public var onChange: ((ResultChange<Item>?) -> Void)?
+
+    @ObservationIgnored private let outlet = LiveOutlet<Item>(wantsPositions: true)
+    @ObservationIgnored private var registration: LiveRegistration<Item>?
+
+    /// Makes a query live. Where it cannot be, ``error`` says why, and there are no items.
+    public init(_ query: Query<Item>) {
+        self.query = query
+        do {
+            let objects = query.repository.dictionary.workspace.live.objects(of: query.repository)
+            registration = try objects.open(query, outlet)
+            takeChanges()
+            outlet.setOnReady { [weak self] in
+                guard Thread.isMainThread else {
+                    Task { @MainActor [weak self] in self?.takeChanges() }
+                    return
+                }
+                MainActor.assumeIsolated { self?.takeChanges() }
+            }
+            // What came before there was anybody to call.
+            takeChanges()
+        } catch {
+            self.error =
+                error as? RoostError
+                ?? RoostError(.io, "the result could not be read", cause: error)
+        }
+    }
+
+    private func takeChanges() {
+        guard let registration else { return }
+        while true {
+            switch outlet.take() {
+            case .empty, .ended: return
+            case .change(.failed(let failure)): error = failure
+            case .change(.result): preconditionFailure("a result is taken where it stands")
+            case .change(.changed(let change)):
+                change.apply(to: &items)
+                onChange?(change)
+            case .resultDue:
+                guard let result = registration.items(outlet) else { return }
+                items = result
+                onChange?(nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+// One batch after the other: what each changes, and what that does to the results.
+
+extension LiveState {
+    /// Takes what the watcher was told.
+    mutating func takeCommits(_ told: inout LiveTold) throws {
+        guard let watch, !isEnded else { return }
+        let (events, isEnded) = watch.takeReady()
+        // Also where it had been told already: what others tell is to be waited for.
+        if !subscribers.isEmpty || !calls.isEmpty { told.hasCalls = true }
+        try take(events, &told)
+        if isEnded { return end(&told) }
+        try reloadDue(&told)
+    }
+
+    mutating func take(_ events: [WatchEvent], _ told: inout LiveTold) throws {
+        var remaining = events[...]
+        while let first = remaining.first {
+            if case .missed = first.content {
+                noteMissed()
+                remaining.removeFirst()
+                continue
+            }
+            // The events of one batch have one version.
+            let count = remaining.prefix { $0.version == first.version }.count
+            takeBatch(remaining.prefix(count), &told)
+            remaining.removeFirst(count)
+        }
+    }
+
+    private mutating func takeBatch(_ events: ArraySlice<WatchEvent>, _ told: inout LiveTold) {
+        batch += 1
+        var cleared: [LiveObject<Item>] = []
+        for event in events {
+            switch event.content {
+            case .cleared: cleared = clear()
+            case .changed(let operation): change(operation, event, &told)
+            case .initial, .missed: preconditionFailure("a batch is changes")
+            }
+        }
+        if events.first.map({ if case .cleared = $0.content { true } else { false } }) == true {
+            let set = Set(events.compactMap { Self.key($0, repository) })
+            for key in subscribers.keys where !set.contains(key) { tellDeleted(key) }
+        }
+        finishBatch(cleared, &told)
+    }
+
+    private mutating func finishBatch(
+        _ cleared: [LiveObject<Item>], _ told: inout LiveTold
+    ) {
+        var dropped = cleared
+        for result in touched {
+            if let change = result.finish(in: batch, dropped: &dropped) {
+                result.outlet.push(change, resultCount: result.count, &told.wakes)
+            }
+            if result.isReloadDue { due[result.id] = result }
+        }
+        touched.removeAll(keepingCapacity: touched.count < 1024)
+        forget(dropped)
+        if !calls.isEmpty { told.hasCalls = true }
+    }
+
+    // MARK: One object
+
+    private static func key(_ event: WatchEvent, _ repository: Repository<Item>) -> [UInt8]? {
+        guard case .changed(let operation) = event.content else { return nil }
+        let prefixCount = repository.dictionary.engineName?.prefix.count ?? 0
+        return withExtendedLifetime(event.owner) { Array(operation.key.dropFirst(prefixCount)) }
+    }
+
+    private mutating func change(
+        _ operation: Operation, _ event: WatchEvent, _ told: inout LiveTold
+    ) {
+        guard let key = Self.key(event, repository) else { return }
+        var item: Item?
+        do {
+            item = try decode(operation, event, key)
+        } catch {
+            let failure =
+                error as? RoostError
+                ?? RoostError(.decodingFailed, "an object could not be read", cause: error)
+            told.failures.append(failure)
+            for result in results.values { result.outlet.push(failure, &told.wakes) }
+            for subscriber in subscribers[key] ?? [] { tell(subscriber, .failed(failure)) }
+            return change(key, to: nil, &told)
+        }
+        if let item {
+            for subscriber in subscribers[key] ?? [] { tell(subscriber, .updated(item)) }
+        } else {
+            tellDeleted(key)
+        }
+        change(key, to: item, &told)
+    }
+
+    private mutating func tellDeleted(_ key: [UInt8]) {
+        for subscriber in subscribers[key] ?? [] where subscriber.noteDeleted() {
+            tell(subscriber, .deleted)
+            subscribers[key]?.removeAll { $0 === subscriber }
+        }
+        if subscribers[key]?.isEmpty == true { subscribers[key] = nil }
+    }
+
+    /// `nil` for a removal, and for an object that has expired since it was set.
+    private func decode(
+        _ operation: Operation, _ event: WatchEvent, _ key: [UInt8]
+    ) throws -> Item? {
+        try withExtendedLifetime(event.owner) {
+            guard operation.isPut else { return nil }
+            let stored = operation.value
+            if let header = ValueHeader(stored), !engine.clock.isLive(header.deadline) {
+                return nil
+            }
+            return try key.withUnsafeBytes { try repository.decode(stored, $0) }
+        }
+    }
+
+    private mutating func change(_ key: [UInt8], to item: Item?, _ told: inout LiveTold) {
+        for id in loading.keys { loading[id]?.changes[key] = .some(item) }
+        let known = objects[key]
+        if let known { depart(known) }
+        guard let item else {
+            objects[key] = nil
+            return
+        }
+        // Without results that may be about it nothing is made of it.
+        var object = known
+        let batch = batch
+        known?.change(to: item, in: batch)
+        var matches: [LiveResult<Item>] = []
+        withUnsafePointer(to: item) { item in
+            matcher.forEachMatch(item) {
+                matches.append($0)
+            } failed: {
+                Self.note($1, $0.outlet, &told)
+            }
+        }
+        for result in matches {
+            let arriving = object ?? LiveObject(key, item, changedIn: batch)
+            object = arriving
+            touch(result)
+            if result.stageArrival(arriving) { arriving.holders.append(result) }
+        }
+        objects[key] = object?.holders.isEmpty == false ? object : nil
+    }
+
+    /// It leaves the results that keep it.
+    private mutating func depart(_ object: LiveObject<Item>) {
+        for result in object.holders {
+            result.stageDeparture(object)
+            touch(result)
+        }
+        object.holders.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func touch(_ result: LiveResult<Item>) {
+        if result.isTouched { return }
+        result.isTouched = true
+        touched.append(result)
+    }
+
+    /// All objects leave all results; what the batch sets follows. Returns those that there were.
+    private mutating func clear() -> [LiveObject<Item>] {
+        for id in loading.keys { loading[id] = Loading(isCleared: true) }
+        let all = Array(objects.values)
+        for object in all { depart(object) }
+        return all
+    }
+
+    // MARK: Reading again
+
+    /// More came than the watcher had room for: nothing is known any more.
+    private mutating func noteMissed() {
+        objects = [:]
+        for result in results.values { result.noteReloadDue() }
+        due = results
+        isEverythingDue = true
+    }
+
+    /// Reads the results again that need more than they keep. The batches until then are one to their
+    /// readers.
+    mutating func reloadDue(_ told: inout LiveTold) throws {
+        while let watch, isEverythingDue || !due.isEmpty {
+            let moment = try engine.moment(of: watch)
+            told.afterwards.append(moment.afterwards)
+            defer { moment.view.close() }
+            // To the others these are as all batches are; then all are at the view's moment.
+            try take(moment.events, &told)
+            let isAnew = isEverythingDue
+            isEverythingDue = false
+            if isAnew { try tellAnew(moment.view) }
+            for result in due.values {
+                do { try reload(result, moment.view, isAnew: isAnew, &told) } catch {
+                    // It is tried again at the next batch.
+                    return Self.note(error, result.outlet, &told)
+                }
+            }
+        }
+    }
+
+    private static func note(
+        _ error: any Error, _ outlet: LiveOutlet<Item>, _ told: inout LiveTold
+    ) {
+        let failure =
+            error as? RoostError ?? RoostError(.io, "the result could not be read", cause: error)
+        guard failure.code != .closed else { return }
+        told.failures.append(failure)
+        outlet.push(failure, &told.wakes)
+    }
+
+    private mutating func reload(
+        _ result: LiveResult<Item>, _ view: EngineView, isAnew: Bool, _ told: inout LiveTold
+    ) throws {
+        let load = try LiveLoad(result.query, in: view)
+        let objects = load.objects.map { object($0.key, $0.item) }
+        forget(result.load(objects, isComplete: load.isComplete, in: batch))
+        due[result.id] = nil
+        if isAnew {
+            result.show(in: batch)
+            result.outlet.noteResultDue(&told.wakes)
+        } else if let change = result.reloaded(in: batch) {
+            result.outlet.push(change, resultCount: result.count, &told.wakes)
+        }
+    }
+
+    private mutating func tellAnew(_ view: EngineView) throws {
+        for (key, subscribers) in subscribers {
+            guard let item = try read(key, view) else {
+                tellDeleted(key)
+                continue
+            }
+            for subscriber in subscribers { tell(subscriber, .updated(item)) }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+/// What `LiveObjects` guards.
+///
+/// - `objects` has the objects that `results` keep, each as it was after batch number `batch`.
+/// - A result is in `results` and `matcher`, or, while it is loaded outside of the mutex, in `loading`
+///   with what has changed since its view.
+struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
+    typealias Object = LiveObject<Item>
+    typealias Result = LiveResult<Item>
+
+    /// What has changed while a result is loaded, each key's last.
+    struct Loading {
+        var isCleared = false
+        var changes: [[UInt8]: Item?] = [:]
+    }
+
+    let repository: Repository<Item>
+    var watch: LiveWatch?
+    private(set) var isEnded = false
+    var batch: UInt64 = 0
+    private var lastID: UInt64 = 0
+    var objects: [[UInt8]: Object] = [:]
+    var results: [UInt64: Result] = [:]
+    var loading: [UInt64: Loading] = [:]
+    var matcher = LiveMatcher<Item>()
+    private var orders: [LiveOrder<Item>] = []
+    var subscribers: [[UInt8]: [ObjectSubscriber<Item>]] = [:]
+    /// Those that have something to be told.
+    var calls: [ObjectSubscriber<Item>] = []
+    /// The results that have to be read again.
+    var due: [UInt64: Result] = [:]
+    /// What changed is not known: the watcher had no room for it.
+    var isEverythingDue = false
+    /// The results that the batch under way touches.
+    var touched: [Result] = []
+
+    init(_ repository: Repository<Item>) { self.repository = repository }
+
+    private static var closed: RoostError { RoostError(.closed, "the workspace is closed") }
+
+    var engine: Engine { repository.dictionary.workspace.engine }
+
+    // MARK: Beginning
+
+    /// Begins to watch, where that is to be done, and brings all to the moment of the view, which the
+    /// caller closes.
+    mutating func begin(_ watching: () -> LiveWatch?, _ told: inout LiveTold) throws -> EngineView {
+        if watch == nil, !isEnded { watch = watching() }
+        guard let watch else { throw Self.closed }
+        let moment = try engine.moment(of: watch)
+        told.afterwards.append(moment.afterwards)
+        do {
+            try take(moment.events, &told)
+            try reloadDue(&told)
+        } catch {
+            moment.view.close()
+            throw error
+        }
+        return moment.view
+    }
+
+    mutating func beginLoading() -> UInt64 {
+        lastID += 1
+        loading[lastID] = Loading()
+        return lastID
+    }
+
+    /// Takes what was read at the begin, and what has changed since.
+    mutating func finishLoading(
+        _ id: UInt64, _ query: Query<Item>, _ load: LiveLoad<Item>, _ outlet: LiveOutlet<Item>,
+        _ told: inout LiveTold
+    ) throws {
+        guard let changed = loading.removeValue(forKey: id), !isEnded else {
+            throw Self.closed
+        }
+        let result = Result(id, query, order(of: query), outlet)
+        let known = changed.isCleared ? [] : load.objects
+        let unchanged = known.filter { changed.changes[$0.key] == nil }
+        _ = result.load(
+            unchanged.map { object($0.key, $0.item) },
+            isComplete: load.isComplete || changed.isCleared, in: batch)
+        // As if they came now.
+        for (key, item) in changed.changes {
+            guard let item else { continue }
+            let object = object(key, item)
+            let matches = try withUnsafePointer(to: object.item) { try query.condition.matches($0) }
+            if matches, result.stageArrival(object) { object.holders.append(result) }
+            if object.holders.isEmpty { objects[key] = nil }
+        }
+        var dropped: [Object] = []
+        _ = result.finish(in: batch, dropped: &dropped)
+        forget(dropped)
+        result.show(in: batch)
+        results[id] = result
+        if result.isReloadDue { due[id] = result }
+        matcher.add(result)
+        for failure in load.failures { outlet.push(failure, &told.wakes) }
+        // Of a limited result so much was removed meanwhile that it has to be read again.
+        try reloadDue(&told)
+    }
+
+    /// The object that results share, made of `item` where there is none yet.
+    func sharedObject(_ key: [UInt8], _ item: Item) -> Object {
+        objects[key] ?? Object(key, item, changedIn: batch)
+    }
+
+    mutating func object(_ key: [UInt8], _ item: Item) -> Object {
+        let object = sharedObject(key, item)
+        objects[key] = object
+        return object
+    }
+
+    /// Lets go of objects that nobody keeps.
+    mutating func forget(_ dropped: [Object]) {
+        for object in dropped where object.holders.isEmpty && objects[object.key] === object {
+            objects[object.key] = nil
+        }
+    }
+
+    private mutating func order(of query: Query<Item>) -> LiveOrder<Item> {
+        if let known = orders.first(where: { $0.isOf(query) }) { return known }
+        orders.append(LiveOrder(orders.count, query))
+        return orders[orders.count - 1]
+    }
+
+    // MARK: Ending
+
+    /// Returns the watcher where nobody needs it any more, for the caller to let go of.
+    mutating func close(_ id: UInt64) -> LiveWatch? {
+        loading[id] = nil
+        due[id] = nil
+        if let result = results.removeValue(forKey: id) {
+            matcher.remove(result)
+            forget(result.removeAll())
+        }
+        return unneededWatch()
+    }
+
+    mutating func remove(_ subscriber: ObjectSubscriber<Item>) -> LiveWatch? {
+        subscribers[subscriber.key]?.removeAll { $0 === subscriber }
+        if subscribers[subscriber.key]?.isEmpty == true { subscribers[subscriber.key] = nil }
+        calls.removeAll { $0 === subscriber }
+        return unneededWatch()
+    }
+
+    private mutating func unneededWatch() -> LiveWatch? {
+        guard results.isEmpty, loading.isEmpty, subscribers.isEmpty else { return nil }
+        defer { watch = nil }
+        return watch
+    }
+
+    /// The workspace was closed. Results stay for readers that have not taken them.
+    mutating func end(_ told: inout LiveTold) {
+        isEnded = true
+        for result in results.values { result.outlet.end(&told.wakes) }
+        loading = [:]
+        subscribers = [:]
+    }
+
+    // MARK: Subscriptions
+
+    mutating func add(_ subscriber: ObjectSubscriber<Item>, _ view: EngineView) throws {
+        let event: ObjectEvent<Item>
+        do {
+            event = .initial(try read(subscriber.key, view))
+        } catch let error as RoostError
+            where error.code == .decodingFailed || error.code == .typeMismatch
+        {
+            event = .failed(error)
+        }
+        subscribers[subscriber.key, default: []].append(subscriber)
+        tell(subscriber, event)
+    }
+
+    func read(_ key: [UInt8], _ view: EngineView) throws -> Item? {
+        let name = try repository.dictionary.checkedName()
+        return try ViewSource(view: view).withValue(recordKey: name.prefix + key, in: name) {
+            stored in
+            try stored.map { stored in try key.withUnsafeBytes { try repository.decode(stored, $0) }
+            }
+        }
+    }
+
+    mutating func tell(_ subscriber: ObjectSubscriber<Item>, _ event: ObjectEvent<Item>) {
+        subscriber.push(event)
+        calls.append(subscriber)
+    }
+
+    mutating func nextCall() -> ObjectSubscriber<Item>? {
+        calls.isEmpty ? nil : calls.removeFirst()
+    }
+}

@@ -1,0 +1,182 @@
+import Observation
+import RoostIO
+
+/// A repository's items for user interfaces: `items` follows what is saved and deleted, by
+/// whomever, and observers are told.
+///
+/// - Reading and decoding happen off the main actor; each change is applied on its own, without
+///   loading the others again. The changes of one batch are applied together.
+/// - `items` is in the order of the bytes of the identifiers. It is empty until the first loading
+///   is through, which begins when this is made: see ``isLoaded``.
+/// - It ends following when it goes or the workspace is closed.
+@MainActor
+@Observable
+public final class ObservedRepository<Item: Identifiable & Sendable> where Item.ID: Sendable {
+    /// All items, as of the last change that was applied.
+    public var items: [Item] { sorted.items }
+    /// Whether `items` has been loaded.
+    public private(set) var isLoaded = false
+    /// Why loading failed, or an item could not be read, the last time that something did.
+    public private(set) var failure: RoostError?
+    /// Where the items are stored.
+    public nonisolated let repository: Repository<Item>
+
+    private var sorted = SortedItems<Item>()
+    @ObservationIgnored private var following: Task<Void, Never>?
+    @ObservationIgnored private var listening: Task<Void, Never>?
+
+    /// Follows the items of `repository`, and begins to load them.
+    public init(_ repository: Repository<Item>) {
+        self.repository = repository
+        let failures = repository.dictionary.workspace.failures
+        follow()
+        listening = Task { [weak self] in
+            // An item that was added here may be among what was lost.
+            for await _ in failures { self?.follow() }
+        }
+    }
+
+    deinit {
+        following?.cancel()
+        listening?.cancel()
+    }
+
+    // MARK: Changing
+
+    /// Adds an item, or replaces the one with its identifier: it is among `items` when this
+    /// returns, visible to all readers, and written behind.
+    /// See `enqueue(_:forKey:)` for what may fail, and when.
+    @discardableResult
+    public func add(_ item: Item) -> Result<Void, RoostError> {
+        let key = repository.key(of: item.id)
+        let result = repository.enqueue(item, key)
+        if case .success = result { sorted.set(item, key) }
+        return result
+    }
+
+    /// Removes an item by its identifier, in the same way.
+    @discardableResult
+    public func remove(_ id: Item.ID) -> Result<Void, RoostError> {
+        let key = repository.key(of: id)
+        let result = repository.dictionary.enqueueRemoval(forKey: key)
+        if case .success = result { sorted.remove(key) }
+        return result
+    }
+
+    /// Removes an item, by its identifier.
+    @discardableResult
+    public func remove(_ item: Item) -> Result<Void, RoostError> { remove(item.id) }
+
+    // MARK: Following
+
+    /// Loads all items and follows the changes from then on; what was followed before is left.
+    private func follow() {
+        following?.cancel()
+        following = Task.detached { [weak self, repository] in
+            do {
+                while !Task.isCancelled {
+                    let (items, changes) = try await repository.follow()
+                    await self?.load(items)
+                    // Again from the begin where the changes came too fast.
+                    let isMissing = await Self.apply(changes) { [weak self] ready in
+                        await self?.apply(ready)
+                    }
+                    guard isMissing else { return }
+                }
+            } catch {
+                await self?.note(error)
+            }
+        }
+    }
+
+    /// Hands on the changes, as many at a time as are there; `true` where some were missed.
+    private nonisolated static func apply(
+        _ changes: DictionaryChanges<Item>,
+        _ apply: @Sendable ([DictionaryChange<Item>]) async -> Void
+    ) async -> Bool {
+        for await change in changes {
+            var ready = [change]
+            while let next = changes.nextReady() { ready.append(next) }
+            let isWhole = !ready.contains { if case .missed = $0 { true } else { false } }
+            guard isWhole else { return true }
+            await apply(ready)
+        }
+        return false
+    }
+
+    private func load(_ items: [(key: String, value: Item)]) {
+        if Task.isCancelled { return }
+        sorted = SortedItems(items)
+        isLoaded = true
+    }
+
+    private func apply(_ changes: [DictionaryChange<Item>]) {
+        if Task.isCancelled { return }
+        for change in changes {
+            switch change {
+            case .set(let key, let item, _): sorted.set(item, key)
+            case .removed(let key, _): sorted.remove(key)
+            case .removedAll: sorted = SortedItems()
+            case .unreadable(let key, let error, _):
+                sorted.remove(key)
+                failure = error
+            case .missed: preconditionFailure("what was missed is loaded again")
+            }
+        }
+    }
+
+    private func note(_ error: any Error) {
+        let error =
+            error as? RoostError ?? RoostError(.io, "the items could not be loaded", cause: error)
+        if error.code != .cancelled, error.code != .closed { failure = error }
+    }
+}
+
+/// Items in the order of the bytes of their keys.
+///
+/// - `keys` and `items` are of one length, and what stands at one place in them belongs together.
+struct SortedItems<Item> {
+    private var keys: [String] = []
+    private(set) var items: [Item] = []
+
+    init() {}
+
+    /// `entries` are in order already.
+    init(_ entries: [(key: String, value: Item)]) {
+        keys = entries.map(\.key)
+        items = entries.map(\.value)
+    }
+
+    mutating func set(_ item: Item, _ key: String) {
+        let (index, isFound) = find(key)
+        if isFound {
+            items[index] = item
+        } else {
+            keys.insert(key, at: index)
+            items.insert(item, at: index)
+        }
+    }
+
+    mutating func remove(_ key: String) {
+        let (index, isFound) = find(key)
+        guard isFound else { return }
+        keys.remove(at: index)
+        items.remove(at: index)
+    }
+
+    /// Where the key is, or would be.
+    private func find(_ key: String) -> (index: Int, isFound: Bool) {
+        var low = 0
+        var high = keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            // Not `<` of strings, which takes canonically equal ones for one.
+            if keys[middle].utf8.lexicographicallyPrecedes(key.utf8) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return (low, low < keys.count && keys[low].utf8.elementsEqual(key.utf8))
+    }
+}

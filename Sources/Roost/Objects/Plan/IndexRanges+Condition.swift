@@ -1,0 +1,148 @@
+extension IndexRanges {
+    /// No more ranges than that are made of several fields' values.
+    private static var rangeLimit: Int { 4096 }
+
+    /// The entries of an index that a condition leaves; `nil` where the index does not have all
+    /// matching objects.
+    init?(_ active: IndexSet<Item>.Active, _ condition: ConditionNode<Item>) {
+        let index = active.index
+        if let filter = index.filter, !condition.implies(filter) { return nil }
+        var prefixes: [[UInt8]] = [[]]
+        var ranges: [IndexRegion.Interval]?
+        var fieldCount = 0
+        for field in index.fields {
+            let region = condition.region(of: field.path)
+            if region.isEverything { break }
+            fieldCount += 1
+            let intervals =
+                field.isDescending
+                ? region.intervals.map(\.inverted).filter { !$0.isEmpty }.reversed()
+                : region.intervals
+            let arePoints = intervals.allSatisfy(\.isPoint)
+            if arePoints, intervals.count * prefixes.count <= Self.rangeLimit {
+                prefixes = prefixes.flatMap { prefix in intervals.map { prefix + $0.lower } }
+            } else {
+                ranges = Self.ranges(prefixes, intervals)
+                break
+            }
+        }
+        guard fieldCount > 0 || !index.fields[0].path.isEach else { return nil }
+        self.active = active
+        self.ranges =
+            ranges
+            ?? prefixes.map { IndexRegion.Interval(lower: $0, upper: followerOfPrefix($0)) }
+        self.fieldCount = fieldCount
+        isInKeyOrder =
+            ranges == nil && prefixes.count == 1 && fieldCount == index.fields.count
+        isCovering = Self.isCovering(index, fieldCount, condition)
+    }
+
+    private static func ranges(
+        _ prefixes: [[UInt8]], _ intervals: [IndexRegion.Interval]
+    ) -> [IndexRegion.Interval] {
+        prefixes.flatMap { prefix in
+            intervals.map { interval in
+                IndexRegion.Interval(
+                    lower: prefix + interval.lower,
+                    upper: interval.upper.map { prefix + $0 } ?? followerOfPrefix(prefix))
+            }
+        }
+    }
+
+    /// Whether the ranges leave nothing to ask of the objects.
+    private static func isCovering(
+        _ index: Index<Item>, _ fieldCount: Int, _ condition: ConditionNode<Item>
+    ) -> Bool {
+        let fields = index.fields.prefix(fieldCount).map(\.path)
+        return condition.conjuncts.allSatisfy { part in
+            if case .always(true) = part { return true }
+            guard let field = part.onlyField else { return false }
+            if fields.contains(field) {
+                // Of two conditions on elements the ranges are of one.
+                return !field.isEach || condition.conjuncts.count == 1
+            }
+            return index.filter?.region(of: field).isSubset(of: part.region(of: field)) ?? false
+        }
+    }
+}
+
+extension IndexOrder {
+    /// `ranges` in the order that a query asks for; `nil` where they are not.
+    init?(
+        _ ranges: IndexRanges<Item>, _ condition: ConditionNode<Item>, _ orders: [OrderTerm<Item>]
+    ) {
+        guard !orders.isEmpty, !ranges.mayRepeat else { return nil }
+        let fields = ranges.active.index.fields
+        // The fields that have one value come first, and say nothing of the order.
+        var place = 0
+        var fixedForm: [UInt8] = []
+        while place < fields.count, place < ranges.fieldCount {
+            let region = condition.region(of: fields[place].path)
+            guard region.intervals.count == 1, let point = region.intervals.first, point.isPoint
+            else { break }
+            fixedForm += fields[place].isDescending ? point.lower.map { ~$0 } : point.lower
+            place += 1
+        }
+        fixedCount = place
+        self.fixedForm = fixedForm
+        guard ranges.ranges.count == 1 || ranges.fieldCount == place + 1 else { return nil }
+        let fixed = fields[..<place].map(\.path)
+        var isReversed: Bool?
+        var matched = 0
+        for order in orders where !fixed.contains(order.path) {
+            guard place < fields.count, fields[place].path == order.path else { break }
+            let isTurned = fields[place].isDescending != order.isDescending
+            if let isReversed, isReversed != isTurned { break }
+            isReversed = isTurned
+            place += 1
+            matched += 1
+        }
+        let wanted = orders.filter { !fixed.contains($0.path) }.count
+        // Fixed fields alone leave the objects in the order of their keys, or of what is behind.
+        guard matched > 0 || wanted == 0 else { return nil }
+        self.ranges = ranges
+        self.isReversed = isReversed ?? false
+        fieldCount = place
+        needsSort = matched < wanted || place < fields.count || self.isReversed
+    }
+}
+
+extension IndexOrder {
+    /// Without the entries that are before a cursor whatever object they name. `orders` are the query's.
+    func from(_ cursor: [UInt8], _ orders: [OrderTerm<Item>]) -> IndexOrder {
+        let fields = ranges.active.index.fields[fixedCount..<fieldCount]
+        guard orders.count >= fields.count, zip(orders, fields).allSatisfy({ $0.path == $1.path }),
+            // Longer ones may be cut off in the index.
+            cursor.count < IndexForm.fieldSizeLimitBytes
+        else { return self }
+        var form = fixedForm
+        let isParsed = cursor.withUnsafeBytes { bytes in
+            var place = 0
+            for (order, field) in zip(orders, fields) {
+                let end = field.shape.layout.end(
+                    in: bytes, from: place, isInverted: order.isDescending)?.end
+                guard let end else { return false }
+                let isTurned = order.isDescending != field.isDescending
+                form += bytes[place..<end].map { isTurned ? ~$0 : $0 }
+                place = end
+            }
+            return true
+        }
+        guard isParsed else { return self }
+        var rest = self
+        rest.ranges.ranges = ranges.ranges.compactMap { range in
+            var range = range
+            if isReversed {
+                if let end = followerOfPrefix(form),
+                    range.upper.map({ end.lexicographicallyPrecedes($0) }) ?? true
+                {
+                    range.upper = end
+                }
+            } else if range.lower.lexicographicallyPrecedes(form) {
+                range.lower = form
+            }
+            return range.isEmpty ? nil : range
+        }
+        return rest
+    }
+}

@@ -1,0 +1,71 @@
+/// How a query is answered.
+struct QueryPlan<Item>: Sendable {
+    enum Access: Sendable {
+        /// The condition can hold for no object.
+        case nothing
+        /// Every object, in the order of the keys.
+        case scan
+        /// The objects that these entries name, each once.
+        case entries([IndexRanges<Item>])
+        /// The entries of one index in the query's order.
+        case ordered(IndexOrder<Item>)
+    }
+
+    /// A way whose matches come in the query's order, which is tried before `access`.
+    struct Attempt: Sendable {
+        enum Way: Sendable {
+            case ordered(IndexOrder<Item>)
+            case scan
+        }
+        let way: Way
+        /// What it may cost; half of what a scan costs where it is `nil`.
+        let costLimit: Double?
+    }
+
+    var access: Access
+    /// Behind a run: what gave its result.
+    var followed: Access {
+        switch attempt?.way {
+        case .ordered(let order): .ordered(order)
+        case .scan: .scan
+        case nil: access
+        }
+    }
+    /// Whether the entries are just those of the matching objects, so that these need not be read.
+    var isCovering = false
+    /// Where the planner counted them: the entries of `access`.
+    var entryCount: Int?
+    /// Only where there is a limit.
+    var attempt: Attempt?
+    /// Why an index that is declared was not considered.
+    var notes: [String] = []
+}
+
+/// Ranges of one index's entries, in ascending order, apart from each other.
+struct IndexRanges<Item>: Sendable {
+    let active: IndexSet<Item>.Active
+    /// Of the entries' keys.
+    var ranges: [IndexRegion.Interval]
+    /// How many of the index's fields the ranges are made of.
+    let fieldCount: Int
+    /// Whether the objects come in the order of their keys: all fields of the index have one value.
+    let isInKeyOrder: Bool
+    /// Whether the entries in the ranges are just those of the objects that match the whole condition.
+    let isCovering: Bool
+    /// Whether an object may have several entries in them.
+    var mayRepeat: Bool { active.index.fields[0].path.isEach }
+}
+
+/// Entries that come in the order of a query.
+struct IndexOrder<Item>: Sendable {
+    var ranges: IndexRanges<Item>
+    /// Whether they are to be read from the last to the first.
+    let isReversed: Bool
+    /// The fields of the index up to which the query's order goes.
+    let fieldCount: Int
+    /// Whether entries with the same of these fields are to be put in order yet.
+    let needsSort: Bool
+    /// The form of the fields before the order's, which have one value each.
+    let fixedForm: [UInt8]
+    let fixedCount: Int
+}

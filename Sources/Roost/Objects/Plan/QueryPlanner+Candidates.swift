@@ -1,0 +1,133 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+// What the indexes offer to a query, and how many entries that is.
+
+extension QueryPlanner {
+    struct Candidate {
+        let ranges: [IndexRanges<Item>]
+        var count = 0
+        var isCovering: Bool { ranges.count == 1 && ranges[0].isCovering }
+    }
+
+    /// The index whose order fits best: the one that leaves least.
+    var bestOrder: IndexOrder<Item>? {
+        let fitting = usable.compactMap { active -> IndexOrder<Item>? in
+            IndexRanges(active, query.condition).flatMap {
+                IndexOrder($0, query.condition, query.orders)
+            }
+        }
+        return fitting.max { left, right in
+            (left.ranges.fieldCount, left.needsSort ? 0 : 1)
+                < (right.ranges.fieldCount, right.needsSort ? 0 : 1)
+        }
+    }
+
+    /// The entries of an index that has a field first, where they are just those of the matching
+    /// objects.
+    func index(of path: FieldPath) -> IndexRanges<Item>? {
+        usable.lazy.filter { $0.index.fields[0].path == path }
+            .compactMap { IndexRanges($0, query.condition) }
+            .first { $0.isCovering && !$0.mayRepeat }
+    }
+
+    /// An index that has every object once.
+    var wholeIndex: IndexRanges<Item>? {
+        usable.first { $0.index.filter == nil && !$0.index.fields[0].path.isEach }
+            .flatMap { IndexRanges($0, .always(true)) }
+    }
+
+    /// The entries that say all: how many they are is what is asked for, and so not counted before.
+    var covering: IndexRanges<Item>? {
+        usable.lazy.compactMap { IndexRanges($0, query.condition) }
+            .first { $0.isCovering && $0.fieldCount > 0 }
+    }
+
+    /// How many entries an order reads at most: where each of them is of a match, as many as the limit
+    /// asks for. So no more need be counted to know that no other index has fewer.
+    func mostEntries(of order: IndexOrder<Item>?) -> Int {
+        guard let order, order.ranges.isCovering, order.ranges.fieldCount > 0,
+            !order.needsSort, query.cursor == nil, let limit = query.limitCount
+        else { return .max }
+        let (most, hasOverflown) = limit.addingReportingOverflow(query.offsetCount)
+        return hasOverflown ? .max : max(1, most)
+    }
+
+    /// The fewest entries that have all matching objects, if they are fewer than `most`; `nil` where
+    /// they are not, and where no index leaves any out.
+    func smallest(
+        _ condition: ConditionNode<Item>, below most: Int = .max
+    ) throws -> Candidate? {
+        var candidates: [Candidate] = []
+        for active in usable {
+            guard let ranges = IndexRanges(active, condition), ranges.fieldCount > 0 else {
+                continue
+            }
+            candidates.append(Candidate(ranges: [ranges]))
+        }
+        for part in condition.conjuncts {
+            guard case .any(let parts) = part else { continue }
+            if let union = try union(parts) { candidates.append(union) }
+        }
+        return try smallest(of: candidates, below: most)
+    }
+
+    /// The entries of each of several conditions of which one must hold.
+    func union(_ parts: [ConditionNode<Item>]) throws -> Candidate? {
+        var union: [IndexRanges<Item>] = []
+        for part in parts {
+            guard let candidate = try smallest(part) else { return nil }
+            union += candidate.ranges
+        }
+        return Candidate(ranges: union)
+    }
+
+    func smallest(of candidates: [Candidate], below most: Int) throws -> Candidate? {
+        guard var first = candidates.first else { return nil }
+        var limit = min(Self.manyEntries, most)
+        while true {
+            var best: Candidate?
+            for candidate in candidates {
+                let bound = best?.count ?? limit
+                let count = try count(candidate, upTo: bound)
+                guard count < bound else { continue }
+                best = candidate
+                best?.count = count
+            }
+            if let best { return best }
+            if limit >= most { return nil }
+            if candidates.count == 1, limit >= Self.manyEntries * 64 {
+                // It is the only one: how many more there are only a scan's cost would ask.
+                first.count = try count(first, upTo: .max)
+                return first
+            }
+            limit = min(limit * 8, most)
+        }
+    }
+
+    // MARK: Counting
+
+    func count(_ candidate: Candidate, upTo limit: Int) throws -> Int {
+        var sum = 0
+        for ranges in candidate.ranges {
+            for range in ranges.ranges where sum < limit {
+                sum += try count(
+                    RecordRange(
+                        ranges.active.entries, lower: range.lower, upper: range.upper),
+                    upTo: limit - sum)
+            }
+        }
+        return sum
+    }
+
+    func count(_ range: RecordRange, upTo limit: Int) throws -> Int {
+        let scan = try view.scan(range, .ascending, limit: limit)
+        var count = 0
+        while count < limit, scan.recordKey != nil {
+            count += 1
+            try scan.moveToNext()
+        }
+        return count
+    }
+}

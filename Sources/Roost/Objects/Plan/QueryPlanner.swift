@@ -1,0 +1,122 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+/// Chooses how to answer a query, by counting what each index would have to read.
+///
+/// - Counting reads no object: all candidates are counted side by side, up to a number that doubles
+///   until the smallest is known. So it costs a few times the smallest, however large the others are.
+/// - The costs are in objects that are found by their keys, which is what an entry leads to. An object of a
+///   scan costs half of that, an entry itself a tenth (`PlanWeights`). docs/decisions/0082, 0088.
+struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
+    let query: Query<Item>
+    let view: EngineView
+    let name: DictionaryName
+    private(set) var usable: [IndexSet<Item>.Active] = []
+    private var notes: [String] = []
+
+    /// From here on it is asked whether a scan would cost less.
+    static var manyEntries: Int { 64 }
+
+    init(_ query: Query<Item>, _ view: EngineView, showsIndexes: Bool) throws {
+        self.query = query
+        self.view = view
+        name = try query.repository.dictionary.checkedName()
+        guard let indexes = query.repository.indexes else { return }
+        guard showsIndexes else {
+            notes.append("the transaction has written \"\(name.name)\" by its keys")
+            return
+        }
+        let set = try query.indexSet ?? indexes.current()
+        for index in set.missing { notes.append("index \"\(index.name)\" is not built yet") }
+        for active in set.active {
+            switch try IndexCatalog.progress(active.mark, view) {
+            case .built: usable.append(active)
+            case .building: notes.append("index \"\(active.index.name)\" is being built")
+            case .failed(let reason):
+                notes.append("index \"\(active.index.name)\" cannot be built: \(reason)")
+            case nil:
+                notes.append("index \"\(active.index.name)\" was written round, and is built anew")
+                indexes.noteMarkMissing()
+            }
+        }
+    }
+
+    /// - Parameter isCounting: whether no object is needed where the entries say all.
+    func plan(isCounting: Bool = false) throws -> QueryPlan<Item> {
+        if case .always(false) = query.condition { return plan(.nothing) }
+        if query.limitCount == 0 || usable.isEmpty { return plan(.scan) }
+        if isCounting, let covering {
+            return plan(covering.ranges.isEmpty ? .nothing : .entries([covering]), isCovering: true)
+        }
+        if isCounting, let whole = wholeIndex, case .always(true) = query.condition {
+            return plan(.entries([whole]), isCovering: true)
+        }
+        let order = isCounting ? nil : bestOrder
+        let smallest = try smallest(query.condition, below: mostEntries(of: order))
+        guard let smallest else { return planByOrder(order) }
+        if smallest.ranges.allSatisfy(\.ranges.isEmpty) { return plan(.nothing) }
+        // The same entries, and they come in order.
+        if let order, smallest.ranges.count == 1,
+            smallest.ranges[0].active.number == order.ranges.active.number
+        {
+            return plan(.ordered(order))
+        }
+        return try plan(by: smallest, order, isCounting)
+    }
+
+    private func plan(
+        _ access: QueryPlan<Item>.Access, isCovering: Bool = false
+    ) -> QueryPlan<Item> {
+        QueryPlan(access: access, isCovering: isCovering, notes: notes)
+    }
+
+    /// No index leaves any objects out, or the order's own leaves the least.
+    private func planByOrder(_ order: IndexOrder<Item>?) -> QueryPlan<Item> {
+        guard let order, query.limitCount != nil else { return plan(.scan) }
+        if order.ranges.isCovering { return plan(.ordered(order)) }
+        // How many objects match nobody knows: in order they may be found early.
+        var found = plan(.scan)
+        found.attempt = .init(way: .ordered(order), costLimit: nil)
+        return found
+    }
+
+    /// By the fewest entries, or by a scan; but first, where a limit may end it early, by what comes in
+    /// the query's order. That is given up once it has cost half of the other: so nothing costs more
+    /// than one and a half of what is best, nor three times what it would have been worth.
+    private func plan(
+        by smallest: Candidate, _ order: IndexOrder<Item>?, _ isCounting: Bool
+    ) throws -> QueryPlan<Item> {
+        let count = Double(smallest.count)
+        var found = plan(.entries(smallest.ranges), isCovering: smallest.isCovering)
+        found.entryCount = smallest.count
+        guard smallest.count > Self.manyEntries else { return found }
+        // In the order of the keys both may end early; then it counts what each match costs.
+        let mayEnd = query.orders.isEmpty && query.limitCount != nil && !isCounting
+        let readsObjects = !(isCounting && smallest.isCovering)
+        var cost = mayEnd ? count : count * PlanWeights.entry + (readsObjects ? count : 0)
+        let enough = Int(cost / PlanWeights.scannedObject) + 1
+        let scanCost =
+            Double(try self.count(RecordRange(name), upTo: enough)) * PlanWeights.scannedObject
+        if scanCost < cost {
+            found = plan(.scan)
+            cost = scanCost
+        }
+        if isCounting || query.limitCount == nil { return found }
+        if let order {
+            found.attempt = .init(way: .ordered(order), costLimit: cost / 2)
+        } else if mayEnd, case .entries(let all) = found.access,
+            !all.allSatisfy({ $0.isInKeyOrder && $0.ranges.count == 1 })
+        {
+            // All entries are read before the first object.
+            let least = count * PlanWeights.entry + min(count, wantedCount) / 2
+            found.attempt = .init(way: .scan, costLimit: least)
+        }
+        return found
+    }
+
+    /// How many matches are looked at.
+    private var wantedCount: Double {
+        query.limitCount.map { Double($0) + Double(query.offsetCount) } ?? .infinity
+    }
+}

@@ -1,0 +1,126 @@
+import RoostIO
+
+/// Objects of a repository that match a condition, in an order, as many as wanted.
+///
+/// A query is a value: making one costs nothing and reads nothing. It is run by `fetch` and the others,
+/// on any thread and without suspending; each run sees one moment. In a ``ReadView`` and a
+/// ``Transaction`` it sees theirs.
+///
+/// ```swift
+/// let urgent = posts.where { $0.priority > 100 && $0.color == .red }
+/// let shown = try urgent.order(by: \.priority, .descending).limit(20).fetch()
+/// ```
+///
+/// - Without an order objects come in the order of their identifiers' keys, and so do those that an order
+///   does not tell apart.
+/// - An index is used where one is complete and saves reads, and what it gives is what reading every
+///   object would give. ``explain()`` says which.
+public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
+    let repository: Repository<Item>
+    var condition = ConditionNode<Item>.always(true)
+    var orders: [OrderTerm<Item>] = []
+    var offsetCount = 0
+    var limitCount: Int?
+    /// Only what comes behind this in the order.
+    var cursor: [UInt8]?
+    /// The indexes to look at; those of now where it is `nil`.
+    var indexSet: IndexSet<Item>?
+
+    init(_ repository: Repository<Item>) { self.repository = repository }
+
+    /// The objects of these that match another condition too.
+    public func `where`<Added: ConditionConvertible>(
+        _ condition: (Row<Item>) -> Added
+    ) -> Query where Added.Root == Item {
+        self.where(condition(Row()).condition)
+    }
+
+    /// The objects of these that match another condition too.
+    public func `where`(_ condition: Condition<Item>) -> Query {
+        var query = self
+        query.condition = .all(query.condition, condition.node)
+        return query
+    }
+
+    /// In the order of a field; behind the orders that were asked for before. `nil` is before all
+    /// others, and NaN behind them.
+    public func order<Value: IndexRepresentable>(
+        by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
+    ) -> Query {
+        var query = self
+        query.orders.append(OrderTerm(path, order))
+        return query
+    }
+
+    /// At most so many.
+    public func limit(_ count: Int) -> Query {
+        precondition(count >= 0, "a limit is not negative")
+        var query = self
+        query.limitCount = Swift.min(count, limitCount ?? .max)
+        return query
+    }
+
+    /// Without the first so many, which are passed by: a page by ``page(after:limit:)`` costs less.
+    public func offset(_ count: Int) -> Query {
+        precondition(count >= 0, "an offset is not negative")
+        var query = self
+        query.offsetCount += count
+        return query
+    }
+}
+
+/// One field that objects are ordered by.
+struct OrderTerm<Item>: Sendable {
+    let path: FieldPath
+    let isDescending: Bool
+    let encode: @Sendable (UnsafePointer<Item>, inout IndexForm) -> Void
+
+    init<Value: IndexRepresentable>(_ path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder) {
+        let access = FieldAccess(path)
+        let isDescending = order == .descending
+        self.path = FieldPath(path)
+        self.isDescending = isDescending
+        encode = { object, form in
+            let start = form.bytes.count
+            access.value(of: object).encode(into: &form)
+            if isDescending { form.invert(from: start) }
+        }
+    }
+}
+
+extension Query {
+    /// The condition as stored bytes answer it; `nil` where they cannot, as where migrations make other
+    /// objects of them.
+    var storedCondition: StoredCondition<Item>? {
+        repository.dictionary.workspace.migrations.isEmpty ? StoredCondition(condition) : nil
+    }
+
+    /// Where an object stands in the order: keys compare by their bytes as the objects do.
+    func sortKey(_ object: UnsafePointer<Item>, _ key: some Collection<UInt8>) -> [UInt8] {
+        var form = IndexForm.whole
+        for order in orders { order.encode(object, &form) }
+        return form.bytes + key
+    }
+}
+
+extension Repository {
+    /// All objects, as a query.
+    public var all: Query<Item> { Query(self) }
+
+    /// The objects that match a condition. The closure is run once, to make it.
+    public func `where`<Made: ConditionConvertible>(
+        _ condition: (Row<Item>) -> Made
+    ) -> Query<Item> where Made.Root == Item {
+        all.where(condition)
+    }
+
+    /// The objects that match a condition.
+    public func `where`(_ condition: Condition<Item>) -> Query<Item> { all.where(condition) }
+
+    /// All objects in the order of a field; see ``Query/order(by:_:)``.
+    public func order<Value: IndexRepresentable>(
+        by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
+    ) -> Query<Item> {
+        all.order(by: path, order)
+    }
+}

@@ -1,0 +1,99 @@
+import RoostCoding
+import RoostEngine
+import RoostIO
+
+/// Keeps objects of one type, each under its identifier: the actor that writes one JSON file on each
+/// save, without its cost.
+///
+/// The objects are the values of a dictionary, whose keys are those of the identifiers (see
+/// ``KeyRepresentable``). Calls that change something return once the durability asked for holds.
+///
+/// ```swift
+/// let posts = workspace.repository(of: Post.self)
+/// try await posts.save(post)
+/// let found = try await posts.find(by: post.id)
+/// ```
+public final class Repository<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
+    /// Where the objects are: for all that a repository does not do.
+    public let dictionary: WorkspaceDictionary
+    let codec: ValueCodec<Item>
+    let identifiers: IdentifierForm<Item.ID>
+    /// `nil` where the type declares none.
+    let indexes: ObjectIndexes<Item>?
+
+    init(
+        _ dictionary: WorkspaceDictionary, _ codec: ValueCodec<Item>,
+        _ identifiers: IdentifierForm<Item.ID>
+    ) {
+        self.dictionary = dictionary
+        self.codec = codec
+        self.identifiers = identifiers
+        indexes = dictionary.workspace.objectIndexes.indexes(dictionary, codec)
+        indexes?.beginAdopting()
+    }
+
+    /// The key of the object with this identifier, as the dictionary has it.
+    public func key(of id: Item.ID) -> String { identifiers.key(id) }
+
+    // MARK: Reading
+
+    /// The object with this identifier, or `nil`; tasks that load the same cold one at once share one
+    /// load.
+    ///
+    /// - Throws: `.typeMismatch`, `.decodingFailed`, `.corrupt`, `.closed`, `.cancelled`.
+    public func find(by id: Item.ID) async throws -> Item? {
+        try await dictionary.loadShared(key(of: id), codec)
+    }
+
+    /// The object with this identifier, or `nil`. Does not suspend.
+    ///
+    /// - Throws: `.typeMismatch`, `.decodingFailed`, `.corrupt`, `.closed`.
+    public subscript(id: Item.ID) -> Item? {
+        get throws { try dictionary.read(key(of: id), codec) }
+    }
+
+    /// All objects at one moment, in the order of the keys of their identifiers.
+    ///
+    /// - Throws: as `find(by:)`, for any of them.
+    public func loadAll() async throws -> [Item] {
+        try await Self.items(of: entries(in: nil)).map(\.value)
+    }
+
+    /// How many objects there are; costs as ``WorkspaceDictionary/count``.
+    public var count: Int { get throws { try dictionary.count } }
+
+    /// Every change of the objects, from the call on, or from those after the version `since` on:
+    /// see ``DictionaryChanges``.
+    public func changes(
+        since version: UInt64? = nil,
+        bufferCapacity: Int = WorkspaceDictionary.defaultBufferCapacity
+    ) -> DictionaryChanges<Item> {
+        dictionary.changes(prefix: "", codec, version, bufferCapacity)
+    }
+
+    /// All objects, with their keys, at the moment from which on the changes are.
+    func follow() async throws -> (
+        items: [(key: String, value: Item)], changes: DictionaryChanges<Item>
+    ) {
+        let (changes, view) = try dictionary.changesAndView(codec)
+        defer { view.close() }
+        return (try await Self.items(of: entries(in: view)), changes)
+    }
+
+    private func entries(in view: ReadView?) -> EntrySequence<Item> {
+        dictionary.entries(
+            Result { try dictionary.range(prefix: "") }, nil, .ascending, codec, view)
+    }
+
+    private static func items(
+        of entries: EntrySequence<Item>
+    ) async throws -> [(key: String, value: Item)] {
+        var items: [(key: String, value: Item)] = []
+        for try await entry in entries { items.append(entry) }
+        return items
+    }
+
+    func enqueue(_ item: Item, _ key: String) -> Result<Void, RoostError> {
+        dictionary.enqueue(key) { try dictionary.encode(item, codec) }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import RoostEngine
+import RoostIO
+
+/// Where a page ended: what ``Query/page(after:limit:)`` goes on from. It stays right while others write:
+/// what comes next is what is behind it in the order then.
+///
+/// It may leave the process, as JSON for instance; what a stranger made of it is refused.
+public struct PageCursor: Codable, Sendable, Hashable {
+    /// What the order is made of, so that another query's is refused.
+    fileprivate let order: String
+    fileprivate let place: Data
+
+    fileprivate static let sizeLimitBytes = 4 << 20
+}
+
+/// Some of a query's objects, and where the next begin.
+public struct Page<Item: Sendable>: Sendable {
+    /// The objects, in the query's order.
+    public let items: [Item]
+    /// `nil` where there were no more.
+    public let next: PageCursor?
+}
+
+extension Query {
+    /// The next objects behind a cursor, at most `limit`; from the first where it is `nil`.
+    ///
+    /// - Throws: `.conflict` where the cursor is not of this query's order; as `fetch()`.
+    public func page(after cursor: PageCursor?, limit: Int) throws -> Page<Item> {
+        try repository.dictionary.workspace.read { view in
+            try page(after: cursor, limit: limit, in: view)
+        }
+    }
+
+    func page(after cursor: PageCursor?, limit: Int, in view: ReadView) throws -> Page<Item> {
+        precondition(limit > 0, "a page has room for an object")
+        var query = self
+        if let cursor {
+            guard cursor.order == orderName, cursor.place.count <= PageCursor.sizeLimitBytes else {
+                throw RoostError(.conflict, "the cursor is of another query")
+            }
+            query.cursor = Array(cursor.place)
+            query.offsetCount = 0
+        }
+        query.limitCount = Swift.min(limitCount ?? .max, limit == .max ? limit : limit + 1)
+        var source = ViewSource(view: view.engineView)
+        var found: [(key: [UInt8], item: Item)] = []
+        try query.forEach(&source) { found.append(($0, $1)) }
+        let items = found.prefix(limit)
+        guard found.count > limit, let last = items.last else {
+            return Page(items: items.map(\.item), next: nil)
+        }
+        let place = withUnsafePointer(to: last.item) { sortKey($0, last.key) }
+        return Page(
+            items: items.map(\.item), next: PageCursor(order: orderName, place: Data(place)))
+    }
+
+    private var orderName: String {
+        ([repository.dictionary.name] + orders.map { $0.path.name + ($0.isDescending ? "-" : "+") })
+            .joined(separator: ",")
+    }
+}

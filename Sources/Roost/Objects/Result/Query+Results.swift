@@ -1,0 +1,183 @@
+import RoostEngine
+
+extension Query {
+    func fetch<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> [Item] {
+        var items: [Item] = []
+        try forEach(&source) { _, item in items.append(item) }
+        return items
+    }
+
+    func keys<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> [String] {
+        var keys: [String] = []
+        try forEach(&source) { key, _ in keys.append(String(decoding: key, as: UTF8.self)) }
+        return keys
+    }
+
+    func forEach<Source: ObjectSource & ~Copyable>(
+        _ source: inout Source, _ body: (_ key: [UInt8], _ item: Item) throws -> Void
+    ) throws {
+        if limitCount == 0 { return }
+        var run = try QueryRun(self, &source)
+        try forEach(&run, &source, body)
+    }
+
+    func forEach<Source: ObjectSource & ~Copyable>(
+        _ run: inout QueryRun<Item>, _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Void
+    ) throws {
+        if try forEachOfAttempt(&run, &source, body) { return }
+        guard run.isOrdered else { return try forEachSorted(&run, &source, body) }
+        var remaining = limitCount ?? .max
+        var skipped = offsetCount
+        try run.forEachMatch(&source) { key, item in
+            if let cursor, isUpToCursor(cursor, key, item) { return true }
+            if skipped > 0 {
+                skipped -= 1
+                return true
+            }
+            remaining -= 1
+            try body(key, item)
+            return remaining > 0
+        }
+    }
+
+    /// Tries the way that may end early; `false` where it did not, and nothing was given.
+    private func forEachOfAttempt<Source: ObjectSource & ~Copyable>(
+        _ run: inout QueryRun<Item>, _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Void
+    ) throws -> Bool {
+        guard let attempt = run.plan.attempt else { return false }
+        let wanted = lookedAtCount
+        func matches(costing limit: Double) throws -> [(key: [UInt8], item: Item)]? {
+            try run.firstMatches(wanted, by: attempt.way, costing: limit, &source) { key, item in
+                cursor.map { !isUpToCursor($0, key, item) } ?? true
+            }
+        }
+        // Without a limit little is tried before it is asked what a scan costs.
+        let first = attempt.costLimit ?? Double(wanted) * 8 + 256
+        var found = try matches(costing: first)
+        if found == nil, attempt.costLimit == nil {
+            let objectCount = try source.planningView().count(of: run.name)
+            let half = Double(objectCount) * PlanWeights.scannedObject / 2
+            if half > first { found = try matches(costing: half) }
+        }
+        guard let found else {
+            run.giveUpAttempt()
+            return false
+        }
+        for match in found.dropFirst(offsetCount) { try body(match.key, match.item) }
+        return true
+    }
+
+    /// How many matches are needed, those that the offset passes by included.
+    private var lookedAtCount: Int {
+        guard let limitCount else { return .max }
+        let (sum, hasOverflown) = limitCount.addingReportingOverflow(offsetCount)
+        return hasOverflown ? .max : sum
+    }
+
+    private func isUpToCursor(_ cursor: [UInt8], _ key: [UInt8], _ item: Item) -> Bool {
+        withUnsafePointer(to: item) { !cursor.lexicographicallyPrecedes(sortKey($0, key)) }
+    }
+
+    /// Puts the matches in order; with a limit only as many are kept as it asks for.
+    private func forEachSorted<Source: ObjectSource & ~Copyable>(
+        _ run: inout QueryRun<Item>, _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Void
+    ) throws {
+        var best = FirstOfOrder<(key: [UInt8], item: Item)>(count: lookedAtCount)
+        try run.forEachMatch(&source) { key, item in
+            let place = withUnsafePointer(to: item) { self.sortKey($0, key) }
+            if let cursor, !cursor.lexicographicallyPrecedes(place) { return true }
+            best.add((key: key, item: item), place)
+            return true
+        }
+        for match in best.sorted().dropFirst(offsetCount) { try body(match.key, match.item) }
+    }
+
+    func count<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> Int {
+        // The order does not matter to how many there are, unless a page begins in it.
+        var query = self
+        if cursor == nil { query.orders = [] }
+        guard cursor == nil else {
+            var count = 0
+            try query.forEach(&source) { _, _ in count += 1 }
+            return count
+        }
+        let wanted = lookedAtCount
+        var run = try QueryRun(query, &source, isCounting: true)
+        let matches = try query.countMatches(&run, &source, upTo: wanted)
+        return Swift.min(limitCount ?? .max, Swift.max(0, matches - offsetCount))
+    }
+
+    private func countMatches<Source: ObjectSource & ~Copyable>(
+        _ run: inout QueryRun<Item>, _ source: inout Source, upTo wanted: Int
+    ) throws -> Int {
+        if wanted == 0 { return 0 }
+        var count = 0
+        guard run.plan.isCovering, case .entries(let all) = run.plan.access else {
+            try run.countObjects(&source) {
+                count += 1
+                return count < wanted
+            }
+            return count
+        }
+        if all[0].mayRepeat, all[0].ranges.count > 1 {
+            return try Swift.min(wanted, run.objectKeys(all, &source).count)
+        }
+        return try run.entryCount(of: all[0], &source, upTo: wanted)
+    }
+}
+
+extension QueryRun {
+    /// How many entries are in the ranges, counted up to `limit`.
+    func entryCount<Source: ObjectSource & ~Copyable>(
+        of ranges: IndexRanges<Item>, _ source: inout Source, upTo limit: Int
+    ) throws -> Int {
+        var count = 0
+        for range in ranges.ranges where count < limit {
+            count += try source.count(
+                in: .init(ranges.active.entries, lower: range.lower, upper: range.upper),
+                upTo: limit - count)
+        }
+        return count
+    }
+}
+
+/// The first of many in the order of their keys: a heap whose top is the last of them.
+struct FirstOfOrder<Element> {
+    private let count: Int
+    private var heap: [(sortKey: [UInt8], element: Element)] = []
+
+    init(count: Int) { self.count = count }
+
+    mutating func add(_ element: Element, _ sortKey: [UInt8]) {
+        if heap.count < count {
+            heap.append((sortKey, element))
+            if heap.count == count, count < .max {
+                for index in stride(from: count / 2 - 1, through: 0, by: -1) { sink(index) }
+            }
+            return
+        }
+        guard count > 0, bytes(sortKey, precede: heap[0].sortKey) else { return }
+        heap[0] = (sortKey, element)
+        sink(0)
+    }
+
+    private mutating func sink(_ start: Int) {
+        var index = start
+        while true {
+            var last = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count {
+                if bytes(heap[last].sortKey, precede: heap[child].sortKey) { last = child }
+            }
+            if last == index { return }
+            heap.swapAt(index, last)
+            index = last
+        }
+    }
+
+    func sorted() -> [Element] {
+        heap.sorted { bytes($0.sortKey, precede: $1.sortKey) }.map(\.element)
+    }
+}

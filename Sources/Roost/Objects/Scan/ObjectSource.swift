@@ -1,0 +1,101 @@
+import RoostEngine
+import RoostFormat
+import RoostSnapshot
+
+/// What a query reads from: a moment of the store, or an attempt of a transaction, which notes what is
+/// read and shows its own changes.
+protocol ObjectSource: ~Copyable {
+    /// The moment, for what a plan rests on but not its result.
+    mutating func planningView() throws -> EngineView
+
+    /// Whether the indexes of a dictionary show what the source does.
+    func showsIndexes(of name: DictionaryName) -> Bool
+
+    /// Notes that an index is relied on.
+    mutating func noteMark(_ mark: [UInt8]) throws
+
+    /// The records in `range`, until `body` says `false`; about `expectedCount` will be looked at.
+    mutating func forEachRecord(
+        in range: RecordRange, _ order: ScanOrder, expectedCount: Int,
+        _ body: (_ recordKey: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws ->
+            Bool
+    ) throws
+
+    /// How many records are in `range`, counted up to `limit`. No value is looked at.
+    mutating func count(in range: RecordRange, upTo limit: Int) throws -> Int
+
+    /// Calls `body` with the value of a record, kind and payload, or with `nil`.
+    mutating func withValue<Result>(
+        recordKey: [UInt8], in name: DictionaryName,
+        _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) throws -> Result
+}
+
+extension EngineTransaction: ObjectSource {
+    mutating func planningView() throws -> EngineView { try readingView() }
+
+    func showsIndexes(of name: DictionaryName) -> Bool { !hasPlainChanges(of: name) }
+
+    mutating func noteMark(_ mark: [UInt8]) throws {
+        try withValue(recordKey: mark, in: IndexCatalog.name) { _ in }
+    }
+
+    mutating func forEachRecord(
+        in range: RecordRange, _ order: ScanOrder, expectedCount: Int,
+        _ body: (_ recordKey: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws ->
+            Bool
+    ) throws {
+        try scan(range, order, limit: .max, body)
+    }
+
+    mutating func count(in range: RecordRange, upTo limit: Int) throws -> Int {
+        var count = 0
+        try scan(range, .ascending, limit: .max) { _, _ in
+            count += 1
+            return count < limit
+        }
+        return count
+    }
+}
+
+/// A moment of the store.
+struct ViewSource: ObjectSource {
+    let view: EngineView
+
+    func planningView() -> EngineView { view }
+    func showsIndexes(of name: DictionaryName) -> Bool { true }
+    func noteMark(_ mark: [UInt8]) {}
+
+    func forEachRecord(
+        in range: RecordRange, _ order: ScanOrder, expectedCount: Int,
+        _ body: (_ recordKey: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws ->
+            Bool
+    ) throws {
+        let scan = try view.scan(range, order, limit: expectedCount)
+        while let recordKey = scan.recordKey {
+            guard try body(recordKey, try scan.value()) else { return }
+            try scan.moveToNext()
+        }
+    }
+
+    func count(in range: RecordRange, upTo limit: Int) throws -> Int {
+        let scan = try view.scan(range, .ascending, limit: limit)
+        var count = 0
+        while count < limit, scan.recordKey != nil {
+            count += 1
+            try scan.moveToNext()
+        }
+        return count
+    }
+
+    func withValue<Result>(
+        recordKey: [UInt8], in name: DictionaryName,
+        _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) throws -> Result {
+        guard let found = try view.find(recordKey: recordKey, in: name) else {
+            return try body(nil)
+        }
+        // What it owns keeps the bytes in place while they are used.
+        return try withExtendedLifetime(found) { try body($0.bytes) }
+    }
+}

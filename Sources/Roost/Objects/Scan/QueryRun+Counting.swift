@@ -1,0 +1,51 @@
+import RoostEngine
+import RoostFormat
+
+// Counting makes an object only where its stored bytes do not say whether it matches.
+
+extension QueryRun {
+    /// Calls `body` for each match, until it says `false`.
+    mutating func countObjects<Source: ObjectSource & ~Copyable>(
+        _ source: inout Source, _ body: () throws -> Bool
+    ) throws {
+        switch plan.access {
+        case .nothing: return
+        case .scan: try scanCounting(&source, body)
+        case .entries(let all):
+            for key in try objectKeys(all, &source) {
+                try noteObjectRead()
+                let run = self
+                let matches = try source.withValue(recordKey: name.prefix + key, in: name) {
+                    bytes in
+                    try bytes.map { bytes in
+                        try key.withUnsafeBytes { try run.matches(bytes, $0) }
+                    }
+                }
+                if matches == true, try !body() { return }
+            }
+        case .ordered: try forEachMatch(&source) { _, _ in try body() }
+        }
+    }
+
+    private mutating func scanCounting<Source: ObjectSource & ~Copyable>(
+        _ source: inout Source, _ body: () throws -> Bool
+    ) throws {
+        let run = self
+        let prefixCount = name.prefix.count
+        try source.forEachRecord(
+            in: RecordRange(name), .ascending, expectedCount: .max
+        ) { recordKey, bytes in
+            try noteObjectScanned()
+            let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
+            return try run.matches(bytes, key) ? try body() : true
+        }
+    }
+
+    private func matches(
+        _ bytes: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer
+    ) throws -> Bool {
+        if let answer = stored?.answer(bytes) { return answer }
+        let item = try query.repository.decode(bytes, key)
+        return try withUnsafePointer(to: item) { try query.condition.matches($0) }
+    }
+}

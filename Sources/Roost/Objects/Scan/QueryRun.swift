@@ -1,0 +1,378 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+import RoostSnapshot
+
+/// One run of a query over one source, and what it read.
+struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
+    let query: Query<Item>
+    let name: DictionaryName
+    private(set) var plan: QueryPlan<Item>
+    /// The condition as the bytes of objects answer it, where they may.
+    let stored: StoredCondition<Item>?
+    private(set) var entriesRead = 0
+    private(set) var objectsRead = 0
+    /// Of the objects, those that scans passed.
+    private(set) var objectsScanned = 0
+    /// What may still be read, in the planner's unit.
+    private var costLeft = Double.infinity
+
+    init<Source: ObjectSource & ~Copyable>(
+        _ query: Query<Item>, _ source: inout Source, isCounting: Bool = false
+    ) throws {
+        self.query = query
+        name = try query.repository.dictionary.checkedName()
+        let planner = try QueryPlanner(
+            query, try source.planningView(), showsIndexes: source.showsIndexes(of: name))
+        plan = try planner.plan(isCounting: isCounting)
+        stored = query.storedCondition
+        switch plan.access {
+        case .entries(let all): for ranges in all { try source.noteMark(ranges.active.mark) }
+        case .ordered(let order): try source.noteMark(order.ranges.active.mark)
+        case .nothing, .scan: break
+        }
+        if case .ordered(let order) = plan.attempt?.way {
+            try source.noteMark(order.ranges.active.mark)
+        }
+    }
+
+    /// For looking at entries and objects, by a plan or without one.
+    init(
+        _ query: Query<Item>, _ view: EngineView, _ plan: QueryPlan<Item> = QueryPlan(access: .scan)
+    ) throws {
+        self.query = query
+        name = try query.repository.dictionary.checkedName()
+        self.plan = plan
+        stored = query.storedCondition
+    }
+
+    mutating func noteObjectRead() throws {
+        objectsRead += 1
+        try spend(1)
+    }
+
+    mutating func noteObjectScanned() throws {
+        objectsRead += 1
+        objectsScanned += 1
+        try spend(PlanWeights.scannedObject)
+    }
+
+    private mutating func spend(_ cost: Double) throws {
+        costLeft -= cost
+        if costLeft < 0 { throw AttemptEnded() }
+    }
+
+    /// The first matches in the query's order, by a way that may cost so much; `nil` where that is not
+    /// enough.
+    mutating func firstMatches<Source: ObjectSource & ~Copyable>(
+        _ count: Int, by way: QueryPlan<Item>.Attempt.Way, costing limit: Double,
+        _ source: inout Source, _ isWanted: (_ key: [UInt8], _ item: Item) -> Bool
+    ) throws -> [(key: [UInt8], item: Item)]? {
+        var matches: [(key: [UInt8], item: Item)] = []
+        costLeft = limit
+        defer { costLeft = .infinity }
+        func add(_ key: [UInt8], _ item: Item) -> Bool {
+            if isWanted(key, item) { matches.append((key, item)) }
+            return matches.count < count
+        }
+        do {
+            switch way {
+            case .scan: try scanObjects(&source, add)
+            case .ordered(let order): try readOrdered(order, &source, add)
+            }
+            return matches
+        } catch is AttemptEnded { return nil }
+    }
+
+    /// The plan without its attempt is followed.
+    mutating func giveUpAttempt() { plan.attempt = nil }
+
+    /// Whether `forEachMatch` gives the matches in the query's order.
+    var isOrdered: Bool {
+        if query.orders.isEmpty { return true }
+        if case .ordered = plan.access { return true }
+        return false
+    }
+
+    /// Calls `body` with each match until it says `false`: in the query's order where `isOrdered`, and
+    /// else in that of the keys. Neither offset nor limit count here.
+    mutating func forEachMatch<Source: ObjectSource & ~Copyable>(
+        _ source: inout Source, _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws {
+        switch plan.access {
+        case .nothing: return
+        case .scan: try scanObjects(&source, body)
+        case .entries(let all):
+            if all.count == 1, all[0].isInKeyOrder, all[0].ranges.count == 1 {
+                try readInOrder(all[0], &source, body)
+            } else {
+                for key in try objectKeys(all, &source) {
+                    guard try read(key, &source, body) else { return }
+                }
+            }
+        case .ordered(let order): try readOrdered(order, &source, body)
+        }
+    }
+
+    // MARK: Without an index
+
+    private mutating func scanObjects<Source: ObjectSource & ~Copyable>(
+        _ source: inout Source, _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws {
+        let (query, prefixCount, stored) = (query, name.prefix.count, stored)
+        let lower = query.orders.isEmpty ? query.cursor.map { $0 + [0] } ?? [] : []
+        try source.forEachRecord(
+            in: RecordRange(name, lower: lower, upper: nil), .ascending, expectedCount: .max
+        ) { recordKey, bytes in
+            try noteObjectScanned()
+            let answer = stored?.answer(bytes)
+            if answer == false { return true }
+            let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
+            let item = try query.repository.decode(bytes, key)
+            if answer == nil {
+                let matches = try withUnsafePointer(to: item) { try query.condition.matches($0) }
+                guard matches else { return true }
+            }
+            return try body(Array(key), item)
+        }
+    }
+
+    // MARK: By entries
+
+    /// The keys of the objects that entries name, each once, in order.
+    mutating func objectKeys<Source: ObjectSource & ~Copyable>(
+        _ all: [IndexRanges<Item>], _ source: inout Source
+    ) throws -> [[UInt8]] {
+        var keys: [[UInt8]] = []
+        for ranges in all {
+            try forEachEntry(ranges, .ascending, &source) { entry in
+                keys.append(entry.objectKey)
+                return true
+            }
+        }
+        keys.sort { bytes($0, precede: $1) }
+        guard all.count > 1 || all[0].ranges.count > 1 || all[0].mayRepeat else { return keys }
+        var distinct: [[UInt8]] = []
+        distinct.reserveCapacity(keys.count)
+        for key in keys where distinct.last != key { distinct.append(key) }
+        return distinct
+    }
+
+    struct Entry {
+        /// The entry's own key.
+        let key: [UInt8]
+        let objectKey: [UInt8]
+        /// The form of the fields.
+        let form: [UInt8]
+        /// The first field that is cut off: what it and those behind it say of the order is not all.
+        let truncatedField: Int?
+    }
+
+    /// Calls `body` with each entry in the ranges, until it says `false`.
+    mutating func forEachEntry<Source: ObjectSource & ~Copyable>(
+        _ ranges: IndexRanges<Item>, _ order: ScanOrder, _ source: inout Source,
+        _ body: (Entry) throws -> Bool
+    ) throws {
+        let active = ranges.active
+        let prefixCount = active.entries.prefix.count
+        var isStopped = false
+        for range in order == .ascending ? ranges.ranges : ranges.ranges.reversed() {
+            if isStopped { return }
+            try source.forEachRecord(
+                in: RecordRange(active.entries, lower: range.lower, upper: range.upper), order,
+                expectedCount: query.limitCount ?? .max
+            ) { recordKey, stored in
+                entriesRead += 1
+                try spend(PlanWeights.entry)
+                let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
+                guard let (end, truncatedField) = active.index.parse(key) else {
+                    throw RoostError(
+                        .corrupt, "an entry of index \"\(active.index.name)\" is none: reindex")
+                }
+                let objectKey =
+                    end < key.count || !active.index.isUnique
+                    ? Array(key[end...]) : indexedObjectKey(inValue: stored)
+                isStopped = try !body(
+                    Entry(
+                        key: Array(key), objectKey: objectKey, form: Array(key[..<end]),
+                        truncatedField: truncatedField))
+                return !isStopped
+            }
+        }
+    }
+
+    /// Reads the object with a key and calls `body` where it matches; `false` where that is enough.
+    private mutating func read<Source: ObjectSource & ~Copyable>(
+        _ key: [UInt8], _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws -> Bool {
+        guard let item = try object(key, &source),
+            try withUnsafePointer(to: item, { try query.condition.matches($0) })
+        else { return true }
+        return try body(key, item)
+    }
+
+    mutating func object<Source: ObjectSource & ~Copyable>(
+        _ key: [UInt8], _ source: inout Source
+    ) throws -> Item? {
+        try noteObjectRead()
+        let repository = query.repository
+        return try source.withValue(recordKey: name.prefix + key, in: name) { stored in
+            // An entry and its object expire at one instant, which may be just now.
+            try stored.map { stored in try key.withUnsafeBytes { try repository.decode(stored, $0) }
+            }
+        }
+    }
+
+    private mutating func readInOrder<Source: ObjectSource & ~Copyable>(
+        _ ranges: IndexRanges<Item>, _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws {
+        try forEachPiece(ranges, .ascending, &source) { run, source, piece in
+            for entry in piece {
+                guard try run.read(entry.objectKey, &source, body) else { return false }
+            }
+            return true
+        }
+    }
+
+    /// As `forEachEntry`, some entries at a time, so that objects may be read between: a source is
+    /// scanned or read, and not both at once.
+    private mutating func forEachPiece<Source: ObjectSource & ~Copyable>(
+        _ ranges: IndexRanges<Item>, _ order: ScanOrder, _ source: inout Source,
+        _ body: (inout QueryRun, inout Source, [Entry]) throws -> Bool
+    ) throws {
+        var count = max(16, min(query.limitCount.map { $0 + query.offsetCount } ?? 256, 1024))
+        var remaining = ranges
+        while true {
+            var piece: [Entry] = []
+            try forEachEntry(remaining, order, &source) { entry in
+                piece.append(entry)
+                return piece.count < count
+            }
+            guard let last = piece.last else { return }
+            guard try body(&self, &source, piece), piece.count == count else { return }
+            remaining = remaining.behind(last.key, order)
+            count = min(count * 2, 1024)
+        }
+    }
+
+    // MARK: By entries in the query's order
+
+    private mutating func readOrdered<Source: ObjectSource & ~Copyable>(
+        _ order: IndexOrder<Item>, _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws {
+        let index = order.ranges.active.index
+        let order = query.cursor.map { order.from($0, query.orders) } ?? order
+        // Entries that the order does not tell apart, to be put in order once all are there.
+        var group: [Entry] = []
+        var groupForm: [UInt8] = []
+        var isEnough = false
+        try forEachPiece(order.ranges, order.isReversed ? .descending : .ascending, &source) {
+            run, source, piece in
+            for entry in piece {
+                if !order.needsSort, entry.truncatedField == nil, group.isEmpty {
+                    guard try run.read(entry.objectKey, &source, body) else {
+                        isEnough = true
+                        return false
+                    }
+                    continue
+                }
+                let toldApart = min(order.fieldCount, (entry.truncatedField ?? .max - 1) + 1)
+                let form = index.form(entry.form, fieldCount: toldApart)
+                if form != groupForm, !group.isEmpty {
+                    guard try run.readGroup(group, order, &source, body) else {
+                        isEnough = true
+                        return false
+                    }
+                    group.removeAll(keepingCapacity: true)
+                }
+                groupForm = form
+                group.append(entry)
+            }
+            return true
+        }
+        if !isEnough, !group.isEmpty { _ = try readGroup(group, order, &source, body) }
+    }
+
+    private mutating func readGroup<Source: ObjectSource & ~Copyable>(
+        _ group: [Entry], _ order: IndexOrder<Item>, _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws -> Bool {
+        let fixed = order.ranges.active.index.fields.prefix(order.fieldCount).map(\.path)
+        let isKeyOrder =
+            !group.contains { $0.truncatedField != nil }
+            && query.orders.allSatisfy { fixed.contains($0.path) }
+        guard !isKeyOrder else {
+            for entry in group.sorted(by: { bytes($0.objectKey, precede: $1.objectKey) }) {
+                guard try read(entry.objectKey, &source, body) else { return false }
+            }
+            return true
+        }
+        var matches: [(sortKey: [UInt8], key: [UInt8], item: Item)] = []
+        for entry in group {
+            guard let item = try object(entry.objectKey, &source) else { continue }
+            try withUnsafePointer(to: item) { object in
+                guard try query.condition.matches(object) else { return }
+                matches.append((query.sortKey(object, entry.objectKey), entry.objectKey, item))
+            }
+        }
+        matches.sort { bytes($0.sortKey, precede: $1.sortKey) }
+        for match in matches {
+            guard try body(match.key, match.item) else { return false }
+        }
+        return true
+    }
+}
+
+/// A way that was tried has cost what it may.
+private struct AttemptEnded: Error {}
+
+extension IndexRanges {
+    /// What of the ranges is behind an entry.
+    func behind(_ key: [UInt8], _ order: ScanOrder) -> IndexRanges {
+        var rest = self
+        switch order {
+        case .ascending:
+            rest.ranges = ranges.compactMap { range in
+                var range = range
+                if range.lower.lexicographicallyPrecedes(key) || range.lower == key {
+                    range.lower = key + [0]
+                }
+                return range.isEmpty ? nil : range
+            }
+        case .descending:
+            rest.ranges = ranges.compactMap { range in
+                var range = range
+                if range.upper.map({ key.lexicographicallyPrecedes($0) }) ?? true {
+                    range.upper = key
+                }
+                return range.isEmpty ? nil : range
+            }
+        }
+        return rest
+    }
+}
+
+extension Index {
+    /// The part of an entry's form that the first fields make.
+    func form(_ form: [UInt8], fieldCount: Int) -> [UInt8] {
+        if fieldCount == fields.count { return form }
+        return form.withUnsafeBytes { bytes in
+            var place = 0
+            for field in fields.prefix(fieldCount) {
+                place =
+                    field.shape.layout.end(in: bytes, from: place, isInverted: field.isDescending)?
+                    .end ?? place
+            }
+            return Array(bytes[..<place])
+        }
+    }
+}
+
+extension Repository {
+    func decode(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> Item {
+        try dictionary.decode(stored: stored, key: String(decoding: key, as: UTF8.self), codec)
+    }
+}

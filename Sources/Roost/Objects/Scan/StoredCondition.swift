@@ -1,0 +1,115 @@
+import RoostCoding
+import RoostFormat
+import RoostIO
+
+/// A condition as stored bytes can answer it.
+///
+/// - It says what the object would say, or nothing: where a term needs the whole object, where the type does
+///   not say where its fields are, where the bytes are of another form or of an earlier version, and
+///   where reading fails, which the whole object's decoding then tells.
+struct StoredCondition<Item: Sendable>: Sendable {
+    private let binary: StoredTest<BinaryReader>
+    private let coded: StoredTest<CodedFields>
+
+    /// `nil` where no stored bytes could say anything.
+    init?(_ condition: ConditionNode<Item>) {
+        let fields = (Item.self as? any StoredFields.Type).map { Self.fields($0) } ?? []
+        binary = StoredTest(condition) { Self.reader(of: $0, among: fields)?.binary }
+        coded = StoredTest(condition) { Self.reader(of: $0, among: fields)?.coded }
+        if binary.isUnknown, coded.isUnknown { return nil }
+    }
+
+    private static func fields<Type: StoredFields>(_ type: Type.Type) -> [StoredField<Item>] {
+        // `Type` is `Item`, as the caller found it by a cast.
+        type.storedFields as Any as? [StoredField<Item>] ?? []
+    }
+
+    private static func reader(
+        of term: ConditionTerm<Item>, among fields: [StoredField<Item>]
+    ) -> StoredReader<Bool>? {
+        guard let stored = term.stored else { return nil }
+        return fields.first { $0.path == stored.property }.flatMap(stored.reader)
+    }
+
+    /// Whether the object matches; `nil` where that takes the object.
+    func answer(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        if case .always(let answer) = binary { return answer }
+        guard let header = ValueHeader(bytes), header.version == 1 else { return nil }
+        let payload = UnsafeRawBufferPointer(rebasing: bytes[header.sizeBytes...])
+        do {
+            switch ValueKind(rawValue: header.kind) {
+            case .binary where !binary.isUnknown:
+                return try BinaryReader.withFields(of: Item.self, in: payload) {
+                    try binary.answer(&$0)
+                }
+            case .roost where !coded.isUnknown:
+                return try RoostCoder().withFields(of: Item.self, in: payload) {
+                    try coded.answer(&$0)
+                }
+            default: return nil
+            }
+        } catch {
+            // Decoding the object says what is wrong with it, and with which.
+            return nil
+        }
+    }
+}
+
+/// The terms that one form of bytes can answer.
+private indirect enum StoredTest<Source: ~Copyable>: Sendable {
+    case all([StoredTest])
+    case any([StoredTest])
+    case not(StoredTest)
+    case term(@Sendable (inout Source) throws -> Bool)
+    case always(Bool)
+    case unknown
+
+    init<Root>(
+        _ node: ConditionNode<Root>,
+        _ reader: (ConditionTerm<Root>) -> (@Sendable (inout Source) throws -> Bool)?
+    ) {
+        switch node {
+        case .always(let answer): self = .always(answer)
+        case .term(let term): self = reader(term).map { .term($0) } ?? .unknown
+        case .not(let term): self = reader(term).map { .not(.term($0)) } ?? .unknown
+        case .all(let nodes):
+            let tests = nodes.map { StoredTest($0, reader) }
+            self = tests.allSatisfy(\.isUnknown) ? .unknown : .all(tests)
+        case .any(let nodes):
+            let tests = nodes.map { StoredTest($0, reader) }
+            // One that is unknown may hold, whatever the others say; but one that holds is enough.
+            self = tests.allSatisfy(\.isUnknown) ? .unknown : .any(tests)
+        }
+    }
+
+    var isUnknown: Bool { if case .unknown = self { true } else { false } }
+
+    func answer(_ source: inout Source) throws -> Bool? {
+        switch self {
+        case .always(let answer): return answer
+        case .unknown: return nil
+        case .term(let test): return try test(&source)
+        case .not(let test): return try test.answer(&source).map { !$0 }
+        case .all(let tests):
+            var isKnown = true
+            for test in tests {
+                switch try test.answer(&source) {
+                case false?: return false
+                case nil: isKnown = false
+                default: break
+                }
+            }
+            return isKnown ? true : nil
+        case .any(let tests):
+            var isKnown = true
+            for test in tests {
+                switch try test.answer(&source) {
+                case true?: return true
+                case nil: isKnown = false
+                default: break
+                }
+            }
+            return isKnown ? false : nil
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+
+/// The shape of an index as the catalog has it, read back: for tools, which do not know the type.
+package struct StoredIndexShape: Sendable {
+    package struct Field: Sendable {
+        /// The property, with those that it is of before it: "author.name".
+        package let path: String
+        /// Whether each of its elements has an entry.
+        package let isEach: Bool
+        package let isDescending: Bool
+        let isOptional: Bool
+        /// What the form is of: "int64", "string".
+        let type: String
+
+        /// `nil` where this version knows no such form.
+        var layout: IndexShape.Layout? {
+            let inner: IndexShape.Layout
+            switch type {
+            case "bool": inner = .fixed(1)
+            case "int64", "uint64", "double": inner = .fixed(8)
+            case "int128", "uint128", "uuid": inner = .fixed(16)
+            case "decimal": inner = Decimal.indexShape.layout
+            case "string", "bytes": inner = .escaped
+            default: return nil
+            }
+            return isOptional ? .optional(inner) : inner
+        }
+    }
+
+    package let fields: [Field]
+    package let isUnique: Bool
+    /// Whether it has only some of the objects.
+    package let isPartial: Bool
+    /// Whether objects are brought up to date before the index sees them.
+    package let isMigrated: Bool
+
+    /// `nil` where the text is no shape that this version knows.
+    init?(_ text: String) {
+        var fields: [Field] = []
+        var rest = text.components(separatedBy: ", ")[...]
+        while let part = rest.first, let field = Field(part) {
+            fields.append(field)
+            rest.removeFirst()
+        }
+        guard !fields.isEmpty, fields.allSatisfy({ $0.layout != nil }) else { return nil }
+        self.fields = fields
+        isUnique = rest.first == "unique"
+        if isUnique { rest.removeFirst() }
+        // What a condition says may hold any text, so that what is behind it is not told apart.
+        isPartial = rest.first?.hasPrefix("where ") ?? false
+        isMigrated = isPartial || rest.last?.hasPrefix("version ") ?? false
+    }
+
+    /// Where the form of the fields ends in an entry's key; `nil` where the bytes are no entry.
+    func formEnd(in key: UnsafeRawBufferPointer) -> Int? {
+        var place = 0
+        for field in fields {
+            guard
+                let end = field.layout?.end(in: key, from: place, isInverted: field.isDescending)
+            else { return nil }
+            place = end.end
+        }
+        return place
+    }
+}
+
+extension StoredIndexShape.Field {
+    /// "each tags:string", "due:double? descending".
+    init?(_ text: String) {
+        var text = Substring(text)
+        isEach = text.hasPrefix("each ")
+        if isEach { text.removeFirst("each ".count) }
+        isDescending = text.hasSuffix(" descending")
+        if isDescending { text.removeLast(" descending".count) }
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        path = String(text[..<colon])
+        var type = text[text.index(after: colon)...]
+        isOptional = type.hasSuffix("?")
+        if isOptional { type.removeLast() }
+        guard !path.isEmpty, !path.contains(" "), !type.contains(" ") else { return nil }
+        self.type = String(type)
+    }
+
+    /// The form of a value of the field; `nil` where a value of the field's type is none such.
+    package func form(of value: IndexedValue) -> [UInt8]? {
+        guard var form = plainForm(of: value) else { return nil }
+        if isDescending { form.invert(from: 0) }
+        return form.bytes
+    }
+
+    private func plainForm(of value: IndexedValue) -> IndexForm? {
+        guard isOptional else { return innerForm(of: value) }
+        var form = IndexForm()
+        if case .absent = value {
+            form.append(IndexShape.absent)
+            return form
+        }
+        guard let inner = innerForm(of: value) else { return nil }
+        form.append(IndexShape.present)
+        form.bytes += inner.bytes
+        return form
+    }
+
+    private func innerForm(of value: IndexedValue) -> IndexForm? {
+        switch (type, value) {
+        case ("bool", .bool(let value)): IndexForm(value)
+        case ("int64", .number(let text)): Int64(text).map { IndexForm($0) }
+        case ("uint64", .number(let text)): UInt64(text).map { IndexForm($0) }
+        case ("int128", .number(let text)): Int128(text).map { IndexForm($0) }
+        case ("uint128", .number(let text)): UInt128(text).map { IndexForm($0) }
+        case ("double", .number(let text)): Double(text).map { IndexForm($0) }
+        case ("decimal", .number(let text)): Decimal(string: text).map { IndexForm($0) }
+        case ("string", .text(let text)): IndexForm(text)
+        case ("uuid", .text(let text)): UUID(uuidString: text).map { IndexForm($0) }
+        default: nil
+        }
+    }
+}
+
+/// What a stored form that describes itself says of a field.
+package enum IndexedValue: Sendable, Equatable {
+    /// Not there, or `nil`.
+    case absent
+    case bool(Bool)
+    case number(String)
+    case text(String)
+}

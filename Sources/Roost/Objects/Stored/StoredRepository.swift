@@ -1,0 +1,102 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+/// The objects of one dictionary and the entries of its indexes at one moment, as they are stored: for
+/// tools, which do not know the type.
+package final class StoredRepository {
+    package let dictionary: String
+    package let indexes: [StoredIndex]
+    private let name: DictionaryName
+    private let view: EngineView
+
+    package init(_ workspace: Workspace, _ dictionary: String) throws {
+        self.dictionary = dictionary
+        name = try workspace.dictionary(dictionary).checkedName()
+        let view = try workspace.engine.view()
+        self.view = view
+        do { indexes = try StoredIndex.all(view).filter { $0.dictionary == dictionary } } catch {
+            view.close()
+            throw error
+        }
+    }
+
+    deinit { view.close() }
+
+    // MARK: Objects
+
+    package func objectCount() throws -> Int { try view.count(of: name) }
+
+    /// Calls `body` with each object, by the bytes of their keys, until it says `false`.
+    package func forEachObject(
+        _ body: (_ key: String, _ value: StoredValue) throws -> Bool
+    ) throws {
+        let scan = try view.scan(name)
+        while let (key, value) = try scan.storedEntry(of: name) {
+            guard try body(key, value) else { return }
+            try scan.moveToNext()
+        }
+    }
+
+    package func object(_ key: String) throws -> StoredValue? {
+        guard let found = try view.find(key, name: name) else { return nil }
+        return withExtendedLifetime(found) { StoredValue(stored: $0.bytes) }
+    }
+
+    package func hasObject(_ key: String) throws -> Bool { try view.contains(key, name: name) }
+
+    // MARK: Entries
+
+    package struct Entry: Sendable {
+        /// The form of the fields.
+        package let form: [UInt8]
+        package let objectKey: String
+    }
+
+    /// Calls `body` with each entry whose key is from `lower` on, up to but not with `upper`, until it
+    /// says `false`; with `nil` for one that is none.
+    package func forEachEntry(
+        of index: StoredIndex, from lower: [UInt8] = [], below upper: [UInt8]? = nil,
+        _ order: ScanOrder = .ascending, _ body: (Entry?) throws -> Bool
+    ) throws {
+        let prefixCount = index.entries.prefix.count
+        let range = RecordRange(index.entries, lower: lower, upper: upper)
+        let scan = try view.scan(range, order, limit: .max)
+        while let recordKey = scan.recordKey {
+            let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
+            guard try body(try entry(key, try scan.value(), index)) else { return }
+            try scan.moveToNext()
+        }
+    }
+
+    private func entry(
+        _ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer, _ index: StoredIndex
+    ) throws -> Entry? {
+        guard let shape = index.shape, let end = shape.formEnd(in: key) else { return nil }
+        let objectKey =
+            end < key.count || !shape.isUnique
+            ? Array(key[end...]) : indexedObjectKey(inValue: stored)
+        guard let text = String(validating: objectKey, as: UTF8.self) else { return nil }
+        return Entry(form: Array(key[..<end]), objectKey: text)
+    }
+
+    /// Whether an index has the entry of an object.
+    package func hasEntry(
+        _ form: [UInt8], _ objectKey: String, in index: StoredIndex
+    ) throws -> Bool {
+        let keys =
+            index.shape?.isUnique == true
+            ? [form, form + objectKey.utf8] : [form + objectKey.utf8]
+        for key in keys {
+            let recordKey = index.entries.prefix + key
+            guard let found = try view.find(recordKey: recordKey, in: index.entries) else {
+                continue
+            }
+            if key.count > form.count { return true }
+            return withExtendedLifetime(found) {
+                indexedObjectKey(inValue: $0.bytes).elementsEqual(objectKey.utf8)
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,44 @@
+import RoostCoding
+
+// Each call stands for two kinds of coding and two of identifiers. A type that is both `Codable` and
+// `BinaryCodable` takes the binary one, and an identifier that has a key of its own takes that.
+
+extension Workspace {
+    /// The repository of the objects of a type. Costs nothing and touches nothing.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the objects.
+    ///   - name: The dictionary that holds the objects; the type's name, without its module, where it
+    ///     is `nil`. Give one to types that are nested or may be renamed.
+    public func repository<Item: BinaryCodable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> Repository<Item> where Item.ID: KeyRepresentable {
+        Repository(dictionary(name ?? "\(type)"), .binary(), .own)
+    }
+
+    /// The repository of the objects of a type; as the other `repository(of:named:)`.
+    @_disfavoredOverload
+    public func repository<Item: Codable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> Repository<Item> where Item.ID: KeyRepresentable {
+        Repository(dictionary(name ?? "\(type)"), .codable(), .own)
+    }
+
+    /// The repository of the objects of a type whose identifiers have a raw value that is a key.
+    @_disfavoredOverload
+    public func repository<Item: BinaryCodable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> Repository<Item>
+    where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
+        Repository(dictionary(name ?? "\(type)"), .binary(), .raw)
+    }
+
+    /// The repository of the objects of a type whose identifiers have a raw value that is a key.
+    @_disfavoredOverload
+    public func repository<Item: Codable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> Repository<Item>
+    where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
+        Repository(dictionary(name ?? "\(type)"), .codable(), .raw)
+    }
+}

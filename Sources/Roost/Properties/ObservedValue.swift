@@ -1,0 +1,146 @@
+import Observation
+import RoostIO
+
+/// The value of a typed key for user interfaces and view models: `value` is what is stored, whoever
+/// wrote it, and observers are told of each change.
+///
+/// ```swift
+/// @MainActor let theme = ObservedValue(.theme, in: settings)
+/// theme.value = .dark
+/// ```
+///
+/// - The first value is read when this is made; later ones are decoded off the main actor. Of changes
+///   in quick succession the last is shown. A value equal to the one shown tells nobody.
+/// - Setting shows the value at once, makes it visible to all readers, and writes it behind, as
+///   `enqueue(_:for:)`. A value equal to the stored one costs no write.
+/// - Where what is stored cannot be read, the last value that could be stays, or the key's default,
+///   ``failure`` says why, and setting changes nothing: see ``replace(with:)``.
+/// - It ends following when it goes or the workspace is closed.
+@MainActor
+@Observable
+public final class ObservedValue<Value: Sendable> {
+    /// What is stored, or the key's default.
+    public var value: Value {
+        get { current }
+        set { set(newValue) }
+    }
+    /// Why the stored value could not be read, or a value not be set, the last time that either was
+    /// tried; `nil` once it succeeds.
+    public private(set) var failure: RoostError?
+    /// The key whose value this is.
+    public nonisolated let key: Key<Value>
+    /// The dictionary that it is in.
+    public nonisolated let dictionary: WorkspaceDictionary
+
+    private var current: Value
+    @ObservationIgnored private let stored: StoredProperty<Value>
+    @ObservationIgnored private let isEqual: @Sendable (Value, Value) -> Bool
+    @ObservationIgnored private var following: Task<Void, Never>?
+    @ObservationIgnored private var listening: Task<Void, Never>?
+
+    /// The value of `key` in `dictionary`, which is read now.
+    public convenience init(_ key: Key<Value>, in dictionary: WorkspaceDictionary)
+    where Value: Equatable {
+        self.init(Stored(key, in: dictionary).projectedValue) { $0 == $1 }
+    }
+
+    /// The value of `key` in `dictionary`, which is read now. As its values cannot be compared, each
+    /// setting is a write, and each write of the key a change.
+    @_disfavoredOverload
+    public convenience init(_ key: Key<Value>, in dictionary: WorkspaceDictionary) {
+        self.init(Stored(key, in: dictionary).projectedValue) { _, _ in false }
+    }
+
+    private init(
+        _ stored: StoredProperty<Value>, isEqual: @escaping @Sendable (Value, Value) -> Bool
+    ) {
+        self.stored = stored
+        self.isEqual = isEqual
+        key = stored.key
+        dictionary = stored.dictionary
+        current = stored.key.defaultValue
+        reload()
+        follow()
+    }
+
+    deinit {
+        following?.cancel()
+        listening?.cancel()
+    }
+
+    /// Sets the value whatever stands there, even what cannot be read; visible at once, written
+    /// behind.
+    ///
+    /// - Returns: what was wrong at once; it is in ``failure`` too.
+    @discardableResult
+    public func replace(with value: Value) -> Result<Void, RoostError> {
+        let result = stored.replace(with: value)
+        note(result)
+        if case .success = result { show(value) }
+        return result
+    }
+
+    /// Removes the value, so that the key has its default; whatever stands there.
+    @discardableResult
+    public func reset() -> Result<Void, RoostError> {
+        let result = stored.reset()
+        note(result)
+        if case .success = result { show(key.defaultValue) }
+        return result
+    }
+
+    private func set(_ value: Value) {
+        reload()
+        guard failure == nil else { return }
+        replace(with: value)
+    }
+
+    private func show(_ value: Value) {
+        if !isEqual(current, value) { current = value }
+    }
+
+    private func note(_ result: Result<Void, RoostError>) {
+        if case .failure(let error) = result {
+            failure = error
+        } else if failure != nil {
+            failure = nil
+        }
+    }
+
+    /// Shows what is stored at this moment.
+    private func reload() {
+        do {
+            show(try stored.value)
+            if failure != nil { failure = nil }
+        } catch {
+            failure =
+                error as? RoostError
+                ?? RoostError(.decodingFailed, "\"\(key.name)\" could not be read", cause: error)
+        }
+    }
+
+    /// Reads the newest value at each change, rather than showing what the change brought: a change
+    /// may be told after a newer value was set here.
+    private func follow() {
+        let changes = dictionary.changeSignals(of: key.name)
+        let failures = dictionary.workspace.failures
+        following = Task.detached { [weak self, stored] in
+            for await _ in changes {
+                // Decoded here it is only looked up on the main actor, which says what fails.
+                _ = try? stored.value
+                await self?.reload()
+            }
+        }
+        listening = Task { [weak self] in
+            // The value that was set here may be among what was lost.
+            for await _ in failures { self?.reload() }
+        }
+    }
+}
+
+extension WorkspaceDictionary {
+    /// An element now and then at each change of `key`, whatever its value is.
+    fileprivate func changeSignals(of key: String) -> ValueUpdates<Bool> {
+        updates(key, StoredDecoding { _, _, _ in true })
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Roost
+
+/// `roost backup`: a copy of one moment.
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copies all that a workspace holds into a new one, or into a series of them.",
+        discussion: """
+            The copy is there whole or not at all, and on disk when the command returns. Every \
+            checksum of what is copied is checked, in the copy. Until it is complete it is called \
+            TARGET.incomplete; the same command again goes on from where it was stopped.
+
+            With --series, TARGET is a directory of backups: each new one shares by hard links what has \
+            not changed since the one before, and those that no --keep rule keeps are removed.
+            """)
+
+    @OptionGroup var source: WorkspaceArgument
+    @Argument(help: "The copy's directory, which must not exist.", completion: .directory)
+    var target: String
+    @Option(help: "An earlier backup to share what has not changed with.", completion: .directory)
+    var after: String?
+    @Flag(help: "Add to the backups in TARGET.") var series = false
+    @Option(help: "With --series: keep so many of the newest.") var keep = 7
+    @Option(help: "With --series: keep the newest of so many days.") var keepDaily = 0
+    @Option(help: "With --series: keep the newest of so many weeks.") var keepWeekly = 0
+    @OptionGroup var format: FormatOption
+
+    func validate() throws {
+        if keep < 1 || keepDaily < 0 || keepWeekly < 0 {
+            throw ValidationError("keep at least the newest backup")
+        }
+        if series && after != nil {
+            throw ValidationError("a series knows itself what its last backup is")
+        }
+    }
+
+    func run() async throws {
+        let report = try await source.withWorkspace(.readOnly) { workspace in
+            try await Self.withProgress(verb: "backing up") { progress in
+                guard series else {
+                    return try await workspace.backup(to: target, after: after, progress)
+                }
+                let retention = BackupRetention(
+                    newestCount: keep, dailyCount: keepDaily, weeklyCount: keepWeekly)
+                return try await workspace.backup(toSeries: target, keeping: retention, progress)
+            }
+        }
+        try Output.write(format.isJSON ? [Self.json(report).text] : Self.lines(report))
+    }
+
+    static func withProgress<Result>(
+        verb: String,
+        _ body: (@escaping @Sendable (UInt64, UInt64) -> Void) async throws -> Result
+    ) async throws -> Result {
+        let bar = SharedProgress(verb: verb, unit: "bytes")
+        let result = try await body { done, whole in
+            bar.update(count: Int(done), fraction: whole > 0 ? Double(done) / Double(whole) : nil)
+        }
+        bar.leave()
+        return result
+    }
+
+    private static func lines(_ report: BackupReport) -> [String] {
+        [
+            "\(report.path): \(grouped(report.sizeBytes)) bytes up to batch \(report.lastSequence), "
+                + "\(grouped(report.copiedBytes)) copied and checked, "
+                + "\(grouped(report.sharedBytes)) shared, "
+                + "\(grouped(report.continuedBytes)) from an earlier call"
+        ]
+            + report.removedPaths.map { "removed \($0)" }
+    }
+
+    private static func json(_ report: BackupReport) -> JSONValue {
+        .members([
+            "path": .string(report.path), "lastSequence": .integer(report.lastSequence),
+            "sizeBytes": .integer(report.sizeBytes), "copiedBytes": .integer(report.copiedBytes),
+            "sharedBytes": .integer(report.sharedBytes),
+            "continuedBytes": .integer(report.continuedBytes),
+            "removed": .array(report.removedPaths.map { .string($0) }),
+        ])
+    }
+}

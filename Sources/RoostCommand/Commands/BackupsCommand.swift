@@ -1,0 +1,51 @@
+import ArgumentParser
+import Foundation
+import Roost
+
+/// `roost backups`: what a series holds.
+struct BackupsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backups",
+        abstract: "Lists the backups of a series, the oldest first.",
+        discussion: """
+            "new" is what a backup does not share with the one before it. With --verify every file is \
+            read and every checksum checked. Exit status 3 where any backup is damaged.
+            """)
+
+    @Argument(help: "The directory of the series.", completion: .directory) var series: String
+    @Flag(help: "Read every file of each backup.") var verify = false
+    @OptionGroup var format: ListFormatOption
+
+    func run() async throws {
+        var rows = RowWriter(
+            columns: ["number", "date", "sizeBytes", "newBytes", "lastSequence", "state", "path"],
+            format: format.format, output: try Output())
+        var isDamaged = false
+        for generation in try Workspace.backups(inSeries: series) {
+            let problem = await problem(of: generation)
+            if let problem {
+                isDamaged = true
+                printError(problem.description)
+            }
+            let state = problem != nil ? "damaged" : verify ? "sound" : "not checked"
+            try rows.write([
+                .integer(generation.number), .string(generation.date.formatted(.iso8601)),
+                .integer(generation.sizeBytes), .integer(generation.newBytes),
+                .integer(generation.lastSequence), .string(state), .string(generation.path),
+            ])
+        }
+        try rows.finish()
+        if isDamaged { throw Failure(.damaged, nil) }
+    }
+
+    private func problem(of generation: BackupGeneration) async -> RoostError? {
+        if let problem = generation.problem { return problem }
+        guard verify else { return nil }
+        do {
+            let backup = try WorkspaceArgument.parse([generation.path])
+            return try await backup.withWorkspace(.readOnly) { try await $0.verify() }.damages.first
+        } catch {
+            return error as? RoostError ?? RoostError(.io, "cannot be read", cause: error)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import Roost
+
+#if Replica
+    import RoostReplica
+#endif
+
+/// What `roost restore` takes besides a directory: a place that a `Replica` copies to.
+struct CopiedPlace {
+    /// `s3://bucket/prefix`, or `file:///path` for a directory of copies.
+    let address: String
+
+    /// `nil` where `argument` is a path.
+    init?(_ argument: String) {
+        guard argument.hasPrefix("s3://") || argument.hasPrefix("file://") else { return nil }
+        address = argument
+    }
+
+    #if Replica
+        /// Restores to `target`, as the options say, and tells what it brought.
+        func restore(to target: String, at moment: String?, sequence: UInt64?) async throws {
+            let report = try await Replica.restore(
+                from: try storage(), to: target, at: try Self.point(moment, sequence))
+            var text = "restored to batch \(report.lastSequence)"
+            if let moment = report.moment { text += ", of \(moment.ISO8601Format())" }
+            text += ": \(VerifyCommand.text(report.verification))"
+            try Output.write([text])
+        }
+
+        private func storage() throws -> any ObjectStorage {
+            if address.hasPrefix("s3://") { return try S3Storage(address) }
+            guard let url = URL(string: address), url.isFileURL else {
+                throw ValidationError("not an address as file:///path: \(address)")
+            }
+            return DirectoryStorage(path: url.path)
+        }
+
+        private static func point(_ moment: String?, _ sequence: UInt64?) throws -> RestorePoint {
+            if moment != nil, sequence != nil {
+                throw ValidationError("a moment or a sequence number, not both")
+            }
+            if let sequence { return .sequence(sequence) }
+            guard let moment else { return .newest }
+            for style in [
+                Date.ISO8601FormatStyle(includingFractionalSeconds: true),
+                Date.ISO8601FormatStyle(includingFractionalSeconds: false),
+            ] {
+                // One of the two forms fits, or it is told that none does.
+                if let date = try? style.parse(moment) { return .moment(date) }
+            }
+            throw ValidationError("not a moment as 2026-11-20T10:00:00Z: \(moment)")
+        }
+    #else
+        func restore(to target: String, at moment: String?, sequence: UInt64?) async throws {
+            throw Failure(
+                .usage,
+                "this roost was built without copies off the machine. Build it with them: "
+                    + "swift build -c release --product roost --traits Replica")
+        }
+    #endif
+}

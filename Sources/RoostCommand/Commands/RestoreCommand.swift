@@ -1,0 +1,57 @@
+import ArgumentParser
+import Roost
+
+/// `roost restore`: a backup becomes a workspace again.
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Copies a backup to a new workspace, once every checksum of it holds.",
+        discussion: """
+            BACKUP is a backup, or a directory of backups, of which the newest is taken. The workspace \
+            is there whole or not at all and shares no file with the backup, which stays as it is. Where \
+            there is something at TARGET already nothing is done: move it elsewhere first. Exit status 3 \
+            where the backup is damaged.
+
+            In place of a directory stands what a Replica copies to: s3://bucket/prefix, with \
+            credentials, AWS_REGION and AWS_ENDPOINT_URL from the environment, or file:///path.
+            """)
+
+    @Argument(
+        help: "The backup's directory, that of a series, s3://bucket/prefix or file:///path.",
+        completion: .directory)
+    var backup: String
+    @Argument(help: "The workspace's directory, which must not exist.", completion: .directory)
+    var target: String
+    @Option(help: "The number of a backup of the series; else the newest.")
+    var generation: UInt64?
+    @Option(name: .long, help: "Of a copy: the state of a moment, as 2026-11-20T10:00:00Z.")
+    var at: String?
+    @Option(name: .long, help: "Of a copy: the state behind the batch of this number.")
+    var sequence: UInt64?
+
+    func run() async throws {
+        if let copied = CopiedPlace(backup) {
+            return try await copied.restore(to: target, at: at, sequence: sequence)
+        }
+        if at != nil || sequence != nil {
+            throw ValidationError("a backup is of one moment: --at and --sequence are for copies")
+        }
+        let source = try WorkspaceArgument.parse([try backupPath()])
+        try await source.withWorkspace(.readOnly) { workspace in
+            let report = try await workspace.verify()
+            if let damage = report.damages.first { throw damage }
+            try await BackupCommand.withProgress(verb: "restoring") { progress in
+                _ = try await workspace.backup(to: target, progress)
+            }
+        }
+    }
+
+    private func backupPath() throws -> String {
+        let generations = try Workspace.backups(inSeries: backup)
+        guard let generation else { return generations.last?.path ?? backup }
+        guard let found = generations.first(where: { $0.number == generation }) else {
+            throw Failure(.notFound, "there is no backup \(generation) in \(backup)")
+        }
+        return found.path
+    }
+}

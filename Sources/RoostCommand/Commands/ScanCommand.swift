@@ -1,0 +1,52 @@
+import ArgumentParser
+import Roost
+
+/// `roost scan`: keys and values of a dictionary, in order.
+struct ScanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan",
+        abstract: "Lists the keys and values of a dictionary, in order.",
+        discussion: """
+            All at one moment, by the bytes of the keys. Holds one value at a time in memory. \
+            Without a dictionary all are listed.
+            """)
+
+    @OptionGroup var source: WorkspaceArgument
+    @Argument(help: "The dictionary's name.", completion: WorkspaceCompletion.dictionaries)
+    var dictionary: String?
+    @Option(help: "Only keys that begin with this.") var prefix = ""
+    @Option(help: "The first key.") var from: String?
+    @Option(help: "The first key that is not listed any more.") var below: String?
+    @Flag(help: "The last key first.") var reverse = false
+    @Option(help: "At most so many.") var limit: Int?
+    @OptionGroup var format: ListFormatOption
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is not negative") }
+    }
+
+    func run() async throws {
+        var range = StoredRange(dictionary: dictionary)
+        range.prefix = prefix
+        range.from = from
+        range.below = below
+        range.order = reverse ? .descending : .ascending
+        range.limit = limit ?? .max
+        try await source.withWorkspace(.readOnly) { [range] workspace in
+            try Self.list(try StoredRecords(workspace, range), of: dictionary, format.format)
+        }
+    }
+
+    static func list(
+        _ records: StoredRecords, of dictionary: String?, _ format: OutputFormat
+    ) throws {
+        var rows = RowWriter(
+            columns: (dictionary == nil ? ["dictionary"] : []) + ["key", "value"], format: format,
+            output: try Output())
+        while let record = try records.next() {
+            let name: [JSONValue] = dictionary == nil ? [.string(record.dictionary)] : []
+            try rows.write(name + [.string(record.key), ReadableForm.json(record.value)])
+        }
+        try rows.finish()
+    }
+}

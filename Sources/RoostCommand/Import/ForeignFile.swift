@@ -1,0 +1,184 @@
+import ArgumentParser
+import Foundation
+import Roost
+import RoostFormat
+
+/// What `import` reads beside its own lines.
+enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
+    /// Lines of `{"dictionary", "key", "value"}`.
+    case records
+    /// A property list, binary or XML: each key of its dictionary.
+    case plist
+    /// A JSON array of objects.
+    case json
+    /// A JSON object in each line.
+    case jsonl
+    /// Records of named fields (RFC 4180).
+    case csv
+    /// A table of a SQLite file.
+    case sqlite
+}
+
+/// One value of a foreign file, and where in it it stands.
+struct ForeignRecord {
+    var key: String
+    var value: Value
+    /// For messages: "line 3".
+    var place: String
+
+    enum Value {
+        case json(StoredValue)
+        case propertyList(PropertyListTree)
+    }
+}
+
+/// How the objects of a file become records.
+struct ObjectKeys {
+    enum Kind: String, ExpressibleByArgument, CaseIterable {
+        /// Text as it is; whole numbers as the key of an integer identifier.
+        case automatic
+        case string
+        case int
+        case uuid
+    }
+
+    /// The member that is the key.
+    var field: String
+    var kind: Kind
+
+    /// The key of an object, as a repository with identifiers of that type has it.
+    func key(of members: [JSONValue.Member], place: String) throws -> String {
+        let found = members.filter { $0.name == field }
+        guard let member = found.first else {
+            throw Failure(
+                .usage, "\(place): there is no \"\(field)\", which is to be the key: see --id")
+        }
+        guard found.count == 1 else {
+            throw Failure(.usage, "\(place): \"\(field)\" is there twice")
+        }
+        switch (kind, member.value) {
+        case (.automatic, .string(let text)), (.string, .string(let text)): return text
+        case (.string, .number(let text)): return text
+        case (.automatic, .number(let text)), (.int, .number(let text)), (.int, .string(let text)):
+            if let number = Int(text) { return number.key }
+        case (.uuid, .string(let text)):
+            if let uuid = UUID(uuidString: text) { return uuid.key }
+        default: break
+        }
+        throw Failure(
+            .usage,
+            "\(place): \"\(field)\" is \(member.value.text.prefix(60)), which is no key\(kind == .automatic ? "" : " of kind \(kind.rawValue)")"
+        )
+    }
+
+    /// The record of an object; its value is read as any `Codable` type that reads it from JSON.
+    func record(of json: JSONValue, place: String) throws -> ForeignRecord {
+        guard case .object(let members) = json else {
+            throw Failure(.usage, "\(place): not a JSON object")
+        }
+        return ForeignRecord(
+            key: try key(of: members, place: place), value: .json(StoredForm.codableValue(json)),
+            place: place)
+    }
+}
+
+/// Reads the whole of a foreign file: nothing is written before all of it is sound.
+struct ForeignFile {
+    /// The file's name, for messages.
+    let path: String
+    let format: ImportFormat
+    let keys: ObjectKeys
+    let columns: ColumnTypes
+    /// Of a SQLite file.
+    var table: String?
+
+    func records() throws -> [ForeignRecord] {
+        let records =
+            switch format {
+            case .records: preconditionFailure("its own lines are read line by line")
+            case .plist: try propertyList()
+            case .json: try array()
+            case .jsonl: try lines()
+            case .csv: try CSVRecords(try data(), keys: keys, columns: columns).records
+            case .sqlite: try sqliteRecords()
+            }
+        var places: [String: String] = [:]
+        for record in records {
+            if let other = places.updateValue(record.place, forKey: record.key) {
+                throw Failure(
+                    .usage, "\(record.place): the key \"\(record.key)\" is at \(other) already")
+            }
+        }
+        return records
+    }
+
+    private func sqliteRecords() throws -> [ForeignRecord] {
+        #if SQLite
+            var progress = ProgressBar(verb: "reading")
+            let table = SQLiteTable(path: path, table: table, keys: keys, columns: columns)
+            let records = try table.records { done, total in
+                progress.update(count: done, fraction: Double(done) / Double(max(total, 1)))
+            }
+            progress.finish(count: records.count)
+            return records
+        #else
+            throw Failure(
+                .usage, "this roost was built without SQLite: build it with --traits SQLite")
+        #endif
+    }
+
+    private func data() throws -> Data {
+        do {
+            guard path != "-" else { return try FileHandle.standardInput.readToEnd() ?? Data() }
+            return try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+        } catch { throw Failure(.usage, "cannot read \(path): \(error.localizedDescription)") }
+    }
+
+    private func propertyList() throws -> [ForeignRecord] {
+        do {
+            return try PropertyListTree.members(ofPropertyList: try data()).map { key, tree in
+                ForeignRecord(key: key, value: .propertyList(tree), place: "key \"\(key)\"")
+            }
+        } catch let error as RoostError { throw Failure(.usage, "\(path): \(error.message)") }
+    }
+
+    private func array() throws -> [ForeignRecord] {
+        let data = try data()
+        let parsed = data.withUnsafeBytes { bytes -> Result<JSONValue, JSONSyntaxError> in
+            do throws(JSONSyntaxError) { return .success(try JSONParser.parse(bytes)) } catch {
+                return .failure(error)
+            }
+        }
+        switch parsed {
+        case .failure(let error):
+            let line = data.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
+            throw Failure(.usage, "\(path): line \(line) (offset \(error.offset)): \(error.reason)")
+        case .success(.array(let elements)):
+            return try elements.enumerated().map { index, json in
+                try keys.record(of: json, place: "element \(index + 1)")
+            }
+        case .success: throw Failure(.usage, "\(path): not a JSON array of objects")
+        }
+    }
+
+    private func lines() throws -> [ForeignRecord] {
+        let reader = try LineReader(path: path)
+        var records: [ForeignRecord] = []
+        while true {
+            let record = try reader.withNextLine { line -> ForeignRecord? in
+                if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) {
+                    return nil
+                }
+                let place = "line \(reader.lineNumber)"
+                let json: JSONValue
+                do throws(JSONSyntaxError) { json = try JSONParser.parse(line) } catch {
+                    throw Failure(.usage, "\(place): \(error.reason) (column \(error.offset + 1))")
+                }
+                return try keys.record(of: json, place: place)
+            }
+            // The outer nil is the end, the inner one a blank line.
+            guard let record else { return records }
+            if let record { records.append(record) }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Roost
+
+/// Checks the indexes of one repository against its objects, as far as the bytes tell.
+///
+/// - Of every index: that each entry is one, and its object is there; of one that has each object once,
+///   that no object is without an entry.
+/// - Where the stored forms name their fields, also that each object has the entries of what is stored
+///   under the names of the index's fields, and no others. A type may store a property under another
+///   name: where most objects do not agree with the index, that is taken to be so, and not checked.
+/// - Indexes that are not complete are used by nobody, and not checked.
+final class IndexCheck {
+    struct Finding {
+        let index: StoredIndex
+        var entryCount = 0
+        /// `nil` where what the objects have stored could not be compared.
+        var comparedCount: Int?
+        var problems: [String] = []
+    }
+
+    private let repository: StoredRepository
+    private var progress: ProgressBar
+    private var lookedAtCount = 0
+    private let totalCount: Double
+
+    private init(_ repository: StoredRepository) throws {
+        self.repository = repository
+        progress = ProgressBar(verb: "checking the indexes of \"\(repository.dictionary)\":")
+        // Of each index every entry is looked at, and every object, which are about as many.
+        totalCount = Double(max(1, try repository.objectCount() * repository.indexes.count * 2))
+    }
+
+    static func findings(_ workspace: Workspace) throws -> [Finding] {
+        let names = Set(try workspace.storedIndexes().map(\.dictionary)).sorted()
+        return try names.flatMap { name in
+            let check = try IndexCheck(StoredRepository(workspace, name))
+            let findings = try check.repository.indexes.map { try check.finding($0) }
+            check.progress.finish(count: check.lookedAtCount)
+            return findings
+        }
+    }
+
+    private func noteLook() {
+        lookedAtCount += 1
+        progress.update(count: lookedAtCount, fraction: Double(lookedAtCount) / totalCount)
+    }
+
+    private func finding(_ index: StoredIndex) throws -> Finding {
+        var finding = Finding(index: index)
+        guard index.state == .built else { return finding }
+        guard let shape = index.shape else {
+            finding.problems = ["its shape is not known to this version: \(index.shapeText)"]
+            return finding
+        }
+        let entries = try checkEntries(index, shape, &finding)
+        if !shape.isPartial { try checkObjects(index, shape, entries, &finding) }
+        return finding
+    }
+
+    private struct Entries {
+        /// The hashes of the keys: so many do not collide by chance.
+        var objects: Set<Int> = []
+        var unreadable = 0
+        var orphaned: (count: Int, example: String) = (0, "")
+        /// Of a partial index: entries that are, and are not, of what their objects have stored.
+        var agreeing = 0
+        var differing: (count: Int, example: String) = (0, "")
+    }
+
+    private func checkEntries(
+        _ index: StoredIndex, _ shape: StoredIndexShape, _ finding: inout Finding
+    ) throws -> Entries {
+        var entries = Entries()
+        var count = 0
+        try repository.forEachEntry(of: index) { entry in
+            count += 1
+            noteLook()
+            guard let entry else {
+                entries.unreadable += 1
+                return true
+            }
+            entries.objects.insert(entry.objectKey.hashValue)
+            guard let stored = try repository.object(entry.objectKey) else {
+                entries.orphaned = (entries.orphaned.count + 1, entry.objectKey)
+                return true
+            }
+            guard shape.isPartial, !shape.isMigrated,
+                let forms = StoredObject(entry.objectKey, stored)?.forms(in: shape)
+            else { return true }
+            if forms.contains(entry.form) {
+                entries.agreeing += 1
+            } else {
+                entries.differing = (entries.differing.count + 1, entry.objectKey)
+            }
+            return true
+        }
+        finding.entryCount = count
+        if entries.unreadable > 0 {
+            finding.problems.append("\(grouped(entries.unreadable)) entries cannot be read")
+        }
+        if entries.orphaned.count > 0 {
+            finding.problems.append(
+                "\(grouped(entries.orphaned.count)) entries are of objects that are not there, as \"\(entries.orphaned.example)\""
+            )
+        }
+        if entries.differing.count > 0, entries.agreeing >= entries.differing.count {
+            finding.problems.append(
+                "\(grouped(entries.differing.count)) entries are not what their objects have stored, as that of \"\(entries.differing.example)\""
+            )
+        }
+        return entries
+    }
+
+    private func checkObjects(
+        _ index: StoredIndex, _ shape: StoredIndexShape, _ entries: Entries,
+        _ finding: inout Finding
+    ) throws {
+        var (objectCount, comparedCount, expectedCount, agreeing) = (0, 0, 0, 0)
+        var missing: (count: Int, example: String) = (0, "")
+        var differing: (count: Int, example: String) = (0, "")
+        try repository.forEachObject { key, stored in
+            objectCount += 1
+            noteLook()
+            if shape.fields[0].isEach == false, !entries.objects.contains(key.hashValue) {
+                missing = (missing.count + 1, key)
+            }
+            guard !shape.isMigrated, let forms = StoredObject(key, stored)?.forms(in: shape) else {
+                return true
+            }
+            comparedCount += 1
+            expectedCount += forms.count
+            if try forms.allSatisfy({ try repository.hasEntry($0, key, in: index) }) {
+                if !forms.isEmpty { agreeing += 1 }
+            } else {
+                differing = (differing.count + 1, key)
+            }
+            return true
+        }
+        if missing.count > 0 {
+            finding.problems.append(
+                "\(grouped(missing.count)) objects have no entry, as \"\(missing.example)\"")
+        }
+        if finding.entryCount == 0, expectedCount > 0, missing.count == 0 {
+            finding.problems.append("it has no entries")
+            return
+        }
+        // Where most do not agree, the names are others.
+        guard comparedCount > 0, agreeing + missing.count >= differing.count else { return }
+        finding.comparedCount = comparedCount
+        if differing.count > missing.count {
+            finding.problems.append(
+                "\(grouped(differing.count - missing.count)) objects have no entry of what they have stored, as \"\(differing.example)\""
+            )
+        }
+        let surplus =
+            finding.entryCount - entries.unreadable - entries.orphaned.count
+            - expectedCount
+        if comparedCount == objectCount, differing.count == 0, surplus > 0 {
+            finding.problems.append(
+                "\(grouped(surplus)) entries are of what no object has stored")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import RoostIO
+import Synchronization
+
+/// Lines from a terminal with history and completion, by the system's own editor: libedit, or
+/// readline, whichever is there; without either, and where standard input is no terminal, plain
+/// lines.
+///
+/// The library is asked for when the program runs, so that building needs neither. Both have the same
+/// calls. It blocks, so it has a thread of its own, and is never called from another.
+actor LineEditor {
+    typealias Completion = @Sendable (_ words: [String], _ word: String) -> [String]
+
+    private typealias ReadLine =
+        @convention(c) (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?
+    private typealias TakeText = @convention(c) (UnsafePointer<CChar>) -> Int32
+    private typealias Complete =
+        @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> UnsafeMutablePointer<
+            UnsafeMutablePointer<CChar>?
+        >?
+
+    private static let libraryNames = [
+        "libedit.dylib", "libreadline.so.8", "libedit.so.2", "libreadline.so.7", "libreadline.so",
+    ]
+
+    private let thread = WorkerThread(name: "roost-shell")
+    private let readLine: ReadLine?
+    private let addHistory: TakeText?
+    private let writeHistory: TakeText?
+    private let historyFile: String?
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// - Parameter historyFile: Where the lines are kept, readable by the user alone; `nil` for nowhere.
+    init(historyFile: String?, completing complete: @escaping Completion) {
+        self.historyFile = historyFile
+        let library = isatty(STDIN_FILENO) == 1 ? Self.open() : nil
+        func symbol<Function>(_ name: String, as type: Function.Type) -> Function? {
+            // The symbol has the type that both libraries' headers give it.
+            library.flatMap { dlsym($0, name) }.map { unsafeBitCast($0, to: Function.self) }
+        }
+        readLine = symbol("readline", as: ReadLine.self)
+        addHistory = symbol("add_history", as: TakeText.self)
+        writeHistory = symbol("write_history", as: TakeText.self)
+        if let historyFile, let read = symbol("read_history", as: TakeText.self) {
+            _ = read(historyFile)
+        }
+        guard let library, let hook = dlsym(library, "rl_attempted_completion_function") else {
+            return
+        }
+        completion.withLock {
+            $0 = Completer(library: UInt(bitPattern: library), complete: complete)
+        }
+        let matches: Complete = { word, _, _ in LineEditor.matches(word) }
+        hook.assumingMemoryBound(to: Complete?.self).pointee = matches
+    }
+
+    /// The next line; `nil` at the end of the input. An empty `prompt` is for input that is no
+    /// terminal.
+    func next(prompt: String) -> String? {
+        guard let readLine else {
+            if isatty(STDIN_FILENO) == 1 {
+                FileHandle.standardOutput.write(Data(prompt.utf8))
+            }
+            return Swift.readLine()
+        }
+        guard let line = readLine(prompt) else { return nil }
+        defer { free(line) }
+        let text = String(cString: line)
+        if !text.allSatisfy(\.isWhitespace) { _ = addHistory?(text) }
+        return text
+    }
+
+    /// Keeps the lines for the next shell.
+    func keepHistory() {
+        guard let historyFile, let writeHistory else { return }
+        // Keys may be nobody else's business.
+        let mask = umask(0o077)
+        defer { umask(mask) }
+        _ = writeHistory(historyFile)
+    }
+
+    private static func open() -> UnsafeMutableRawPointer? {
+        for name in libraryNames {
+            if let library = dlopen(name, RTLD_NOW) { return library }
+        }
+        return nil
+    }
+
+    /// What the library frees: the common beginning, the words, and a `nil`.
+    private static func matches(
+        _ word: UnsafePointer<CChar>?
+    ) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
+        guard let word, let completer = completion.withLock({ $0 }) else { return nil }
+        let library = UnsafeMutableRawPointer(bitPattern: completer.library)
+        // Else the library offers the names of files where there is no match.
+        dlsym(library, "rl_attempted_completion_over")?.assumingMemoryBound(to: Int32.self)
+            .pointee = 1
+        let buffer = dlsym(library, "rl_line_buffer")?
+            .assumingMemoryBound(to: UnsafePointer<CChar>?.self).pointee
+        let line = buffer.map { String(cString: $0) } ?? ""
+        let text = String(cString: word)
+        let words = line.split(separator: " ").map(String.init)
+        let found = completer.complete(words, text).filter { $0.hasPrefix(text) }
+        guard var common = found.first else { return nil }
+        for match in found { common = common.commonPrefix(with: match) }
+        let list = [common] + (found.count > 1 ? found : [])
+        let size = (list.count + 1) * MemoryLayout<UnsafeMutablePointer<CChar>?>.stride
+        guard let memory = malloc(size) else { return nil }
+        let result = memory.bindMemory(
+            to: UnsafeMutablePointer<CChar>?.self, capacity: list.count + 1)
+        for (index, match) in list.enumerated() { result[index] = strdup(match) }
+        result[list.count] = nil
+        return result
+    }
+}
+
+/// The library calls a function without a context, so what completes is the program's.
+private struct Completer: Sendable {
+    /// The library's handle, which is never closed.
+    var library: UInt
+    var complete: LineEditor.Completion
+}
+
+private let completion = Mutex<Completer?>(nil)

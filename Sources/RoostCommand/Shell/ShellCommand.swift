@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import Roost
+import Synchronization
+
+/// `roost shell`: one workspace, line by line.
+struct ShellCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shell",
+        abstract: "Reads commands line by line and answers them.",
+        discussion: """
+            On a terminal with history, kept in ~/.roost_history or where ROOST_HISTORY says (empty \
+            for nowhere), and completion of commands, dictionaries and keys by the tabulator key. \
+            From a pipe it stops at the first line that fails, with that line's exit status. help \
+            lists the commands.
+            """)
+
+    @OptionGroup var target: WorkspaceArgument
+    @Flag(help: "Change nothing.") var readOnly = false
+
+    func run() async throws {
+        if readOnly {
+            try await target.withWorkspace(.readOnly, answer)
+        } else {
+            try await target.withExistingWorkspace(answer)
+        }
+    }
+
+    private func answer(_ workspace: Workspace) async throws {
+        var session = try ShellSession(workspace)
+        let dictionary = SharedName()
+        dictionary.name.withLock { $0 = session.dictionary }
+        let editor = LineEditor(historyFile: Self.historyFile) { words, word in
+            ShellSession.completions(
+                workspace, dictionary.name.withLock { $0 }, words, word)
+        }
+        let isTerminal = isatty(STDIN_FILENO) == 1
+        while !session.isEnded, let line = await editor.next(prompt: session.prompt) {
+            do { try await session.run(line) } catch {
+                guard isTerminal else { throw error }
+                printError(Failure(error)?.message ?? "\(error)")
+            }
+            dictionary.name.withLock { $0 = session.dictionary }
+        }
+        await editor.keepHistory()
+    }
+
+    /// For completion, which the editor asks for on its own thread.
+    private final class SharedName: Sendable {
+        let name = Mutex<String?>(nil)
+    }
+
+    private static var historyFile: String? {
+        if let path = ProcessInfo.processInfo.environment["ROOST_HISTORY"] {
+            return path.isEmpty ? nil : path
+        }
+        return FileManager.default.homeDirectoryForCurrentUser
+            .appendingPathComponent(".roost_history").path
+    }
+}

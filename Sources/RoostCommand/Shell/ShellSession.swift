@@ -1,0 +1,141 @@
+import Foundation
+import Roost
+
+/// What the lines of a shell do to one open workspace.
+struct ShellSession {
+    let workspace: Workspace
+    /// The dictionary that keys are of.
+    var dictionary: String?
+    var isEnded = false
+
+    static let commands = [
+        "count", "dictionaries", "exit", "get", "help", "keys", "remove", "scan", "set", "stat",
+        "use",
+        "verify",
+    ]
+
+    private static let help = """
+        dictionaries            the names of all dictionaries
+        use NAME                the dictionary that the commands below are of
+        keys [PREFIX]           its keys, in order
+        scan [PREFIX] [LIMIT]   its keys and values, in order; 100 at most unless said
+        get KEY                 a value
+        set KEY JSON            sets a value; it is on disk when the prompt is back
+        remove KEY              removes a key
+        count                   how many keys there are
+        stat, verify            sizes and counts; every checksum
+        exit                    ends the shell, as the end of the input does
+        Words with spaces stand in double quotes.
+        """
+
+    init(_ workspace: Workspace) throws {
+        self.workspace = workspace
+        let names = try workspace.dictionaryNames
+        if names.count == 1 { dictionary = names[0] }
+    }
+
+    var prompt: String { (dictionary.map { "roost \($0)" } ?? "roost") + "> " }
+
+    /// - Throws: `Failure` for what was typed wrong; what the workspace throws.
+    mutating func run(_ text: String) async throws {
+        let line: ShellLine
+        do { line = try ShellLine(text) } catch { throw Failure(.usage, "a quote is not closed") }
+        guard let command = line.words.first else { return }
+        let arguments = Array(line.words.dropFirst())
+        switch command {
+        case "help", "?": try Output.write([Self.help])
+        case "exit", "quit": isEnded = true
+        case "dictionaries": try Output.write(try workspace.dictionaryNames)
+        case "use": dictionary = try Self.word(arguments, "use NAME")
+        case "keys": try list(arguments, keysOnly: true)
+        case "scan": try list(arguments, keysOnly: false)
+        case "get": try get(try Self.word(arguments, "get KEY"))
+        case "set": try await set(line)
+        case "remove": try await remove(try Self.word(arguments, "remove KEY"))
+        case "count": try Output.write([grouped(try current().count)])
+        case "stat": try StatCommand.write(workspace)
+        case "verify":
+            let report = try await workspace.verify()
+            for damage in report.damages { printError(damage.description) }
+            try Output.write([report.isSound ? VerifyCommand.text(report) : "damaged"])
+        default: throw Failure(.usage, "\"\(command)\" is no command: help lists them")
+        }
+    }
+
+    private static func word(_ arguments: [String], _ usage: String) throws -> String {
+        guard arguments.count == 1 else { throw Failure(.usage, "usage: \(usage)") }
+        return arguments[0]
+    }
+
+    private func current() throws -> WorkspaceDictionary {
+        guard let dictionary else {
+            throw Failure(.usage, "which dictionary? use NAME; dictionaries lists them")
+        }
+        return workspace.dictionary(dictionary)
+    }
+
+    private func list(_ arguments: [String], keysOnly: Bool) throws {
+        var range = StoredRange(dictionary: try current().name)
+        range.prefix = arguments.first ?? ""
+        range.limit = keysOnly ? .max : 100
+        if arguments.count > 1 {
+            guard let limit = Int(arguments[1]), limit >= 0 else {
+                throw Failure(.usage, "\"\(arguments[1])\" is no limit")
+            }
+            range.limit = limit
+        }
+        let records = try StoredRecords(workspace, range)
+        guard keysOnly else { return try ScanCommand.list(records, of: dictionary, .table) }
+        let output = try Output()
+        while let record = try records.next() { try output.writeLine(record.key) }
+        try output.flush()
+    }
+
+    private func get(_ key: String) throws {
+        guard let value = try current().storedValue(forKey: key) else {
+            throw Failure(.notFound, "\"\(key)\" has no value")
+        }
+        try Output.write([ReadableForm.text(value)])
+        if let expiration = ReadableForm.expiration(value) {
+            try Output.write(["(expires \(expiration))"])
+        }
+    }
+
+    private func set(_ line: ShellLine) async throws {
+        guard line.words.count > 2 else { throw Failure(.usage, "usage: set KEY JSON") }
+        let target = try current()
+        let stored: StoredValue
+        do { stored = try StoredForm.stored(try JSONParser.parse(line.rest(from: 2))) } catch {
+            throw Failure(.usage, "the value is not JSON: text stands in double quotes")
+        }
+        try await workspace.write(durability: .synced) { batch in
+            batch.setStored(stored, forKey: line.words[1], in: target)
+        }
+    }
+
+    private func remove(_ key: String) async throws {
+        guard try current().contains(key) else {
+            throw Failure(.notFound, "\"\(key)\" has no value")
+        }
+        try await current().removeValue(forKey: key, durability: .synced)
+    }
+
+    /// What may stand in the place of `word`, of a line that has `words` so far.
+    static func completions(
+        _ workspace: Workspace, _ dictionary: String?, _ words: [String], _ word: String
+    ) -> [String] {
+        guard let command = words.first, words.count > 1 || word.isEmpty else { return commands }
+        // A line has no place for an error: what cannot be read completes to nothing.
+        if command == "use" { return (try? workspace.dictionaryNames) ?? [] }
+        guard ["get", "set", "remove", "keys", "scan"].contains(command), let dictionary else {
+            return []
+        }
+        var range = StoredRange(dictionary: dictionary)
+        range.prefix = word
+        range.limit = 100
+        guard let records = try? StoredRecords(workspace, range) else { return [] }
+        var keys: [String] = []
+        while let record = try? records.next() { keys.append(record.key) }
+        return keys
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+/// The browser of who sits before this machine.
+enum Browser {
+    /// Opens a link where there is a browser to open it in; says nothing where there is none, as the link
+    /// has been printed.
+    static func open(_ link: String) {
+        guard let program else { return }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = [link]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        // A program that does not start is as good as none.
+        try? process.run()
+    }
+
+    private static var program: String? {
+        #if os(macOS)
+            return "/usr/bin/open"
+        #else
+            let environment = ProcessInfo.processInfo.environment
+            guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else {
+                return nil
+            }
+            return (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/xdg-open" }
+                .first { FileManager.default.isExecutableFile(atPath: $0) }
+        #endif
+    }
+}

@@ -1,0 +1,112 @@
+import RoostIO
+import RoostShared
+import Synchronization
+
+/// Another engine with faults: answers that are lost, requests that are lost or come late, connections that
+/// break. For checking that what is above an engine finds out and goes on.
+public final class FaultyEngine: SharedEngine {
+    /// How often, of a thousand calls.
+    public struct Rates: Sendable {
+        /// The commit is made, and its answer lost.
+        public var lostAnswers = 0
+        /// The commit is lost.
+        public var lostRequests = 0
+        /// The commit is made some time after its caller was told that its answer was lost.
+        public var lateRequests = 0
+        /// Nothing is sent.
+        public var unavailable = 0
+
+        public init(
+            lostAnswers: Int = 0, lostRequests: Int = 0, lateRequests: Int = 0,
+            unavailable: Int = 0
+        ) {
+            self.lostAnswers = lostAnswers
+            self.lostRequests = lostRequests
+            self.lateRequests = lateRequests
+            self.unavailable = unavailable
+        }
+    }
+
+    private let engine: any SharedEngine
+    private let rates = Mutex(Rates())
+    private let chance: Mutex<ChanceNumbers>
+
+    public init(_ engine: any SharedEngine, seed: UInt64) {
+        self.engine = engine
+        chance = Mutex(ChanceNumbers(seed))
+    }
+
+    /// The faults from now on.
+    public func set(_ rates: Rates) { self.rates.withLock { $0 = rates } }
+
+    public var limits: SharedLimits { engine.limits }
+
+    private func draw(_ limit: Int) -> Int { chance.withLock { $0.below(limit) } }
+
+    public func read(
+        _ read: SharedRead, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedPage {
+        if draw(1000) < rates.withLock({ $0.unavailable }) {
+            throw RoostError(.unavailable, "a fault")
+        }
+        return try await engine.read(read, before: deadline)
+    }
+
+    public func commit(
+        _ commit: SharedCommit, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedOutcome {
+        let rates = rates.withLock { $0 }
+        var drawn = draw(1000)
+        if drawn < rates.unavailable { throw RoostError(.unavailable, "a fault") }
+        drawn -= rates.unavailable
+        if drawn >= 0, drawn < rates.lostAnswers {
+            _ = try await engine.commit(commit, before: deadline)
+            throw RoostError(.unknownOutcome, "a fault: the answer was lost")
+        }
+        drawn -= rates.lostAnswers
+        if drawn >= 0, drawn < rates.lostRequests {
+            throw RoostError(.unknownOutcome, "a fault: the request was lost")
+        }
+        drawn -= rates.lostRequests
+        if drawn >= 0, drawn < rates.lateRequests {
+            let delay = Duration.milliseconds(draw(30))
+            let engine = engine
+            Task {
+                try await Task.sleep(for: delay)
+                _ = try await engine.commit(commit, before: deadline)
+            }
+            throw RoostError(.unknownOutcome, "a fault: the request is late")
+        }
+        return try await engine.commit(commit, before: deadline)
+    }
+
+    public func watch(_ range: SharedKeyRange, after revision: UInt64) -> SharedEvents {
+        let source = engine.watch(range, after: revision)
+        guard rates.withLock({ $0.unavailable }) > 0 else { return source }
+        let (events, told) = SharedEvents.make()
+        let count = draw(20)
+        let task = Task {
+            do {
+                var left = count
+                for try await event in source {
+                    guard left > 0 else {
+                        return told.end(RoostError(.unavailable, "a fault: the stream broke"))
+                    }
+                    left -= 1
+                    told.tell(event)
+                }
+                told.end(nil)
+            } catch { told.end(error) }
+        }
+        told.onEnd { task.cancel() }
+        return events
+    }
+
+    public func clockMilliseconds(
+        before deadline: ContinuousClock.Instant
+    ) async throws -> UInt64? {
+        try await engine.clockMilliseconds(before: deadline)
+    }
+
+    public func close() async { await engine.close() }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import Roost
+import RoostIO
+
+/// The writer that is followed, until it is killed.
+struct FollowedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "followed", shouldDisplay: false)
+
+    @Argument var path: String
+    @Option var seed: UInt64
+
+    func run() async throws {
+        var random = CrashRandom(seed: seed)
+        do {
+            let workspace = try await open(&random)
+            let durability: [Durability] = [.process, .interval(.milliseconds(2)), .synced]
+            let pairs = workspace.dictionary("pairs")
+            let single = workspace.dictionary("single")
+            let objects = workspace.repository(of: FollowedObject.self)
+            let stored = try pairs.value(forKey: FollowedPlan.pairKeys[0], as: [UInt8].self)
+            var number = stored.flatMap(FollowedPlan.read)?.number ?? 0
+            while true {
+                number += 1
+                let time = FollowedPlan.nanoseconds
+                let value = FollowedPlan.value(number, at: time)
+                let kind = durability[random.once(in: 4) ? random.below(3) : 0]
+                if number % 50 == 0 {
+                    let objectNumber = number
+                    try await workspace.transaction { transaction in
+                        for id in 0..<FollowedPlan.objectCount {
+                            try transaction.save(
+                                FollowedObject(id: id, number: objectNumber), in: objects)
+                        }
+                    }
+                }
+                try await workspace.write(durability: kind) { batch in
+                    // What the batch itself sets stays.
+                    if number % 97 == 0 { batch.removeAll(in: pairs) }
+                    for key in FollowedPlan.pairKeys { batch.set(value, forKey: key, in: pairs) }
+                }
+                for key in 0..<3 {
+                    try await single.set(
+                        value, forKey: "single \(number % 40) \(key)", durability: .process)
+                }
+                if random.once(in: 3000) { try await workspace.compact() }
+                // Nine processes share the machine: as fast as it goes would measure that.
+                if number % 4 == 0 { try await Task.sleep(for: .milliseconds(2)) }
+            }
+        } catch {
+            printLine("roost-crash followed: \(error)")
+            throw ExitCode(2)
+        }
+    }
+
+    private func open(_ random: inout CrashRandom) async throws -> Workspace {
+        let threshold: UInt64 = [64 << 10, 512 << 10, 4 << 20][random.below(3)]
+        return try await Workspace.open(
+            at: path, configuration: .init(memoryBudgetBytes: 1 << 16),
+            fileSystem: PosixFileSystem()
+        ) { engine in
+            engine.flushThresholdBytes = threshold
+            engine.backlogLimitBytes = threshold * 4
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import Roost
+
+/// What a put costs while other processes follow, and while none does: in turns, so that what else the
+/// machine does is in both.
+struct PutCostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "put-cost",
+        abstract: "Measures puts with and without readers in other processes.")
+
+    @Option(help: "Readers, each a process.") var readers = 8
+    @Option(help: "Turns of each.") var rounds = 8
+    @Option(help: "Where the workspace is made.")
+    var directory = FileManager.default.temporaryDirectory.path
+
+    private static let burstCount = 40
+    private static let putCount = 2000
+
+    /// Nanoseconds a put: of the clock, and of processors, all threads of the writer's process.
+    private struct Cost {
+        var wall: [Double] = []
+        var processor: [Double] = []
+    }
+
+    func run() async throws {
+        let root =
+            "\(directory)/roost-put-cost-\(ProcessInfo.processInfo.processIdentifier)"
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        let workspace = try await Workspace.open(
+            at: "\(root)/workspace", configuration: .init(durability: .process))
+        var alone = Cost()
+        var followed = Cost()
+        // The first is for the pages and the caches.
+        for round in 0...rounds {
+            let quiet = try await measure(workspace)
+            let running = try (0..<readers).map { number in
+                try WriterProcess([
+                    "follower", "\(root)/workspace", "--report", "\(root)/reader-\(number)",
+                    "--stop", "\(root)/stop", "--follows-only",
+                ])
+            }
+            try await Task.sleep(for: .milliseconds(300))
+            let busy = try await measure(workspace)
+            try Data().write(to: URL(fileURLWithPath: "\(root)/stop"))
+            for reader in running { try await reader.waitForEnd() }
+            try FileManager.default.removeItem(atPath: "\(root)/stop")
+            guard round > 0 else { continue }
+            alone.wall += quiet.wall
+            alone.processor += quiet.processor
+            followed.wall += busy.wall
+            followed.processor += busy.processor
+        }
+        try await workspace.close()
+        try FileManager.default.removeItem(atPath: root)
+        printLine(
+            #"{"readers":\#(readers),"put_ns":{"alone":\#(median(alone.wall)),"#
+                + #""followed":\#(median(followed.wall))},"#
+                + #""processor_ns":{"alone":\#(median(alone.processor)),"#
+                + #""followed":\#(median(followed.processor))}}"#)
+    }
+
+    private func measure(_ workspace: Workspace) async throws -> Cost {
+        let values = workspace.dictionary("values")
+        let keys = (0..<Self.putCount).map { "key \($0)" }
+        var cost = Cost()
+        for burst in 0..<Self.burstCount {
+            let wall = nanoseconds(CLOCK_MONOTONIC)
+            let processor = nanoseconds(CLOCK_PROCESS_CPUTIME_ID)
+            for key in keys { try await values.set(burst, forKey: key) }
+            cost.wall.append((nanoseconds(CLOCK_MONOTONIC) - wall) / Double(Self.putCount))
+            cost.processor.append(
+                (nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - processor) / Double(Self.putCount))
+            // The readers take what they were told.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return cost
+    }
+
+    private func nanoseconds(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+
+    private func median(_ values: [Double]) -> Double {
+        (values.sorted()[values.count / 2] * 10).rounded() / 10
+    }
+}

@@ -1,0 +1,90 @@
+import RoostFormat
+import RoostIO
+import RoostLog
+
+// How a newer cold storage takes the older one's place.
+
+extension Follower {
+    var newestManifest: ManifestRecord { pending?.manifest ?? manifest }
+
+    func readManifest() throws {
+        while true {
+            let read = try FollowedState.readManifest(in: directory)
+            if read.generation == newestManifest.generation { return }
+            try refuseOther(read)
+            do {
+                let opened = try ColdStorage(read, in: directory, known: pending?.cold ?? cold)
+                pending = (read, opened)
+                if rebuild?.isFor(read) == false { rebuild = nil }
+                return
+            } catch {
+                // Removed by now, where there is a newer one.
+                guard try FollowedState.readManifest(in: directory) != read else { throw error }
+            }
+        }
+    }
+
+    private func refuseOther(_ read: ManifestRecord) throws {
+        guard read.workspace == manifest.workspace, read.generation > newestManifest.generation
+        else {
+            throw RoostError(
+                .corrupt,
+                "the workspace was replaced by another, or by an earlier state, while it was read. "
+                    + "Open it again", file: directory.path)
+        }
+    }
+
+    /// Makes the pending manifest's cold storage the one that is shown, once all in it is visible.
+    func takeOver() throws {
+        guard let (next, opened) = pending, next.coveredSequence <= tail.lastSequence else {
+            return
+        }
+        tail.noteDurable(next.durableSequence)
+        if next.firstSegment == manifest.firstSegment,
+            next.flushedSequence == manifest.flushedSequence
+        {
+            // A merge: the tables are of what is behind the same snapshots.
+            let dropped = shards.install(opened, nil)
+            withExtendedLifetime(dropped) {}
+        } else {
+            var rebuild = self.rebuild ?? Rebuild(next, shardCount: shards.shards.count)
+            // Handed over rather than copied.
+            self.rebuild = nil
+            let isWhole = try rebuild.advance(to: tail, limitBytes: Self.rebuildSizeBytes)
+            guard isWhole else {
+                self.rebuild = rebuild
+                return
+            }
+            let dropped = shards.install(opened, rebuild.finish(next))
+            withExtendedLifetime(dropped) {}
+        }
+        (manifest, cold) = (next, opened)
+        pending = nil
+        tail.forget(before: next.firstSegment)
+        shards.log.history.forget(before: next.firstSegment)
+    }
+
+    /// The next batch was in a segment that is gone: goes on with what is in its place.
+    func skipAhead() throws {
+        try readManifest()
+        guard newestManifest.flushedSequence > tail.lastSequence else {
+            missedLookCount += 1
+            guard missedLookCount > 100 else { return }
+            throw tail.damage(
+                tail.segments.last, "batch \(tail.lastSequence + 1) was on disk and is missing")
+        }
+        var state = try FollowedState.read(
+            in: directory, page: shared.page, shardCount: shards.shards.count, known: cold)
+        guard state.tail.lastSequence > tail.lastSequence else { return }
+        let (tables, replayed) = state.replay.finish()
+        let dropped = shards.skip(
+            to: state.tail.lastSequence, state.cold,
+            FollowedTables(tables: tables, clears: state.manifest.clears(and: replayed)))
+        withExtendedLifetime(dropped) {}
+        shards.log.history.replace(with: state.tail.segments.map(\.forHistory))
+        (manifest, cold, tail) = (state.manifest, state.cold, state.tail)
+        pending = nil
+        rebuild = nil
+        missedLookCount = 0
+    }
+}

@@ -1,0 +1,197 @@
+import RoostFormat
+import RoostIO
+import Synchronization
+
+/// Dictionaries of which something else is derived, as indexes are of objects.
+///
+/// What is derived holds as long as a *mark* does, a record of its own. A write of a guarded
+/// dictionary that does not say that it keeps what is derived takes the marks away in the same batch.
+///
+/// - A change of the guards has a `generation`. Each shard has the generation that counts in it, and
+///   refuses a batch that was made ready under an earlier one (`Shard.prepare`, `Shard.write`): it is made
+///   ready anew. A put of a single key asks its shard's turn anyway whether something comes first
+///   (`ShardTurn.isContended`), so it costs nothing where nothing is guarded.
+/// - docs/decisions/0081.
+package final class WriteGuards: Sendable {
+    private struct State {
+        var generation: UInt64 = 0
+        var marks: [[UInt8]: Set<[UInt8]>] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let latest = Atomic<UInt64>(0)
+
+    var generation: UInt64 { latest.load(ordering: .acquiring) }
+
+    /// The record keys of the marks of a dictionary, by its prefix.
+    package func marks(of prefix: [UInt8]) -> Set<[UInt8]> {
+        if generation == 0 { return [] }
+        return state.withLock { $0.marks[prefix] ?? [] }
+    }
+
+    /// Sets the marks of a dictionary; the new generation.
+    func set(_ marks: Set<[UInt8]>, of prefix: [UInt8]) -> UInt64 {
+        state.withLock { state in
+            state.marks[prefix] = marks
+            state.generation += 1
+            latest.store(state.generation, ordering: .releasing)
+            return state.generation
+        }
+    }
+
+    /// Adds to a batch the removals of the marks that it takes away.
+    func complete(_ batch: inout EncodedBatch) {
+        let generation = generation
+        guard generation > 0, batch.guardGeneration != generation else { return }
+        let marks = state.withLock { state in
+            batch.guardGeneration = state.generation
+            var marks: Set<[UInt8]> = []
+            for prefix in batch.dictionaries {
+                if let own = state.marks[prefix] { marks.formUnion(own) }
+            }
+            marks.subtract(batch.keptMarks)
+            for prefix in batch.plainDictionaries.union(batch.clears) {
+                if let own = state.marks[prefix] { marks.formUnion(own) }
+            }
+            return marks
+        }
+        // In one order, so that the same run writes the same bytes.
+        for mark in marks.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            batch.removeMark(mark)
+        }
+    }
+}
+
+/// A put of a single key met a guard: it has to be a batch.
+struct GuardedWrite: Error {}
+
+/// A batch was completed for other guards than a shard knows by now.
+struct GuardsChanged: Error {}
+
+extension Engine {
+    /// Sets the marks whose removal every write of a dictionary brings with it, but for the batches
+    /// that keep them: all that are there, and those that are about to be. Returns once no write is under
+    /// way that does not know of them.
+    package func guardWrites(of name: DictionaryName, marks: Set<[UInt8]>) async {
+        let generation = guards.set(marks, of: name.prefix)
+        for shard in shards {
+            await shard.apply(guardGeneration: generation, prefix: name.prefix)
+        }
+    }
+
+    /// As `guardWrites`, before anybody has the engine.
+    package func guardWritesAtOpening(of name: DictionaryName, marks: Set<[UInt8]>) {
+        let generation = guards.set(marks, of: name.prefix)
+        for shard in shards {
+            shard.begin(guardGeneration: generation, prefix: name.prefix)
+        }
+    }
+
+    /// A write of a single key of a guarded dictionary: as a batch, which takes the marks with it.
+    nonisolated(nonsending) func writeGuarded(
+        _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
+    ) async throws -> UInt64 {
+        try await commit(batch(value, key: key, name: name), durability: durability)
+    }
+
+    /// As `writeGuarded`, if the key's newest record is still the one that `version` names.
+    nonisolated(nonsending) func writeGuarded(
+        _ value: EncodedValue?, key: String, name: DictionaryName, if version: RecordVersion,
+        durability: Durability?
+    ) async throws -> UInt64? {
+        let view = try view()
+        defer { view.close() }
+        var reads = TransactionReads(view)
+        reads.note(key, in: name)
+        guard try view.sequence(of: key, name: name) == version.sequence else { return nil }
+        return try await commit(
+            batch(value, key: key, name: name), reads: reads, durability: durability)
+    }
+
+    private func batch(
+        _ value: EncodedValue?, key: String, name: DictionaryName
+    ) -> EncodedBatch {
+        var batch = EncodedBatch(hashSeed: hashSeed)
+        if let value {
+            batch.put(value, forKey: key, in: name)
+        } else {
+            batch.remove(key, in: name)
+        }
+        return batch
+    }
+
+    /// Takes a dictionary's marks away before a write that can wait for nothing.
+    func removeMarksAtOnce(of name: DictionaryName) throws {
+        for mark in guards.marks(of: name.prefix) {
+            let isThere = try mark.withUnsafeBytes { mark in
+                let hash = hashSeed.hash(mark)
+                return try shard(of: hash).findVersioned(mark, hash: hash).found != nil
+            }
+            guard isThere else { continue }
+            let appended = try mark.withUnsafeBytes { mark in
+                let hash = hashSeed.hash(mark)
+                return try shard(of: hash).writeAtOnce(nil, mark, hash: hash)
+            }
+            guard let appended else {
+                throw RoostError(
+                    .conflict,
+                    "\"\(name.name)\" has an index, and is being written: set the key without enqueuing"
+                )
+            }
+            noteAppended(appended, .process)
+        }
+    }
+}
+
+extension Engine {
+    /// Takes away marks that came while a write was enqueued.
+    func removeMarksBehind(of name: DictionaryName) {
+        var batch = EncodedBatch(hashSeed: hashSeed)
+        for mark in guards.marks(of: name.prefix) { batch.removeMark(mark) }
+        let removals = batch
+        guard !removals.isEmpty else { return }
+        Task.detached(executorPreference: compactor.taskExecutor) { [self] in
+            do { _ = try await commit(removals, durability: nil) } catch {
+                failures.note(
+                    error as? RoostError
+                        ?? RoostError(.io, "an index could not be marked", cause: error))
+            }
+        }
+    }
+}
+
+extension Shard {
+    /// Returns once every batch is resolved that was made ready under an earlier generation.
+    func apply(guardGeneration: UInt64, prefix: [UInt8]) async {
+        begin(guardGeneration: guardGeneration, prefix: prefix)
+        let earlier = turn.withLock { _ in published.withLock { $0.staged.map(\.token) } }
+        while true {
+            let (count, isOver) = withTurn { turn in
+                foldResolved(&turn)
+                let isOver = published.withLock { state in
+                    !state.staged.contains { staged in earlier.contains { $0 === staged.token } }
+                }
+                return (turn.resolutionCount, isOver)
+            }
+            if isOver { return }
+            await waitForResolution(since: count)
+        }
+    }
+
+    nonisolated func begin(guardGeneration: UInt64, prefix: [UInt8]) {
+        turn.withLock { $0.noteGuards(guardGeneration, of: prefix) }
+    }
+}
+
+extension TransactionReads {
+    /// Notes that a key was read.
+    package mutating func note(_ key: String, in name: DictionaryName) {
+        let hashSeed = view.hashSeed
+        name.withRecordKey(key) { note($0, hash: hashSeed.hash($0), in: name) }
+    }
+
+    /// Notes that a record was read, by its whole key.
+    package mutating func note(recordKey: [UInt8], in name: DictionaryName) {
+        recordKey.withUnsafeBytes { note($0, hash: view.hashSeed.hash($0), in: name) }
+    }
+}

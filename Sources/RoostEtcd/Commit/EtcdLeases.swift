@@ -1,0 +1,53 @@
+#if Etcd
+    import RoostIO
+    import RoostShared
+
+    /// Leases, by which etcd removes what has expired. Values of about the same time share one.
+    ///
+    /// - A lease in `granted` lives longer than each value that is put under it may: it was granted for a
+    ///   sixteenth more than the values' time, and is used for at most that sixteenth.
+    actor EtcdLeases {
+        private struct Lease {
+            let task: Task<Int64, any Error>
+            let lastUse: ContinuousClock.Instant
+        }
+
+        private let caller: EtcdCaller
+        private var granted: [Int64: Lease] = [:]
+
+        init(_ caller: EtcdCaller) { self.caller = caller }
+
+        /// A lease that lives at least so long from now on.
+        func lease(
+            for duration: Duration, before deadline: ContinuousClock.Instant
+        ) async throws -> Int64 {
+            let seconds = min(max(duration.components.seconds + 1, 1), 1 << 40)
+            let now = ContinuousClock.now
+            if let lease = granted[seconds], now < lease.lastUse {
+                do { return try await lease.task.value } catch {
+                    // Whoever began it may have had less time; it is begun again.
+                    granted[seconds] = nil
+                }
+            }
+            granted = granted.filter { now < $0.value.lastUse }
+            let slack = max(2, seconds / 16)
+            let task = Task { [caller] in
+                let request = LeaseGrantRequest(seconds: seconds + slack)
+                let answer: LeaseGrantResponse = try await caller.call(
+                    .grantLease, request, before: deadline)
+                guard answer.id != 0 else {
+                    throw RoostError(.unavailable, "etcd granted no lease: \(answer.error)")
+                }
+                return answer.id
+            }
+            granted[seconds] = Lease(task: task, lastUse: now + .seconds(slack - 1))
+            do { return try await task.value } catch {
+                granted[seconds] = nil
+                throw error
+            }
+        }
+
+        /// After one was lost: as after the server's data was restored from an older copy.
+        func forgetAll() { granted = [:] }
+    }
+#endif

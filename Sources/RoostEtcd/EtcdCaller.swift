@@ -1,0 +1,105 @@
+#if Etcd
+    import RoostIO
+    import RoostShared
+
+    /// The calls of etcd's services that are used.
+    enum EtcdMethod: String {
+        case range = "/etcdserverpb.KV/Range"
+        case transaction = "/etcdserverpb.KV/Txn"
+        case grantLease = "/etcdserverpb.Lease/LeaseGrant"
+        case status = "/etcdserverpb.Maintenance/Status"
+    }
+
+    /// The commit named a lease that etcd does not have any more; nothing was changed.
+    struct LeaseLost: Error {}
+
+    /// Makes calls until one is answered or the deadline comes, at one endpoint after another.
+    struct EtcdCaller: Sendable {
+        let endpoints: EtcdEndpoints
+
+        /// - Parameter mayRepeat: whether the call may be made twice; one that may not is
+        ///   `.unknownOutcome` where its answer is lost.
+        func call<Response: ResponseMessage>(
+            _ method: EtcdMethod, _ request: some RequestMessage,
+            before deadline: ContinuousClock.Instant, mayRepeat: Bool = true
+        ) async throws -> Response {
+            let bytes = request.bytes
+            var backoff = Backoff()
+            var isTokenNew = false
+            while true {
+                let connection = try await endpoints.connection(before: deadline)
+                let failure: RemoteFailure
+                do {
+                    let answer = try await connection.call(
+                        method.rawValue, bytes,
+                        before: min(deadline, .now + EtcdEndpoints.attemptLimit))
+                    return try Response(answer[...])
+                } catch let remote as RemoteFailure {
+                    failure = remote
+                } catch is MalformedMessage {
+                    failure = RemoteFailure(
+                        .internal, "an answer that is none of etcd's", wasSent: true)
+                }
+                if failure.needsToken, connection.token != nil, !isTokenNew {
+                    isTokenNew = true
+                    await endpoints.replace(connection)
+                    continue
+                }
+                try check(failure, mayRepeat: mayRepeat)
+                if !failure.isOverload { await endpoints.replace(connection) }
+                guard ContinuousClock.now < deadline else {
+                    throw RoostError(
+                        .unavailable, "etcd did not answer in time: \(failure.message)",
+                        cause: failure.cause)
+                }
+                try await backoff.wait(before: deadline)
+            }
+        }
+
+        /// Throws what a repetition would not change, or must not be repeated.
+        private func check(_ failure: RemoteFailure, mayRepeat: Bool) throws {
+            let message = failure.message
+            // A certificate is refused before anything that was sent is looked at.
+            if let refusal = failure.refusal { throw refusal }
+            if failure.isAnswer {
+                switch failure.code {
+                case .outOfRange where message.contains("compacted"):
+                    throw RoostError(.compacted, "etcd no longer keeps that revision")
+                case .resourceExhausted where message.contains("space exceeded"):
+                    throw RoostError(.outOfSpace, "etcd's space is used up: \(message)")
+                case .invalidArgument
+                where message.contains("too large") || message.contains("too many operations"),
+                    .resourceExhausted where message.contains("larger than max"):
+                    throw RoostError(.tooLarge, "more than etcd takes at once: \(message)")
+                case .notFound where message.contains("lease not found"): throw LeaseLost()
+                case .invalidArgument:
+                    throw RoostError(.io, "etcd refused the request: \(message)")
+                default: break
+                }
+            }
+            if failure.code == .cancelled {
+                guard mayRepeat || !failure.wasSent else { throw unknown(failure) }
+                throw RoostError(.cancelled, "the task was cancelled before the call took effect")
+            }
+            if failure.wasSent, !mayRepeat, !failure.isOverload { throw unknown(failure) }
+        }
+
+        private func unknown(_ failure: RemoteFailure) -> RoostError {
+            RoostError(
+                .unknownOutcome, "the answer was lost: \(failure.message)", cause: failure.cause)
+        }
+    }
+
+    extension RemoteFailure {
+        /// Said before anything was begun.
+        fileprivate var isOverload: Bool {
+            isAnswer && code == .resourceExhausted && message.contains("too many requests")
+        }
+
+        fileprivate var needsToken: Bool {
+            isAnswer
+                && (code == .unauthenticated || message.contains("invalid auth token")
+                    || message.contains("auth store is old"))
+        }
+    }
+#endif

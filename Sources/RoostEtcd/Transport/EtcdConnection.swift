@@ -1,0 +1,259 @@
+#if Etcd
+    import NIOCore
+    import NIOHPACK
+    import NIOHTTP2
+    import NIOPosix
+    import NIOSSL
+    import RoostIO
+    import Synchronization
+
+    /// One HTTP/2 connection to one endpoint, which many calls share.
+    final class EtcdConnection: Sendable {
+        let endpoint: EtcdEndpoint
+        /// Of the user, where there is one.
+        let token: String?
+        private let channel: any Channel
+        private let multiplexer: NIOHTTP2Handler.StreamMultiplexer
+        private let failure: FirstFailure
+        private let hasAnswered = Atomic<Bool>(false)
+
+        private init(
+            _ endpoint: EtcdEndpoint, _ channel: any Channel,
+            _ multiplexer: NIOHTTP2Handler.StreamMultiplexer, _ failure: FirstFailure,
+            token: String?
+        ) {
+            self.endpoint = endpoint
+            self.channel = channel
+            self.multiplexer = multiplexer
+            self.failure = failure
+            self.token = token
+        }
+
+        var isActive: Bool { channel.isActive }
+
+        func close() { channel.close(promise: nil) }
+
+        /// Gives calls under way a while to end.
+        func closeLater() {
+            let channel = channel
+            channel.eventLoop.scheduleTask(in: .seconds(5)) { channel.close(promise: nil) }
+        }
+
+        /// Connects and takes a token for the user.
+        ///
+        /// - Throws: `RemoteFailure`, which was not sent.
+        static func connect(
+            _ endpoint: EtcdEndpoint, _ context: NIOSSLContext?, _ user: EtcdCredentials.User?,
+            before deadline: ContinuousClock.Instant
+        ) async throws -> EtcdConnection {
+            let failure = FirstFailure()
+            let remaining = deadline - .now
+            do {
+                let (channel, multiplexer) = try await ClientBootstrap(
+                    group: MultiThreadedEventLoopGroup.singleton
+                )
+                .connectTimeout(TimeAmount(remaining))
+                .channelOption(.socketOption(.tcp_nodelay), value: 1)
+                .connect(host: endpoint.host, port: endpoint.port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        (channel, try configure(channel, endpoint, context, failure))
+                    }
+                }
+                let plain = EtcdConnection(endpoint, channel, multiplexer, failure, token: nil)
+                guard let user else { return plain }
+                let request = AuthenticateRequest(name: user.name, password: user.password)
+                let answer = try AuthenticateResponse(
+                    try await plain.call(
+                        "/etcdserverpb.Auth/Authenticate", request.bytes, before: deadline)[...])
+                return EtcdConnection(
+                    endpoint, channel, multiplexer, failure, token: answer.token)
+            } catch var remote as RemoteFailure {
+                remote.wasSent = false
+                throw remote
+            } catch {
+                throw RemoteFailure(
+                    .unavailable, "cannot connect to \(endpoint.description)", wasSent: false,
+                    cause: error)
+            }
+        }
+
+        private static func configure(
+            _ channel: any Channel, _ endpoint: EtcdEndpoint, _ context: NIOSSLContext?,
+            _ failure: FirstFailure
+        ) throws -> NIOHTTP2Handler.StreamMultiplexer {
+            let pipeline = channel.pipeline.syncOperations
+            if endpoint.isEncrypted, let context {
+                // A certificate for an address is checked against the address.
+                let isAddress =
+                    (try? SocketAddress(ipAddress: endpoint.host, port: endpoint.port)) != nil
+                try pipeline.addHandler(
+                    try NIOSSLClientHandler(
+                        context: context, serverHostname: isAddress ? nil : endpoint.host))
+            }
+            var connection = NIOHTTP2Handler.ConnectionConfiguration()
+            // etcd asks with a PING at nearly each answer; the default allows 200 in 30 seconds.
+            connection.controlFrameRateLimit.maximumCount = 1_000_000
+            connection.initialSettings = [
+                HTTP2Setting(parameter: .enablePush, value: 0),
+                HTTP2Setting(parameter: .maxConcurrentStreams, value: 0),
+                HTTP2Setting(parameter: .initialWindowSize, value: 4 << 20),
+                HTTP2Setting(parameter: .maxHeaderListSize, value: 64 << 10),
+            ]
+            connection.targetWindowSize = 16 << 20
+            var stream = NIOHTTP2Handler.StreamConfiguration()
+            stream.targetWindowSize = 4 << 20
+            stream.streamResetFrameRateLimit.maximumCount = 1_000_000
+            let multiplexer = try pipeline.configureHTTP2Pipeline(
+                mode: .client, connectionConfiguration: connection, streamConfiguration: stream
+            ) { $0.close() }
+            try pipeline.addHandler(FailureHandler(failure))
+            return multiplexer
+        }
+
+        // MARK: Calls
+
+        /// Sends one message and waits for the one that answers it.
+        ///
+        /// - Throws: `RemoteFailure`.
+        func call(
+            _ path: String, _ request: [UInt8], before deadline: ContinuousClock.Instant
+        ) async throws -> [UInt8] {
+            let answer = channel.eventLoop.makePromise(of: [UInt8].self)
+            let stream = try await open(path) { message, event in
+                switch event {
+                case .message(let bytes): message = bytes
+                case .ended(nil):
+                    if let message {
+                        answer.succeed(message)
+                    } else {
+                        answer.fail(
+                            RemoteFailure(.internal, "an answer without a message", wasSent: true))
+                    }
+                case .ended(let failure?): answer.fail(failure)
+                }
+            } onFailure: {
+                answer.fail($0)
+            }
+            let timeout = stream.eventLoop.scheduleTask(in: TimeAmount(deadline - .now)) {
+                answer.fail(
+                    RemoteFailure(.deadlineExceeded, "no answer in time", wasSent: true))
+                stream.close(promise: nil)
+            }
+            stream.write(
+                HTTP2Frame.FramePayload.headers(.init(headers: headers(path))), promise: nil)
+            stream.writeAndFlush(
+                HTTP2Frame.FramePayload.data(
+                    .init(data: .byteBuffer(request.framed), endStream: true)), promise: nil)
+            defer { timeout.cancel() }
+            do {
+                let bytes = try await withTaskCancellationHandler {
+                    try await answer.futureResult.get()
+                } onCancel: {
+                    answer.fail(
+                        RemoteFailure(.cancelled, "the task was cancelled", wasSent: true))
+                    stream.close(promise: nil)
+                }
+                hasAnswered.store(true, ordering: .relaxed)
+                return bytes
+            } catch var remote as RemoteFailure {
+                if remote.isAnswer { hasAnswered.store(true, ordering: .relaxed) }
+                if remote.cause == nil, !remote.isAnswer { remote.cause = failure.error }
+                remote.isBeforeAnswers = !hasAnswered.load(ordering: .relaxed)
+                throw remote
+            }
+        }
+
+        /// Opens a stream on which both sides send messages.
+        ///
+        /// - Throws: `RemoteFailure`.
+        func stream(
+            _ path: String,
+            _ received: @escaping @Sendable (CallHandler.Event) -> Void
+        ) async throws -> EtcdStream {
+            let channel = try await open(path) { (_: inout [UInt8]?, event) in
+                received(event)
+            } onFailure: { _ in
+            }
+            channel.writeAndFlush(
+                HTTP2Frame.FramePayload.headers(.init(headers: headers(path))), promise: nil)
+            return EtcdStream(channel: channel)
+        }
+
+        private func open(
+            _ path: String,
+            _ received: @escaping @Sendable (inout [UInt8]?, CallHandler.Event) -> Void,
+            onFailure fail: @escaping @Sendable (RemoteFailure) -> Void
+        ) async throws -> any Channel {
+            do {
+                return try await multiplexer.createStreamChannel { stream in
+                    stream.eventLoop.makeCompletedFuture {
+                        var last: [UInt8]?
+                        try stream.pipeline.syncOperations.addHandler(
+                            CallHandler { received(&last, $0) })
+                    }
+                }.get()
+            } catch {
+                let remote = RemoteFailure(
+                    .unavailable, "the connection to \(endpoint.description) broke",
+                    wasSent: false, cause: failure.error ?? error)
+                fail(remote)
+                throw remote
+            }
+        }
+
+        private func headers(_ path: String) -> HPACKHeaders {
+            var headers: HPACKHeaders = [
+                ":method": "POST", ":scheme": endpoint.isEncrypted ? "https" : "http",
+                ":path": path, ":authority": "\(endpoint.host):\(endpoint.port)",
+                "te": "trailers", "content-type": "application/grpc",
+            ]
+            if let token { headers.add(name: "token", value: token) }
+            return headers
+        }
+    }
+
+    /// A stream on which both sides send messages.
+    struct EtcdStream: Sendable {
+        fileprivate let channel: any Channel
+
+        func send(_ message: [UInt8]) {
+            channel.writeAndFlush(
+                HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(message.framed))),
+                promise: nil)
+        }
+
+        func close() { channel.close(promise: nil) }
+    }
+
+    /// What a connection broke with first, for the message: what follows only says that it is broken.
+    private final class FirstFailure: Sendable {
+        private let first = Mutex<(any Error)?>(nil)
+
+        var error: (any Error)? { first.withLock { $0 } }
+
+        func note(_ error: any Error) { first.withLock { $0 = $0 ?? error } }
+    }
+
+    private final class FailureHandler: ChannelInboundHandler {
+        typealias InboundIn = Any
+
+        private let failure: FirstFailure
+
+        init(_ failure: FirstFailure) { self.failure = failure }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            failure.note(error)
+            context.close(promise: nil)
+        }
+    }
+
+    extension TimeAmount {
+        /// At least a millisecond, so that a deadline that has passed ends a call rather than stops it.
+        fileprivate init(_ duration: Duration) {
+            let (seconds, attoseconds) = duration.components
+            let bounded = min(max(seconds, 0), 1 << 30)
+            let nanoseconds = bounded * 1_000_000_000 + max(attoseconds, 0) / 1_000_000_000
+            self = .nanoseconds(max(nanoseconds, 1_000_000))
+        }
+    }
+#endif

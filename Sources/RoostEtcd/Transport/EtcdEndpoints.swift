@@ -1,0 +1,151 @@
+#if Etcd
+    import NIOSSL
+    import RoostIO
+    import RoostShared
+
+    /// The endpoints of one cluster, of which one has the connection that all calls use.
+    ///
+    /// - `current` is the connection that new calls take; one that has failed is replaced by one to the next
+    ///   endpoint.
+    /// - `connecting` is under way while there is none; whoever needs a connection waits for it.
+    actor EtcdEndpoints {
+        /// How long one endpoint is tried, and how long an answer is waited for before another one is asked.
+        static let attemptLimit = Duration.milliseconds(2500)
+
+        private let endpoints: [EtcdEndpoint]
+        private let context: NIOSSLContext?
+        private let user: EtcdCredentials.User?
+        private var next = 0
+        private var current: EtcdConnection?
+        private var connecting: Task<EtcdConnection, any Error>?
+        private var isClosed = false
+
+        init(_ texts: [String], _ credentials: EtcdCredentials) throws {
+            guard !texts.isEmpty else { throw RoostError(.io, "no endpoint of etcd is named") }
+            endpoints = try texts.map(EtcdEndpoint.init).shuffled()
+            user = credentials.user
+            context =
+                endpoints.contains(where: \.isEncrypted)
+                ? try NIOSSLContext(credentials.encryption) : nil
+        }
+
+        /// The connection, or a new one.
+        ///
+        /// - Throws: `.unavailable` where none was had until the deadline, `.notPermitted`, `.cancelled`,
+        ///   `.closed`.
+        func connection(before deadline: ContinuousClock.Instant) async throws -> EtcdConnection {
+            var backoff = Backoff(first: .milliseconds(20))
+            var failedCount = 0
+            while true {
+                if isClosed { throw RoostError(.closed, "the workspace was closed") }
+                if let current, current.isActive { return current }
+                let failure: RemoteFailure
+                do { return try await connect() } catch let remote as RemoteFailure {
+                    failure = remote
+                }
+                if let refused = failure.refusal { throw refused }
+                guard ContinuousClock.now < deadline else {
+                    throw RoostError(
+                        .unavailable,
+                        "none of \(endpoints.map(\.description).joined(separator: ", ")) could be reached: \(failure.message)",
+                        cause: failure.cause)
+                }
+                failedCount += 1
+                if failedCount % endpoints.count == 0 { try await backoff.wait(before: deadline) }
+                if Task.isCancelled {
+                    throw RoostError(
+                        .cancelled, "the task was cancelled before the call took effect")
+                }
+            }
+        }
+
+        /// Takes a connection out of use that has failed, or that a new token is needed for.
+        func replace(_ connection: EtcdConnection) {
+            guard current === connection else { return }
+            current = nil
+            connection.closeLater()
+        }
+
+        func close() {
+            isClosed = true
+            current?.close()
+            current = nil
+        }
+
+        private func connect() async throws -> EtcdConnection {
+            if let connecting { return try await connecting.value }
+            let endpoint = endpoints[next % endpoints.count]
+            next += 1
+            let task = Task { [context, user] in
+                try await EtcdConnection.connect(
+                    endpoint, context, user, before: .now + Self.attemptLimit)
+            }
+            connecting = task
+            defer { connecting = nil }
+            let connection = try await task.value
+            guard !isClosed else {
+                connection.close()
+                throw RoostError(.closed, "the workspace was closed")
+            }
+            current = connection
+            return connection
+        }
+    }
+
+    extension NIOSSLContext {
+        /// - Throws: `.io` where a file cannot be read, without what is in it.
+        fileprivate convenience init(_ encryption: EtcdCredentials.Encryption) throws {
+            do {
+                var configuration = TLSConfiguration.makeClientConfiguration()
+                configuration.applicationProtocols = ["h2"]
+                if let file = encryption.authorityFile {
+                    configuration.trustRoots = .certificates(
+                        try NIOSSLCertificate.fromPEMFile(file))
+                }
+                if let file = encryption.certificateFile {
+                    configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(file)
+                        .map { .certificate($0) }
+                }
+                if let file = encryption.keyFile {
+                    configuration.privateKey = .privateKey(
+                        try NIOSSLPrivateKey(file: file, format: .pem))
+                }
+                try self.init(configuration: configuration)
+            } catch {
+                throw RoostError(
+                    .io, "the certificates or the key for etcd cannot be read as PEM files",
+                    cause: error)
+            }
+        }
+    }
+
+    extension RemoteFailure {
+        /// What no other endpoint would answer differently.
+        var refusal: RoostError? {
+            switch code {
+            case .permissionDenied, .unauthenticated:
+                RoostError(.notPermitted, "etcd does not permit this: \(message)")
+            case .invalidArgument where message.contains("authentication failed"):
+                RoostError(.notPermitted, "etcd does not know this user or password")
+            case .invalidArgument where message.contains("user name is empty"):
+                RoostError(.notPermitted, "etcd lets in only users, and none is given")
+            case .failedPrecondition where message.contains("authentication is not enabled"):
+                RoostError(.notPermitted, "etcd has no users: authentication is not enabled")
+            case .unimplemented:
+                RoostError(
+                    .unsupportedVersion, "the server does not know a call of etcd: \(message)")
+            case .unavailable where isBeforeAnswers && isRefusedCertificate:
+                RoostError(
+                    .notPermitted, "no trusted connection: a certificate was refused", cause: cause)
+            default: nil
+            }
+        }
+
+        /// A connection that only ended says nothing of certificates.
+        private var isRefusedCertificate: Bool {
+            if case .uncleanShutdown? = cause as? NIOSSLError { return false }
+            if case .zeroReturn? = cause as? BoringSSLError { return false }
+            return cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError
+        }
+    }
+#endif

@@ -1,0 +1,232 @@
+#if Etcd
+    import RoostIO
+    import RoostShared
+
+    /// All watchers of one client, over one stream.
+    ///
+    /// - Each watcher has a number that is never used again; what comes for another is of one that was cancelled.
+    /// - Where the stream breaks, all watchers end with an error, and begin again where they were.
+    /// - `openings` counts the streams, so that what comes from an older one is passed over.
+    actor EtcdWatches {
+        private struct Watcher {
+            let source: SharedEvents.Source
+            var revision: UInt64
+            var isCreated = false
+            /// Of an answer that is not whole yet.
+            var fragments: [SharedChange] = []
+        }
+
+        /// How often the server is asked for a sign of life, and how long one may take.
+        private static let askingInterval = Duration.seconds(3)
+        private static let silenceLimit = Duration.seconds(10)
+
+        private let endpoints: EtcdEndpoints
+        private let tellsProgress: Bool
+        private var watchers: [Int64: Watcher] = [:]
+        private var nextID: Int64 = 1
+        private var stream: EtcdStream?
+        private var opening: Task<EtcdStream, any Error>?
+        private var openings = 0
+        private var lastMessage = ContinuousClock.now
+        private var isClosed = false
+
+        init(_ endpoints: EtcdEndpoints, tellsProgress: Bool) {
+            self.endpoints = endpoints
+            self.tellsProgress = tellsProgress
+        }
+
+        func add(
+            _ range: SharedKeyRange, after revision: UInt64, _ source: SharedEvents.Source
+        ) async {
+            let id = nextID
+            nextID += 1
+            source.onEnd { [weak self] in
+                Task { await self?.cancel(id) }
+            }
+            watchers[id] = Watcher(source: source, revision: revision)
+            do {
+                let stream = try await openedStream()
+                // It may have ended while the stream was opened.
+                guard watchers[id] != nil else { return }
+                stream.send(
+                    WatchRequest.create(
+                        key: range.lower, rangeEnd: range.upper,
+                        startRevision: Int64(clamping: revision) + 1, watchID: id
+                    ).bytes)
+            } catch {
+                end(id, error)
+            }
+        }
+
+        func close() {
+            isClosed = true
+            stream?.close()
+            stream = nil
+            endAll(RoostError(.closed, "the workspace was closed"))
+        }
+
+        private func cancel(_ id: Int64) {
+            guard watchers.removeValue(forKey: id) != nil else { return }
+            stream?.send(WatchRequest.cancel(watchID: id).bytes)
+        }
+
+        private func end(_ id: Int64, _ error: any Error) {
+            watchers.removeValue(forKey: id)?.source.end(error)
+        }
+
+        private func endAll(_ error: any Error) {
+            let all = watchers
+            watchers = [:]
+            for watcher in all.values { watcher.source.end(error) }
+        }
+
+        // MARK: The stream
+
+        private func openedStream() async throws -> EtcdStream {
+            if isClosed { throw RoostError(.closed, "the workspace was closed") }
+            if let stream { return stream }
+            if let opening { return try await opening.value }
+            openings += 1
+            let number = openings
+            let task = Task { try await self.open(number) }
+            opening = task
+            defer { opening = nil }
+            let stream = try await task.value
+            guard number == openings else {
+                // It broke before it was here.
+                stream.close()
+                throw RoostError(.unavailable, "the stream of changes broke")
+            }
+            guard !isClosed else {
+                stream.close()
+                throw RoostError(.closed, "the workspace was closed")
+            }
+            self.stream = stream
+            lastMessage = .now
+            Task { await self.keepAsking(number) }
+            return stream
+        }
+
+        private func open(_ number: Int) async throws -> EtcdStream {
+            let connection = try await endpoints.connection(
+                before: .now + EtcdEndpoints.attemptLimit)
+            let (messages, continuation) = AsyncStream<CallHandler.Event>.makeStream()
+            let stream: EtcdStream
+            do {
+                stream = try await connection.stream("/etcdserverpb.Watch/Watch") {
+                    continuation.yield($0)
+                }
+            } catch let failure as RemoteFailure {
+                await endpoints.replace(connection)
+                throw RoostError(.unavailable, failure.message, cause: failure.cause)
+            }
+            Task {
+                // Messages are taken one after the other, in the order in which they came.
+                for await message in messages {
+                    if await self.take(message, from: number, connection) {
+                        return continuation.finish()
+                    }
+                }
+            }
+            return stream
+        }
+
+        /// Returns whether the stream has ended.
+        private func take(
+            _ event: CallHandler.Event, from number: Int, _ connection: EtcdConnection
+        ) async -> Bool {
+            guard number == openings, !isClosed else { return true }
+            lastMessage = .now
+            switch event {
+            case .message(let bytes):
+                do { take(try WatchResponse(bytes[...])) } catch {
+                    breakStream(RoostError(.unavailable, "an answer that is none of etcd's"))
+                    return true
+                }
+                return false
+            case .ended(let failure):
+                breakStream(
+                    failure?.refusal
+                        ?? RoostError(
+                            .unavailable, "the stream of changes ended: \(failure?.message ?? "")"))
+                await endpoints.replace(connection)
+                return true
+            }
+        }
+
+        private func breakStream(_ error: RoostError) {
+            openings += 1
+            stream?.close()
+            stream = nil
+            endAll(error)
+        }
+
+        private func keepAsking(_ number: Int) async {
+            while number == openings, !isClosed {
+                do { try await Task.sleep(for: Self.askingInterval) } catch { return }
+                guard number == openings, let stream else { return }
+                if ContinuousClock.now - lastMessage > Self.silenceLimit {
+                    return breakStream(
+                        RoostError(.unavailable, "etcd did not answer on the stream of changes"))
+                }
+                stream.send(WatchRequest.progress.bytes)
+            }
+        }
+
+        // MARK: What comes
+
+        private func take(_ response: WatchResponse) {
+            let id = response.watchID
+            if response.events.isEmpty, !response.isCanceled, !response.isCreated {
+                return takeProgress(response)
+            }
+            if response.isCanceled, id < 0 { return endUncreated(response.cancelReason) }
+            guard watchers[id] != nil else { return }
+            watchers[id]?.isCreated = true
+            if response.isCanceled {
+                let source = watchers.removeValue(forKey: id)?.source
+                guard response.compactRevision > 0 else {
+                    source?.end(
+                        RoostError(
+                            .notPermitted, "etcd ended the watch: \(response.cancelReason)"))
+                    return
+                }
+                // What was removed at the compacted revision itself is gone.
+                source?.tell(.compacted(oldest: UInt64(clamping: response.compactRevision) + 1))
+                source?.end(nil)
+                return
+            }
+            for event in response.events {
+                watchers[id]?.fragments.append(
+                    SharedChange(
+                        key: event.keyValue.key, value: event.isDelete ? nil : event.keyValue.value,
+                        revision: UInt64(clamping: event.keyValue.modRevision)))
+            }
+            guard !response.isFragment, let changes = watchers[id]?.fragments,
+                let last = changes.last
+            else { return }
+            watchers[id]?.fragments = []
+            watchers[id]?.revision = last.revision
+            watchers[id]?.source.tell(.changes(changes, through: last.revision))
+        }
+
+        /// Older servers do not say which watch they refuse; those that are not refused begin again.
+        private func endUncreated(_ reason: String) {
+            for (id, watcher) in watchers where !watcher.isCreated {
+                end(id, RoostError(.notPermitted, "etcd refused a watch: \(reason)"))
+            }
+        }
+
+        private func takeProgress(_ response: WatchResponse) {
+            guard tellsProgress else { return }
+            let revision = UInt64(clamping: response.header.revision)
+            for (id, watcher) in watchers
+            where (response.watchID < 0 || response.watchID == id) && watcher.fragments.isEmpty
+                && watcher.revision < revision
+            {
+                watchers[id]?.revision = revision
+                watcher.source.tell(.changes([], through: revision))
+            }
+        }
+    }
+#endif

@@ -1,0 +1,168 @@
+import Foundation
+
+/// What `--where` asks of an object: comparisons of its members, joined by `&&`, `||` and `!`.
+///
+/// They mean what a query's mean in the program: `null` equals only itself, and an order comparison of it
+/// never holds.
+package indirect enum ObjectCondition: Equatable {
+    case all([ObjectCondition])
+    case any([ObjectCondition])
+    case not(ObjectCondition)
+    case comparison(MemberPath, Comparison, JSONValue)
+    case isIn(MemberPath, [JSONValue])
+    case text(MemberPath, TextTest, String)
+
+    package enum Comparison: String, CaseIterable {
+        case equal = "=="
+        case unequal = "!="
+        case atMost = "<="
+        case atLeast = ">="
+        case below = "<"
+        case above = ">"
+    }
+
+    package enum TextTest: String, CaseIterable {
+        case contains, hasPrefix, hasSuffix
+    }
+
+    /// Names of members, each of the one before.
+    package struct MemberPath: Hashable, CustomStringConvertible {
+        package var names: [String]
+        package var description: String { names.joined(separator: ".") }
+
+        /// `nil` where a name is missing on the way; what is behind `null` is `null`.
+        package func value(in object: JSONValue) -> JSONValue? {
+            var value = object
+            for name in names {
+                if case .null = value { return .null }
+                guard case .object(let members) = value,
+                    let member = members.first(where: { $0.name == name })
+                else { return nil }
+                value = member.value
+            }
+            return value
+        }
+    }
+
+    package func matches(_ object: JSONValue) -> Bool {
+        switch self {
+        case .all(let conditions): conditions.allSatisfy { $0.matches(object) }
+        case .any(let conditions): conditions.contains { $0.matches(object) }
+        case .not(let condition): !condition.matches(object)
+        case .comparison(let path, let comparison, let literal):
+            comparison.holds(path.value(in: object) ?? .null, literal)
+        case .isIn(let path, let literals):
+            literals.contains { Comparison.equal.holds(path.value(in: object) ?? .null, $0) }
+        case .text(let path, let test, let literal):
+            test.holds(path.value(in: object) ?? .null, literal)
+        }
+    }
+
+    package var paths: Set<MemberPath> {
+        switch self {
+        case .all(let conditions), .any(let conditions):
+            conditions.reduce(into: []) { $0.formUnion($1.paths) }
+        case .not(let condition): condition.paths
+        case .comparison(let path, _, _), .isIn(let path, _), .text(let path, _, _): [path]
+        }
+    }
+
+    /// Those that all must hold.
+    package var conjuncts: [ObjectCondition] {
+        if case .all(let all) = self { all } else { [self] }
+    }
+}
+
+extension ObjectCondition.Comparison {
+    package func holds(_ value: JSONValue, _ literal: JSONValue) -> Bool {
+        switch self {
+        case .equal: Self.areEqual(value, literal)
+        case .unequal: !Self.areEqual(value, literal)
+        case .below: value.isBefore(literal) ?? false
+        case .above: literal.isBefore(value) ?? false
+        case .atMost: value.isBefore(literal) == true || isEqualAndOrdered(value, literal)
+        case .atLeast: literal.isBefore(value) == true || isEqualAndOrdered(value, literal)
+        }
+    }
+
+    private func isEqualAndOrdered(_ value: JSONValue, _ literal: JSONValue) -> Bool {
+        value.isBefore(literal) != nil && Self.areEqual(value, literal)
+    }
+
+    private static func areEqual(_ value: JSONValue, _ literal: JSONValue) -> Bool {
+        switch (value, literal) {
+        case (.number(let one), .number(let other)):
+            return JSONNumber(one).flatMap { one in JSONNumber(other).map { one == $0 } } ?? false
+        case (.object(let members), .string(let name)):
+            // An enum whose cases are told apart by names: {"red": {}}.
+            return members.count == 1 && members[0].name == name && members[0].value == .object([])
+        default: return value == literal
+        }
+    }
+}
+
+extension ObjectCondition.TextTest {
+    package func holds(_ value: JSONValue, _ literal: String) -> Bool {
+        switch (self, value) {
+        case (.contains, .string(let text)): text.contains(literal)
+        case (.contains, .array(let elements)): elements.contains(.string(literal))
+        case (.hasPrefix, .string(let text)): text.hasPrefix(literal)
+        case (.hasSuffix, .string(let text)): text.hasSuffix(literal)
+        default: false
+        }
+    }
+}
+
+/// A number as it was written, to be compared: exact where it is whole.
+package enum JSONNumber: Equatable {
+    case whole(Int128)
+    case fraction(Double)
+
+    package init?(_ text: String) {
+        if let whole = Int128(text) {
+            self = .whole(whole)
+        } else if let value = Double(text) {
+            self = Int128(exactly: value).map { .whole($0) } ?? .fraction(value)
+        } else {
+            return nil
+        }
+    }
+
+    package static func < (left: JSONNumber, right: JSONNumber) -> Bool {
+        switch (left, right) {
+        case (.whole(let left), .whole(let right)): left < right
+        case (.fraction(let left), .fraction(let right)): left < right
+        case (.whole(let left), .fraction(let right)): Double(left) < right
+        case (.fraction(let left), .whole(let right)): left < Double(right)
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether this is less than `other`; `nil` where `<` says nothing of the two.
+    package func isBefore(_ other: JSONValue) -> Bool? {
+        switch (self, other) {
+        case (.number(let one), .number(let other)):
+            JSONNumber(one).flatMap { one in JSONNumber(other).map { one < $0 } }
+        case (.string(let one), .string(let other)): one < other
+        case (.bool(let one), .bool(let other)): !one && other
+        default: nil
+        }
+    }
+
+    /// The order of `--order`, in which any two values have their places: `null` is first.
+    package func isSorted(before other: JSONValue) -> Bool {
+        isBefore(other) ?? (rank < other.rank)
+    }
+
+    private var rank: Int {
+        switch self {
+        case .null: 0
+        case .bool: 1
+        case .number: 2
+        case .string: 3
+        case .array: 4
+        case .object: 5
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Roost
+import RoostFormat
+
+/// An object that a repository stored, as the tree that it is.
+package struct StoredObject {
+    package let key: String
+    package let tree: JSONValue
+
+    /// `nil` where the stored form does not name its fields.
+    package init?(_ key: String, _ stored: StoredValue) {
+        guard let plain = stored.plain?.value, let kind = ValueKind(rawValue: plain.kind),
+            [.roost, .json, .propertyList].contains(kind),
+            case .object(let members) = ReadableForm.json(stored),
+            !(members.count == 1 && StoredForm.wrappers[members[0].name] != nil)
+        else { return nil }
+        self.key = key
+        tree = .object(members)
+    }
+
+    /// The forms that an index has of the object if its members are named as the type's properties are;
+    /// `nil` where that cannot be told.
+    package func forms(in shape: StoredIndexShape) -> [[UInt8]]? {
+        if let first = shape.fields.first, first.isEach {
+            let path = ObjectCondition.MemberPath(first.path)
+            guard case .array(let elements) = path.value(in: tree) else { return nil }
+            var forms: Set<[UInt8]> = []
+            for element in elements {
+                guard let value = IndexedValue(element), let form = first.form(of: value) else {
+                    return nil
+                }
+                forms.insert(form)
+            }
+            return Array(forms)
+        }
+        var joined: [UInt8] = []
+        for field in shape.fields {
+            let member = ObjectCondition.MemberPath(field.path).value(in: tree) ?? .null
+            guard let value = IndexedValue(member), let form = field.form(of: value) else {
+                return nil
+            }
+            joined += form
+        }
+        return [joined]
+    }
+}
+
+extension ObjectCondition.MemberPath {
+    /// Of a property as an index names it: "author.name", "author?.name".
+    package init(_ property: String) {
+        names = property.split(separator: ".").map { $0.filter { $0 != "?" } }
+    }
+}
+
+extension IndexedValue {
+    /// `nil` for what no field of an index is stored as. A date is shown in milliseconds, and so is none.
+    package init?(_ json: JSONValue) {
+        switch json {
+        case .null: self = .absent
+        case .bool(let value): self = .bool(value)
+        case .number(let text): self = .number(text)
+        case .string(let text): self = .text(text)
+        case .array, .object: return nil
+        }
+    }
+}

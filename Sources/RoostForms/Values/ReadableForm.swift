@@ -1,0 +1,57 @@
+import Foundation
+import Roost
+import RoostCoding
+import RoostFormat
+
+/// A stored value for people: what it is rather than how it is stored. A `Codable` value is shown as the
+/// tree that it is, whichever coder wrote it; `export` shows the bytes that `import` restores.
+package enum ReadableForm {
+    package static func json(_ stored: StoredValue) -> JSONValue {
+        guard let plain = stored.plain?.value else { return StoredForm.json(stored) }
+        return tree(plain) ?? StoredForm.json(plain)
+    }
+
+    /// Text as it is, everything else as JSON.
+    package static func text(_ stored: StoredValue) -> String {
+        let json = json(stored)
+        return if case .string(let text) = json { text } else { json.text }
+    }
+
+    /// When the value expires, as ISO 8601; `nil` where it stays.
+    package static func expiration(_ stored: StoredValue) -> String? {
+        stored.plain?.deadlineMilliseconds.map {
+            Date(timeIntervalSince1970: Double($0) / 1000).formatted(.iso8601)
+        }
+    }
+
+    /// `nil` where the value is no coded one, or does not decode.
+    private static func tree(_ plain: StoredValue) -> JSONValue? {
+        // As it was written, with all digits of its numbers.
+        if ValueKind(rawValue: plain.kind) == .json { return jsonTree(plain.payload) }
+        return valueTree(plain)?.json
+    }
+
+    /// What a coded value holds; `nil` where the value is none, or does not decode. Without flags in
+    /// its kind.
+    package static func valueTree(_ plain: StoredValue) -> ValueTree? {
+        switch ValueKind(rawValue: plain.kind) {
+        // What does not decode is shown as it is stored.
+        case .roost: try? RoostCoder().decode(ValueTree.self, from: plain.payload)
+        case .propertyList: propertyList(plain.payload)
+        case .json: jsonTree(plain.payload).flatMap { try? ValueTree(json: $0) }
+        default: nil
+        }
+    }
+
+    private static func jsonTree(_ payload: [UInt8]) -> JSONValue? {
+        guard case .array(let values) = payload.withUnsafeBytes({ try? JSONParser.parse($0) }),
+            values.count == 1
+        else { return nil }
+        return values[0]
+    }
+
+    private static func propertyList(_ payload: [UInt8]) -> ValueTree? {
+        let decoder = PropertyListDecoder()
+        return (try? decoder.decode([ValueTree].self, from: Data(payload)))?.first
+    }
+}

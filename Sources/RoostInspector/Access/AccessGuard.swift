@@ -1,0 +1,117 @@
+#if Inspector
+    import HTTPTypes
+    import Hummingbird
+    import Synchronization
+
+    /// Who may come in.
+    ///
+    /// - A request names this server by one of its own names and its port. A page whose name was made to
+    ///   lead here (DNS rebinding) sends its own.
+    /// - A request that comes from a page comes from one of this server's own.
+    /// - A link opens one session, once. A session is a cookie that pages of other origins do not send,
+    ///   and it ends with the process.
+    /// - Secrets have 256 random bits, and are compared in the same time whatever they are.
+    final class AccessGuard: Sendable {
+        private struct State {
+            var port: Int?
+            /// The newest last.
+            var links: [String] = []
+            var sessions: [String] = []
+        }
+
+        private let state = Mutex(State())
+        private static let linkCount = 16
+        private static let sessionCount = 64
+
+        func begin(port: Int) { state.withLock { $0.port = port } }
+
+        /// `nil` before the port is known.
+        func makeLink() -> String? {
+            let token = Self.secret()
+            return state.withLock { state in
+                guard let port = state.port else { return nil }
+                state.links.append(token)
+                if state.links.count > Self.linkCount { state.links.removeFirst() }
+                return "http://127.0.0.1:\(port)\(Self.openPath)?token=\(token)"
+            }
+        }
+
+        static let openPath = "/open"
+
+        /// The cookie of a new session, where `token` is a link's that nobody has used.
+        func openSession(token: String) -> Cookie? {
+            state.withLock { state in
+                guard let port = state.port,
+                    let index = state.links.firstIndex(where: { Self.isEqual($0, token) })
+                else { return nil }
+                state.links.remove(at: index)
+                let session = Self.secret()
+                state.sessions.append(session)
+                if state.sessions.count > Self.sessionCount { state.sessions.removeFirst() }
+                return Cookie(
+                    name: Self.cookieName(port), value: session, path: "/", httpOnly: true,
+                    sameSite: .strict)
+            }
+        }
+
+        /// What keeps a request out, whoever sends it.
+        func refusalOfOrigin(_ request: Request) -> Refusal? {
+            guard let port = state.withLock({ $0.port }) else { return .misdirected }
+            let names = ["127.0.0.1:\(port)", "localhost:\(port)"]
+            guard let host = request.head.authority, names.contains(host) else {
+                return .misdirected
+            }
+            let origins = request.headers[values: .origin]
+            guard origins.allSatisfy({ $0 == "http://\(host)" }) else { return .otherOrigin }
+            // Browsers say by themselves whose page a request is of.
+            let sites = request.headers[values: .secFetchSite]
+            guard sites.allSatisfy({ $0 == "same-origin" || isOpening(request, $0) }) else {
+                return .otherOrigin
+            }
+            return nil
+        }
+
+        /// A person may follow a link from anywhere: the token in it is what counts.
+        private func isOpening(_ request: Request, _ site: String) -> Bool {
+            site == "none"
+                || (request.method == .get && request.uri.path == Self.openPath
+                    && request.headers[.secFetchMode] == "navigate")
+        }
+
+        /// What keeps a request out that has no session.
+        func refusalOfSession(_ request: Request) -> Refusal? {
+            let isIn = state.withLock { state in
+                guard let port = state.port,
+                    let session = request.cookies[Self.cookieName(port)]?.value
+                else { return false }
+                return state.sessions.contains { Self.isEqual($0, session) }
+            }
+            return isIn ? nil : .noSession
+        }
+
+        /// Cookies do not know ports: two inspectors would overwrite each other's.
+        private static func cookieName(_ port: Int) -> String { "roost-inspector-\(port)" }
+
+        private static func secret() -> String {
+            var generator = SystemRandomNumberGenerator()
+            return (0..<4).map { _ in
+                let text = String(generator.next() as UInt64, radix: 16)
+                return String(repeating: "0", count: 16 - text.count) + text
+            }.joined()
+        }
+
+        private static func isEqual(_ secret: String, _ given: String) -> Bool {
+            let (secret, given) = (Array(secret.utf8), Array(given.utf8))
+            guard secret.count == given.count else { return false }
+            return zip(secret, given).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+        }
+    }
+
+    extension HTTPField.Name {
+        static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
+        static let secFetchMode = HTTPField.Name("Sec-Fetch-Mode")!
+        static let lastEventID = HTTPField.Name("Last-Event-ID")!
+        static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
+        static let crossOriginOpenerPolicy = HTTPField.Name("Cross-Origin-Opener-Policy")!
+    }
+#endif

@@ -1,0 +1,125 @@
+import Foundation
+import RoostIO
+import Synchronization
+
+/// Tells readers in other processes that the log has grown, without a cost for who appends.
+///
+/// - A reader that has seen all asks for news and waits. The thread of this object wakes, and has the
+///   log's next append call `noteAppended`, by the comparison that every append makes anyway
+///   (`LogWriter.AheadOffsets`); then it tells all readers at once. So an append pays only where
+///   a reader waits, and at most once in `pauseSeconds`.
+/// - What no append comes with is told by those who bring it about: a sync, a new manifest, an opening.
+/// - The thread begins with the first append: an opening that writes nothing never has it.
+///
+/// docs/decisions/0102.
+package final class LogSignals: Sendable {
+    package let page: SignalPage
+    /// Until `stop`: not weakly, as an object that was ever referred to so takes a slower way at each
+    /// retain.
+    private let log = Mutex<LogWriter?>(nil)
+    private let isBegun = Atomic<Bool>(false)
+    private let isStopped = Atomic<Bool>(false)
+    private let appended = DispatchSemaphore(value: 0)
+
+    /// Readers are not told more often. They take what came meanwhile together.
+    private static let pauseSeconds = 0.0005
+    /// For a request that got lost, as with the page of a file system that is full.
+    private static let requestPatience: UInt64 = 60_000_000_000
+
+    /// From here on readers find a writer; to be called before it changes anything.
+    package init(page: SignalPage) throws {
+        self.page = page
+        try page.holdWriterLock()
+    }
+
+    /// For an opening that fails, which says of what; the lock goes with the file then, if not here.
+    deinit { try? stop() }
+
+    /// To be called before anything is appended.
+    package func begin(
+        _ log: LogWriter, segmentNumber: UInt64, lastSequence: UInt64, durableSequence: UInt64,
+        manifestGeneration: UInt64
+    ) {
+        self.log.withLock { $0 = log }
+        page.sequence = lastSequence
+        page.durableSequence = durableSequence
+        page.manifestGeneration = manifestGeneration
+        page.segmentNumber = segmentNumber
+        page.tellNews()
+    }
+
+    /// There is no writer from here on.
+    package func stop() throws {
+        guard !isStopped.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        log.withLock { $0 = nil }
+        appended.signal()
+        page.stopWaitingForRequests()
+        try page.releaseWriterLock()
+        page.tellNews()
+    }
+
+    // MARK: What is told
+
+    /// Called under the log's mutex, by the append that was asked to.
+    func noteAppended() {
+        if !isBegun.exchange(true, ordering: .relaxed) { return beginThread() }
+        appended.signal()
+    }
+
+    func noteDurable(_ sequence: UInt64) {
+        page.durableSequence = sequence
+        page.tellNews()
+    }
+
+    package func noteManifest(generation: UInt64) {
+        page.manifestGeneration = generation
+        page.tellNews()
+    }
+
+    // MARK: The thread
+
+    private func beginThread() {
+        let thread = Thread { [self] in run() }
+        thread.name = "roost-signals"
+        thread.stackSize = 128 << 10
+        thread.start()
+    }
+
+    private func run() {
+        // Whoever asked before there was this thread.
+        var seen = page.requestCount &- 1
+        var told: UInt64 = 0
+        while !isStopped.load(ordering: .relaxed) {
+            while page.requestCount == seen, !isStopped.load(ordering: .relaxed) {
+                page.waitForRequest(after: seen, nanoseconds: Self.requestPatience)
+            }
+            seen = page.requestCount
+            guard let last = lastSequence(wantsNews: true) else { return }
+            // What came since the readers were told, they may have missed.
+            if last == told { appended.wait() }
+            guard let last = lastSequence(wantsNews: false) else { return }
+            told = last
+            page.sequence = last
+            page.tellNews()
+            Thread.sleep(forTimeInterval: Self.pauseSeconds)
+        }
+    }
+
+    private func lastSequence(wantsNews: Bool) -> UInt64? {
+        log.withLock { $0 }?.lastSequence(wantsNews: wantsNews)
+    }
+}
+
+extension LogWriter {
+    /// The last batch; with `wantsNews`, the next append tells `signals` of itself, and else none does.
+    func lastSequence(wantsNews: Bool) -> UInt64 {
+        state.withLock { state in
+            if wantsNews {
+                state.aheadOffsets.wantNews()
+            } else {
+                _ = state.aheadOffsets.takeNews()
+            }
+            return state.lastSequence
+        }
+    }
+}

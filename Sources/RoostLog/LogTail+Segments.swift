@@ -1,0 +1,52 @@
+import RoostFormat
+import RoostIO
+
+// From segment to segment.
+
+extension LogTail {
+    enum Next {
+        case found(FollowedSegment)
+        case none
+        case gap
+    }
+
+    private func laterNumbers() throws -> [UInt64] {
+        let last = place.segmentNumber ?? 0
+        return try directory.entries().compactMap { entry -> UInt64? in
+            guard case .segment(let number) = FileName(entry.name), number > last,
+                number >= firstSegment
+            else { return nil }
+            return number
+        }.sorted()
+    }
+
+    /// The segment that the next batch is in or will be.
+    func nextSegment() throws -> Next {
+        for number in try laterNumbers() {
+            guard
+                let segment = try FollowedSegment.open(
+                    number, in: directory, workspace: workspace, sharing: sharing)
+            else { continue }
+            if segment.header.firstSequence == place.expected { return .found(segment) }
+            if segment.header.firstSequence > place.expected { return .gap }
+            // What was read is written once more, as something else.
+            throw RoostError(
+                .corrupt,
+                "the workspace was put back to an earlier state while it was read. Open it again",
+                file: segment.file.path, offset: 24)
+        }
+        return .none
+    }
+
+    /// Goes to a later segment where all of this one is read, though it has no end: the writer died.
+    /// Why not, where there is none.
+    mutating func moveOn(from segment: FollowedSegment) throws -> End? {
+        let next = try nextSegment()
+        if case .none = next { return .log }
+        // Before a later one was begun, all was whole here: looked at again, it may have come since.
+        if try isWholeNow(segment) { return nil }
+        guard case .found(let found) = next else { return .missing }
+        begin(found)
+        return nil
+    }
+}

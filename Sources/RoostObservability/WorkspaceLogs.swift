@@ -1,0 +1,168 @@
+#if Observability
+    import Logging
+    import Roost
+    import Synchronization
+
+    /// The log lines of a workspace. Messages are constant; what varies is metadata, whose keys
+    /// docs/OBSERVABILITY.md lists.
+    ///
+    /// - Slow calls come in crowds: of their lines at most `slowLineLimit` are written in a `slowPeriod`, and
+    ///   the next one says how many were left out.
+    final class WorkspaceLogs: Sendable {
+        private struct SlowLines {
+            var periodBegin = ContinuousClock.now
+            var count = 0
+            var omittedCount = 0
+        }
+
+        private let logger: Logger
+        private let slowLines = Mutex(SlowLines())
+        private static let slowLineLimit = 10
+        private static let slowPeriod = Duration.seconds(10)
+
+        init(_ logger: Logger, name: String) {
+            var logger = logger
+            logger[metadataKey: "roost.workspace"] = "\(name)"
+            self.logger = logger
+        }
+
+        func opened(_ path: String, _ recovery: RecoveryReport, after duration: Duration) {
+            var metadata: Logger.Metadata = [
+                "roost.path": "\(path)", "roost.duration_ms": milliseconds(duration),
+                "roost.is_new": "\(recovery.isNew)",
+                "roost.replayed_batches": "\(recovery.replayedBatchCount)",
+                "roost.replayed_operations": "\(recovery.replayedOperationCount)",
+                "roost.sequence": "\(recovery.lastSequence)",
+            ]
+            if !recovery.removedFiles.isEmpty {
+                metadata["roost.removed_files"] = .array(recovery.removedFiles.map { "\($0)" })
+            }
+            logger.info("the workspace is open", metadata: metadata)
+            for tail in recovery.tornTails {
+                logger.warning(
+                    "what a crash had left unfinished was cut off the log",
+                    metadata: [
+                        "roost.file": "\(tail.file)", "roost.offset": "\(tail.offset)",
+                        "roost.size_bytes": "\(tail.sizeBytes)",
+                        "roost.kept_as": "\(tail.keptAs ?? "-")",
+                    ])
+            }
+        }
+
+        func closed(after duration: Duration, _ error: RoostError?) {
+            guard let error else {
+                logger.info(
+                    "the workspace is closed",
+                    metadata: ["roost.duration_ms": milliseconds(duration)])
+                return
+            }
+            logger.error(
+                "the workspace is closed, and not all was brought to disk",
+                metadata: describe(error))
+        }
+
+        func compacted(
+            _ compaction: ObservedCompaction, _ step: String, _ message: Logger.Message
+        ) {
+            logger.info(
+                message,
+                metadata: [
+                    "roost.step": "\(step)", "roost.duration_ms": milliseconds(compaction.duration),
+                    "roost.written_bytes": "\(compaction.writtenBytes)",
+                    "roost.snapshots": "\(compaction.snapshotCount)",
+                    "roost.tiers": "\(compaction.tierCount)",
+                    "roost.sequence": "\(compaction.flushedSequence)",
+                ])
+        }
+
+        func backedUp(_ report: BackupReport, after duration: Duration) {
+            logger.info(
+                "a backup is on disk",
+                metadata: [
+                    "roost.path": "\(report.path)", "roost.duration_ms": milliseconds(duration),
+                    "roost.sequence": "\(report.lastSequence)",
+                    "roost.copied_bytes": "\(report.copiedBytes)",
+                    "roost.shared_bytes": "\(report.sharedBytes)",
+                ])
+        }
+
+        func writersBeganToWait(for cause: ObservedOperation.Cause) {
+            logger.warning("writers wait", metadata: ["roost.cause": "\(cause.rawValue)"])
+        }
+
+        func writersGoOn(after duration: Duration, _ cause: ObservedOperation.Cause) {
+            logger.notice(
+                "writers go on",
+                metadata: [
+                    "roost.cause": "\(cause.rawValue)", "roost.duration_ms": milliseconds(duration),
+                ])
+        }
+
+        func slowSync(batchCount: UInt64, _ duration: Duration) {
+            logSlow(
+                "a sync was slow",
+                [
+                    "roost.batches": "\(batchCount)", "roost.duration_ms": milliseconds(duration),
+                    "roost.cause": "disk",
+                ])
+        }
+
+        func slow(_ operation: ObservedOperation) {
+            var metadata: Logger.Metadata = [
+                "roost.operation": "\(operation.kind.rawValue)",
+                "roost.duration_ms": milliseconds(operation.duration),
+                "roost.cause": "\(operation.cause?.rawValue ?? "unknown")",
+            ]
+            if operation.kind == .transaction {
+                metadata["roost.attempts"] = "\(operation.attemptCount)"
+            }
+            logSlow("a call was slow", metadata)
+        }
+
+        private func logSlow(_ message: Logger.Message, _ metadata: Logger.Metadata) {
+            let omittedCount = slowLines.withLock { lines -> Int? in
+                let now = ContinuousClock.now
+                if now - lines.periodBegin >= Self.slowPeriod {
+                    lines.periodBegin = now
+                    lines.count = 0
+                }
+                guard lines.count < Self.slowLineLimit else {
+                    lines.omittedCount += 1
+                    return nil
+                }
+                lines.count += 1
+                defer { lines.omittedCount = 0 }
+                return lines.omittedCount
+            }
+            guard let omittedCount else { return }
+            var metadata = metadata
+            if omittedCount > 0 { metadata["roost.omitted_lines"] = "\(omittedCount)" }
+            logger.warning(message, metadata: metadata)
+        }
+
+        func failed(_ error: RoostError, _ message: Logger.Message) {
+            if error.code == .outOfSpace {
+                return logger.error("the disk is full", metadata: describe(error))
+            }
+            logger.error(message, metadata: describe(error))
+        }
+
+        func poisoned(_ error: RoostError) {
+            logger.critical(
+                "the workspace takes no more writes: open it again", metadata: describe(error))
+        }
+
+        private func describe(_ error: RoostError) -> Logger.Metadata {
+            var metadata: Logger.Metadata = [
+                "roost.error_code": "\(error.code)", "roost.error": "\(error)",
+            ]
+            if let file = error.file { metadata["roost.file"] = "\(file)" }
+            if let offset = error.offset { metadata["roost.offset"] = "\(offset)" }
+            return metadata
+        }
+
+        private func milliseconds(_ duration: Duration) -> Logger.MetadataValue {
+            "\(Double(duration.nanoseconds / 1000) / 1000)"
+        }
+    }
+#endif

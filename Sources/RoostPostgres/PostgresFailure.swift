@@ -1,0 +1,48 @@
+#if Postgres
+    import RoostIO
+
+    /// Why a statement did not do what it was to do.
+    struct PostgresFailure: Error {
+        /// The server's code; `nil` where it was the connection.
+        let state: String?
+        let message: String
+        /// Whether the server may have had the statement.
+        let wasSent: Bool
+
+        /// Another was first; to be run again.
+        var isConflict: Bool { state == "40001" || state == "40P01" }
+
+        /// The server has said that it did nothing, but another, or the same one later, may.
+        var isElsewhere: Bool {
+            switch state {
+            // In recovery, or read only; too many connections, starting up, or shutting down before it began.
+            case "25006", "53300", "57P03": true
+            default: false
+            }
+        }
+
+        /// Whether the statement may have taken effect.
+        var isUnknown: Bool {
+            guard wasSent else { return false }
+            guard let state else { return true }
+            // Connections, shutting down, a crash of the server, and what it says of itself.
+            return ["08", "57P01", "57P02", "58", "XX"].contains { state.hasPrefix($0) }
+        }
+
+        var isMissingTable: Bool { state == "42P01" }
+
+        /// What no repetition would change.
+        var refusal: RoostError? {
+            guard let state else { return nil }
+            switch state {
+            case _ where state.hasPrefix("28"), "42501", "3D000":
+                return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
+            case "53100":
+                return RoostError(.outOfSpace, "PostgreSQL's disk is full: \(message)")
+            case "54000", "54001", "53200":
+                return RoostError(.tooLarge, "more than PostgreSQL takes at once: \(message)")
+            default: return nil
+            }
+        }
+    }
+#endif

@@ -1,0 +1,169 @@
+#if Postgres
+    /// The tables and statements. docs/SHARED.md says what they mean; nothing here is beyond what CockroachDB and
+    /// YugabyteDB have too.
+    ///
+    /// - `roost_revision` has one row: each commit counts it up, and so waits for the one before it. That is
+    ///   what gives commits, and the changes in the log, one order.
+    /// - `roost_keys` has each key's newest value; with no value, the key was removed.
+    /// - `roost_changes` has the changes behind the revision `trimmed`, each with what was before it, so that
+    ///   the keys can be read as they were at any revision from there on.
+    enum PostgresSchema {
+        static let creation = [
+            """
+            CREATE TABLE IF NOT EXISTS roost_revision (
+                id int PRIMARY KEY, revision bigint NOT NULL, trimmed bigint NOT NULL)
+            """,
+            """
+            CREATE TABLE IF NOT EXISTS roost_keys (
+                key bytea PRIMARY KEY, value bytea, revision bigint NOT NULL, deadline bigint)
+            """,
+            """
+            CREATE TABLE IF NOT EXISTS roost_changes (
+                revision bigint NOT NULL, key bytea NOT NULL, value bytea,
+                previous_value bytea, previous_revision bigint, previous_expires bool,
+                milliseconds bigint NOT NULL, PRIMARY KEY (revision, key))
+            """,
+            "CREATE INDEX IF NOT EXISTS roost_changes_by_key ON roost_changes (key, revision)",
+            "CREATE INDEX IF NOT EXISTS roost_keys_by_deadline ON roost_keys (deadline)",
+            "INSERT INTO roost_revision VALUES (1, 1, 1) ON CONFLICT (id) DO NOTHING",
+        ]
+
+        private static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+        static let clock = PostgresStatement("clock", "SELECT \(now)")
+
+        /// One statement, and so one snapshot: what it reads is what was before it.
+        ///
+        /// `$1 $2` keys and their revisions; `$3 $4 $5` ranges and theirs; `$6 $7 $8 $9` keys, values, times to
+        /// live, and whether the change is told; `$10 $11` ranges that are removed.
+        static let commit = PostgresStatement(
+            "commit",
+            """
+            WITH guard AS (
+                SELECT NOT EXISTS (
+                    SELECT 1 FROM unnest($1::bytea[], $2::bigint[]) AS g(key, revision)
+                    LEFT JOIN roost_keys k ON k.key = g.key
+                    WHERE CASE WHEN k.value IS NULL THEN 0 ELSE k.revision END <> g.revision)
+                AND NOT EXISTS (
+                    SELECT 1 FROM unnest($3::bytea[], $4::bytea[], $5::bigint[]) AS r(lower, upper, revision)
+                    JOIN roost_keys k ON k.key >= r.lower AND k.key < r.upper
+                    WHERE k.value IS NOT NULL AND k.revision > r.revision) AS holds),
+            next AS (
+                UPDATE roost_revision SET revision = roost_revision.revision + 1 FROM guard
+                WHERE id = 1 AND guard.holds RETURNING roost_revision.revision),
+            change AS (
+                SELECT p.key, p.value, \(now) + p.lifetime AS deadline, p.told
+                FROM unnest($6::bytea[], $7::bytea[], $8::bigint[], $9::bool[])
+                    AS p(key, value, lifetime, told)
+                UNION ALL
+                SELECT k.key, NULL, NULL, true FROM unnest($10::bytea[], $11::bytea[]) AS r(lower, upper)
+                JOIN roost_keys k ON k.key >= r.lower AND k.key < r.upper
+                WHERE k.value IS NOT NULL),
+            logged AS (
+                INSERT INTO roost_changes
+                SELECT next.revision, c.key, c.value, k.value, k.revision, k.deadline IS NOT NULL, \(now)
+                FROM next, change c LEFT JOIN roost_keys k ON k.key = c.key
+                WHERE c.told AND (c.value IS NOT NULL OR k.value IS NOT NULL)),
+            written AS (
+                INSERT INTO roost_keys
+                SELECT c.key, c.value, next.revision, c.deadline FROM next, change c
+                ON CONFLICT (key) DO UPDATE SET
+                    value = excluded.value, revision = excluded.revision, deadline = excluded.deadline)
+            SELECT revision FROM next
+            """, ending: "SELECT revision, pg_notify('roost_changes', '') FROM next")
+
+        /// `$1 $2` the range, `$3` how many, `$4` whether with values.
+        static func read(isDescending: Bool) -> PostgresStatement {
+            PostgresStatement(
+                "read-\(isDescending)",
+                """
+                SELECT s.revision, k.key, k.value, k.revision, k.deadline IS NOT NULL
+                FROM roost_revision s LEFT JOIN LATERAL (
+                    SELECT key, CASE WHEN $4::bool THEN value ELSE NULL END AS value, revision, deadline
+                    FROM roost_keys
+                    WHERE key >= $1::bytea AND key < $2::bytea AND value IS NOT NULL
+                    ORDER BY key \(isDescending ? "DESC" : "ASC") LIMIT $3::bigint) k ON true
+                WHERE s.id = 1
+                """)
+        }
+
+        /// As `read`, at the revision `$5`; the first column is what was trimmed.
+        static func readEarlier(isDescending: Bool) -> PostgresStatement {
+            PostgresStatement(
+                "earlier-\(isDescending)",
+                """
+                SELECT s.trimmed, k.key, CASE WHEN $4::bool THEN k.value ELSE NULL END, k.revision, k.expires
+                FROM roost_revision s LEFT JOIN LATERAL (
+                    SELECT u.key, u.value, u.revision, u.expires FROM (
+                        SELECT key, value, revision, deadline IS NOT NULL AS expires FROM roost_keys
+                        WHERE key >= $1::bytea AND key < $2::bytea AND revision <= $5::bigint
+                        UNION ALL
+                        SELECT o.key, o.value, o.revision, o.expires FROM (
+                            SELECT DISTINCT ON (key) key, previous_value AS value,
+                                previous_revision AS revision, previous_expires AS expires
+                            FROM roost_changes
+                            WHERE key >= $1::bytea AND key < $2::bytea AND revision > $5::bigint
+                            ORDER BY key, revision) o) u
+                    WHERE u.value IS NOT NULL
+                    ORDER BY u.key \(isDescending ? "DESC" : "ASC") LIMIT $3::bigint) k ON true
+                WHERE s.id = 1
+                """)
+        }
+
+        /// The changes behind the revision `$1`, of at most `$2` revisions.
+        static let changes = PostgresStatement(
+            "changes",
+            """
+            SELECT s.revision, s.trimmed, c.revision, c.key, c.value
+            FROM roost_revision s LEFT JOIN LATERAL (
+                SELECT revision, key, value FROM roost_changes
+                WHERE revision > $1::bigint AND revision <= $1::bigint + $2::bigint
+                ORDER BY revision, key) c ON true
+            WHERE s.id = 1
+            """)
+
+        /// What has expired, a while after its readers have stopped to see it.
+        static let expired = PostgresStatement(
+            "expired",
+            """
+            SELECT key, revision FROM roost_keys
+            WHERE deadline < \(now) AND value IS NOT NULL ORDER BY deadline LIMIT 200
+            """)
+
+        /// Forgets the changes that are older than `$1` milliseconds.
+        static let trim = PostgresStatement(
+            "trim",
+            """
+            WITH old AS (
+                SELECT max(revision) AS revision FROM roost_changes
+                WHERE milliseconds < \(now) - $1::bigint),
+            gone AS (
+                DELETE FROM roost_changes USING old WHERE roost_changes.revision <= old.revision),
+            removed AS (
+                DELETE FROM roost_keys USING old
+                WHERE roost_keys.value IS NULL AND roost_keys.revision <= old.revision)
+            UPDATE roost_revision SET trimmed = old.revision FROM old
+            WHERE id = 1 AND old.revision > trimmed
+            """)
+    }
+
+    /// A statement that a session prepares once.
+    struct PostgresStatement: Sendable {
+        let name: String
+        let text: String
+        /// The last line for a server that wakes those who listen.
+        let ending: String?
+
+        init(_ name: String, _ text: String, ending: String? = nil) {
+            self.name = name
+            self.text = text
+            self.ending = ending
+        }
+
+        /// What is sent to a server that knows notices, or to one that does not.
+        func text(forNotices hasNotices: Bool) -> String {
+            guard hasNotices, let ending, let line = text.lastIndex(of: "\n") else { return text }
+            return text[...line] + ending
+        }
+    }
+#endif

@@ -1,0 +1,371 @@
+#if Postgres
+    import CPostgreSQL
+    import Foundation
+    import RoostIO
+    import RoostShared
+    import Synchronization
+
+    /// One connection to the server, on a thread of its own: libpq's calls block.
+    ///
+    /// - `connection` is `nil` where there is none, or it has failed; the next call connects anew.
+    /// - `prepared` has the statements that this connection knows by name.
+    /// - Calls come one after another, in the order in which they were made.
+    actor PostgresSession {
+        private let address: String
+        private let isSerializable: Bool
+        private let thread: WorkerThread
+        private var connection: OpaquePointer?
+        private var prepared: Set<String> = []
+        private var isListening = false
+        private var isClosed = false
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+        init(_ address: String, name: String, isSerializable: Bool) {
+            self.address = address
+            self.isSerializable = isSerializable
+            thread = WorkerThread(name: "roost-postgres-\(name)")
+        }
+
+        isolated deinit { disconnect() }
+
+        func close() {
+            isClosed = true
+            disconnect()
+        }
+
+        /// Runs one prepared statement, and again where it conflicts with another or the connection is lost.
+        ///
+        /// - Parameter mayRepeat: whether it may be run again where it is not known whether it was run.
+        func run(
+            _ statement: PostgresStatement, _ parameters: [PostgresParameter],
+            before deadline: ContinuousClock.Instant, mayRepeat: Bool, _ flag: CancellationFlag
+        ) throws -> PostgresRows {
+            var backoff = Backoff(first: .milliseconds(2), limit: .milliseconds(500))
+            while true {
+                if isClosed { throw RoostError(.closed, "the workspace was closed") }
+                try flag.check()
+                let failure: PostgresFailure
+                do {
+                    // One attempt is not to take all the time: another server may have taken over.
+                    try connect(before: min(deadline, .now + Self.attemptLimit), flag)
+                    return try execute(
+                        statement, parameters, before: min(deadline, .now + Self.attemptLimit), flag
+                    )
+                } catch let error as PostgresFailure { failure = error }
+                if flag.isSet {
+                    disconnect()
+                    if failure.isUnknown && !mayRepeat { throw unknown(failure) }
+                    try flag.check()
+                }
+                if failure.isMissingTable { try createTables(before: deadline, flag) }
+                if let refusal = failure.refusal { throw refusal }
+                if !failure.isConflict, !failure.isMissingTable { disconnect() }
+                if failure.isUnknown && !mayRepeat { throw unknown(failure) }
+                if let state = failure.state, !failure.isConflict, !failure.isElsewhere,
+                    !failure.isUnknown, !failure.isMissingTable
+                {
+                    throw RoostError(
+                        .io, "PostgreSQL refused a statement (\(state)): \(failure.message)")
+                }
+                let pause = min(backoff.next(), deadline - .now)
+                guard pause > .zero else {
+                    throw RoostError(
+                        .unavailable, "PostgreSQL could not be asked in time: \(failure.message)")
+                }
+                usleep(UInt32(clamping: pause.components.attoseconds / 1_000_000_000_000))
+            }
+        }
+
+        private static var attemptLimit: Duration { .seconds(3) }
+
+        private func unknown(_ failure: PostgresFailure) -> RoostError {
+            RoostError(.unknownOutcome, "the answer was lost: \(failure.message)")
+        }
+
+        // MARK: The connection
+
+        private func connect(before deadline: ContinuousClock.Instant, _ flag: CancellationFlag)
+            throws
+        {
+            if let connection, PQstatus(connection) == CONNECTION_OK { return }
+            disconnect()
+            guard let started = PQconnectStart(address) else {
+                throw PostgresFailure(
+                    state: nil, message: "no memory for a connection", wasSent: false)
+            }
+            connection = started
+            var polling = PGRES_POLLING_WRITING
+            while polling != PGRES_POLLING_OK {
+                guard PQstatus(started) != CONNECTION_BAD, polling != PGRES_POLLING_FAILED else {
+                    let message = text(PQerrorMessage(started))
+                    disconnect()
+                    throw failure(connecting: message)
+                }
+                try wait(
+                    started, forWriting: polling == PGRES_POLLING_WRITING, before: deadline, flag,
+                    wasSent: false)
+                polling = PQconnectPoll(started)
+            }
+            guard PQserverVersion(started) >= 120_000 else {
+                throw RoostError(
+                    .unsupportedVersion,
+                    "the server says version \(PQserverVersion(started)); PostgreSQL 12 is needed")
+            }
+            PQsetnonblocking(started, 1)
+            let isolation = isSerializable ? "serializable" : "read committed"
+            _ = try simple(
+                "SET default_transaction_isolation = '\(isolation)'; SET client_min_messages = error",
+                before: deadline, flag)
+        }
+
+        /// PostgreSQL alone wakes those who listen; others are asked again after a while.
+        private var hasNotices: Bool {
+            guard let connection, PQparameterStatus(connection, "crdb_version") == nil else {
+                return false
+            }
+            return !text(PQparameterStatus(connection, "server_version")).contains("-YB-")
+        }
+
+        /// libpq tells no code of what the server says while it connects.
+        private func failure(connecting message: String) -> any Error {
+            let refusals = [
+                "password authentication failed", "no password supplied",
+                "certificate verify failed",
+                "does not exist", "no pg_hba.conf entry", "does not match host name",
+                "certificate revoked", "certificate has expired", "alert",
+            ]
+            if refusals.contains(where: message.contains) {
+                return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
+            }
+            if message.contains("invalid") && message.contains("URI")
+                || message.contains("invalid connection option")
+            {
+                return RoostError(.io, "the address of PostgreSQL is not one that libpq knows")
+            }
+            return PostgresFailure(state: nil, message: message, wasSent: false)
+        }
+
+        private func disconnect() {
+            if let connection { PQfinish(connection) }
+            connection = nil
+            prepared = []
+            isListening = false
+        }
+
+        private func createTables(
+            before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
+        )
+            throws
+        {
+            for statement in PostgresSchema.creation {
+                do { _ = try simple(statement, before: deadline, flag) } catch let failure
+                    as PostgresFailure
+                {
+                    if let refusal = failure.refusal { throw refusal }
+                    // Somebody else makes the same table, or a moment's conflict: what is missing is found next.
+                    return
+                }
+            }
+        }
+
+        // MARK: Statements
+
+        private func simple(
+            _ text: String, before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
+        ) throws -> PostgresRows {
+            guard let connection, PQsendQuery(connection, text) == 1 else {
+                throw lost(wasSent: false)
+            }
+            return try answer(before: deadline, flag)
+        }
+
+        private func execute(
+            _ statement: PostgresStatement, _ parameters: [PostgresParameter],
+            before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
+        ) throws -> PostgresRows {
+            guard let connection else { throw lost(wasSent: false) }
+            if !prepared.contains(statement.name) {
+                guard
+                    PQsendPrepare(
+                        connection, statement.name, statement.text(forNotices: hasNotices), 0, nil)
+                        == 1
+                else {
+                    throw lost(wasSent: false)
+                }
+                do { _ = try answer(before: deadline, flag) } catch let failure as PostgresFailure {
+                    // Nothing of the statement was run.
+                    throw PostgresFailure(
+                        state: failure.state, message: failure.message, wasSent: false)
+                }
+                prepared.insert(statement.name)
+            }
+            var bytes: [UInt8] = []
+            for parameter in parameters { bytes += parameter.bytes }
+            // No parameter is without a place, an empty one included.
+            bytes.append(0)
+            let sent = bytes.withUnsafeBufferPointer { buffer -> Int32 in
+                var place = 0
+                var values: [UnsafePointer<CChar>?] = []
+                for parameter in parameters {
+                    values.append(
+                        UnsafeRawPointer(buffer.baseAddress! + place).assumingMemoryBound(
+                            to: CChar.self))
+                    place += parameter.bytes.count
+                }
+                return PQsendQueryPrepared(
+                    connection, statement.name, Int32(parameters.count), values,
+                    parameters.map { Int32($0.bytes.count) },
+                    [Int32](repeating: 1, count: parameters.count), 1)
+            }
+            guard sent == 1 else { throw lost(wasSent: false) }
+            return try answer(before: deadline, flag)
+        }
+
+        /// Waits for the answer to what was sent.
+        private func answer(before deadline: ContinuousClock.Instant, _ flag: CancellationFlag)
+            throws
+            -> PostgresRows
+        {
+            guard let connection else { throw lost(wasSent: true) }
+            while true {
+                let flushed = PQflush(connection)
+                guard flushed >= 0 else { throw lost(wasSent: true) }
+                if flushed == 0 { break }
+                try wait(connection, forWriting: true, before: deadline, flag, wasSent: true)
+            }
+            var rows = PostgresRows()
+            var failure: PostgresFailure?
+            while true {
+                while PQisBusy(connection) == 1 {
+                    try wait(connection, forWriting: false, before: deadline, flag, wasSent: true)
+                    guard PQconsumeInput(connection) == 1 else { throw lost(wasSent: true) }
+                }
+                guard let result = PQgetResult(connection) else { break }
+                defer { PQclear(result) }
+                switch PQresultStatus(result) {
+                case PGRES_TUPLES_OK: rows = PostgresRows(result)
+                case PGRES_COMMAND_OK: break
+                default:
+                    let state = PQresultErrorField(result, 67).map { String(cString: $0) }
+                    failure =
+                        failure
+                        ?? PostgresFailure(
+                            state: state, message: text(PQresultErrorMessage(result)), wasSent: true
+                        )
+                    if PQstatus(connection) == CONNECTION_BAD {
+                        throw failure ?? lost(wasSent: true)
+                    }
+                }
+            }
+            if let failure { throw failure }
+            return rows
+        }
+
+        private func lost(wasSent: Bool) -> PostgresFailure {
+            PostgresFailure(
+                state: nil, message: connection.map { text(PQerrorMessage($0)) } ?? "not connected",
+                wasSent: wasSent)
+        }
+
+        private func text(_ message: UnsafePointer<CChar>?) -> String {
+            guard let message else { return "" }
+            return String(cString: message).split(separator: "\n").joined(separator: " ")
+        }
+
+        /// Waits until the socket is ready, the deadline, or a cancellation, which is looked for now and then.
+        private func wait(
+            _ connection: OpaquePointer, forWriting: Bool, before deadline: ContinuousClock.Instant,
+            _ flag: CancellationFlag, wasSent: Bool
+        ) throws {
+            var descriptor = pollfd(
+                fd: PQsocket(connection),
+                events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0)
+            while true {
+                let remaining = deadline - .now
+                if flag.isSet || remaining <= .zero {
+                    throw PostgresFailure(
+                        state: nil, message: "no answer in time", wasSent: wasSent)
+                }
+                let milliseconds = Int32(clamping: remaining.components.seconds * 1000 + 1)
+                if poll(&descriptor, 1, min(milliseconds, 20)) > 0 { return }
+            }
+        }
+
+        // MARK: Notices
+
+        /// Waits until somebody tells of a change, but for `duration` at most.
+        func waitForNotice(_ duration: Duration, _ flag: CancellationFlag) throws {
+            let deadline = ContinuousClock.now + duration
+            do {
+                try connect(before: .now + Self.attemptLimit, flag)
+                if !isListening, hasNotices {
+                    _ = try simple("LISTEN roost_changes", before: .now + Self.attemptLimit, flag)
+                    isListening = true
+                    // What came before it was told to nobody.
+                    return
+                }
+                guard let connection else { return }
+                while true {
+                    guard PQconsumeInput(connection) == 1 else { throw lost(wasSent: false) }
+                    var hasNotice = false
+                    while let notice = PQnotifies(connection) {
+                        PQfreemem(notice)
+                        hasNotice = true
+                    }
+                    if hasNotice || deadline <= .now || flag.isSet { return }
+                    do {
+                        try wait(
+                            connection, forWriting: false, before: deadline, flag, wasSent: false)
+                    } catch is PostgresFailure { return }
+                }
+            } catch let failure as PostgresFailure {
+                disconnect()
+                throw RoostError(.unavailable, failure.message)
+            }
+        }
+    }
+
+    extension PostgresRows {
+        fileprivate init(_ result: OpaquePointer) {
+            let columnCount = PQnfields(result)
+            for row in 0..<PQntuples(result) {
+                rows.append(
+                    (0..<columnCount).map { column in
+                        guard PQgetisnull(result, row, column) == 0,
+                            let start = PQgetvalue(result, row, column)
+                        else { return nil }
+                        let count = Int(PQgetlength(result, row, column))
+                        return Array(UnsafeRawBufferPointer(start: start, count: count))
+                    })
+            }
+        }
+    }
+
+    /// Whether the caller was cancelled, for a call that runs on another thread.
+    final class CancellationFlag: Sendable {
+        private let flag = Atomic<Bool>(false)
+
+        var isSet: Bool { flag.load(ordering: .relaxed) }
+
+        func set() { flag.store(true, ordering: .relaxed) }
+
+        func check() throws {
+            if isSet {
+                throw RoostError(.cancelled, "the task was cancelled before the call took effect")
+            }
+        }
+
+        /// Runs `body` with a flag that is set once the task is cancelled.
+        static func with<Result: Sendable>(
+            _ body: (CancellationFlag) async throws -> Result
+        ) async throws -> Result {
+            let flag = CancellationFlag()
+            return try await withTaskCancellationHandler {
+                try await body(flag)
+            } onCancel: {
+                flag.set()
+            }
+        }
+    }
+#endif

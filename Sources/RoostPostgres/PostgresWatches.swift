@@ -1,0 +1,112 @@
+#if Postgres
+    import RoostIO
+    import RoostShared
+
+    /// All watchers of one client, over one session that reads the log of changes.
+    ///
+    /// - Each watcher was told everything up to its `revision`. One round reads from the least of them on.
+    /// - `isRunning` while rounds are made: as long as there are watchers.
+    actor PostgresWatches {
+        private struct Watcher {
+            let range: SharedKeyRange
+            let source: SharedEvents.Source
+            var revision: UInt64
+        }
+
+        /// How many revisions one round reads.
+        private static let roundLimit: UInt64 = 500
+
+        private let session: PostgresSession
+        private let flag = CancellationFlag()
+        private var watchers: [Int: Watcher] = [:]
+        private var nextID = 1
+        private var isRunning = false
+        private var isClosed = false
+
+        init(_ session: PostgresSession) { self.session = session }
+
+        func add(
+            _ range: SharedKeyRange, after revision: UInt64, _ source: SharedEvents.Source
+        ) {
+            guard !isClosed else {
+                return source.end(RoostError(.closed, "the workspace was closed"))
+            }
+            let id = nextID
+            nextID += 1
+            source.onEnd { [weak self] in
+                Task { await self?.remove(id) }
+            }
+            watchers[id] = Watcher(range: range, source: source, revision: revision)
+            guard !isRunning else { return }
+            isRunning = true
+            Task { await run() }
+        }
+
+        func close() async {
+            isClosed = true
+            flag.set()
+            endAll(RoostError(.closed, "the workspace was closed"))
+            await session.close()
+        }
+
+        private func remove(_ id: Int) { watchers[id] = nil }
+
+        private func endAll(_ error: any Error) {
+            let all = watchers
+            watchers = [:]
+            for watcher in all.values { watcher.source.end(error) }
+        }
+
+        private func run() async {
+            while !watchers.isEmpty {
+                do {
+                    if try await !readRound() {
+                        try await session.waitForNotice(.milliseconds(250), flag)
+                    }
+                } catch {
+                    endAll(error)
+                }
+            }
+            isRunning = false
+        }
+
+        /// Returns whether there may be more at once.
+        private func readRound() async throws -> Bool {
+            guard let from = watchers.values.map(\.revision).min() else { return false }
+            let rows = try await session.run(
+                PostgresSchema.changes,
+                [.number(Int64(clamping: from)), .number(Int64(Self.roundLimit))],
+                before: .now + .seconds(5), mayRepeat: true, flag)
+            guard !rows.rows.isEmpty, let newest = rows.number(0, 0),
+                let trimmed = rows.number(0, 1)
+            else { throw RoostError(.unsupportedVersion, "the table roost_revision has no row") }
+            var changes: [SharedChange] = []
+            for row in rows.rows.indices {
+                guard let revision = rows.number(row, 2), let key = rows[row, 3] else { continue }
+                changes.append(SharedChange(key: key, value: rows[row, 4], revision: revision))
+            }
+            let through = min(newest, from + Self.roundLimit)
+            for id in watchers.keys { tell(id, changes, from: from, through: through, trimmed) }
+            return through < newest
+        }
+
+        private func tell(
+            _ id: Int, _ changes: [SharedChange], from: UInt64, through: UInt64, _ trimmed: UInt64
+        ) {
+            guard let watcher = watchers[id] else { return }
+            if watcher.revision < trimmed {
+                watcher.source.tell(.compacted(oldest: trimmed + 1))
+                watcher.source.end(nil)
+                watchers[id] = nil
+                return
+            }
+            // One that began meanwhile, before what was read.
+            guard watcher.revision >= from, watcher.revision < through else { return }
+            let concerned = changes.filter {
+                $0.revision > watcher.revision && watcher.range.contains($0.key)
+            }
+            watchers[id]?.revision = through
+            watcher.source.tell(.changes(concerned, through: through))
+        }
+    }
+#endif

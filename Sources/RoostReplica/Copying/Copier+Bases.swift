@@ -1,0 +1,251 @@
+#if Replica
+    import Roost
+    import RoostEngine
+    import RoostSnapshot
+
+    extension Copier {
+        /// A base that is being written beside the copying.
+        struct BaseWriting {
+            let task: Task<Void, Never>
+            var outcome: Result<WrittenBase, any Error>?
+        }
+
+        /// What is being removed beside the copying, or about to be.
+        struct Removing {
+            let task: Task<Void, Never>
+            /// What was found to be removed, until the journal says so.
+            var found: RemovalPayload?
+            /// How many of the bases go with it.
+            var baseCount = 0
+        }
+
+        func loadBases(from index: UInt64) async throws -> [Retention.KeptBase] {
+            let found = try await retrying { [storage] in
+                try await JournalReader.bases(from: index, in: storage)
+            }
+            let standing = journal.state.standing!
+            let bases = found.reversed().map { base in
+                Retention.KeptBase(
+                    index: base.entry.index, name: base.name, record: base.record,
+                    isComplete: base.record.history == standing.history
+                        && standing.lastSequence >= base.record.completeSequence)
+            }
+            // Numbers name the same files only where this workspace has gone on from there: another that
+            // was restored may have used them again.
+            if tap != nil, let newest = bases.last, newest.record.history == standing.history,
+                !isAdopted
+            {
+                noteSnapshots(of: newest.record)
+            }
+            return bases
+        }
+
+        private func noteSnapshots(of record: BaseRecord) {
+            for snapshot in record.snapshots { knownSnapshots[snapshot.number] = snapshot }
+        }
+
+        // MARK: Writing
+
+        func beginBase(_ base: CopyBase, firstEntry: UInt64) async throws {
+            let writer = BaseWriter(storage, writer: identifier) { [shared] sizeBytes in
+                shared.status.withLock { $0.baseBytesSent += sizeBytes }
+            } onTrouble: { [shared] error in
+                shared.status.withLock { $0.trouble = error }
+            }
+            let history = journal.state.standing!.history
+            let (time, index) = (time(), journal.state.next)
+            let stored = Dictionary(
+                bases.flatMap(\.record.snapshots).map { ($0.digest, $0) },
+                uniquingKeysWith: { first, _ in first })
+            let known = knownSnapshots
+            let task = Task {
+                let outcome: Result<WrittenBase, any Error>
+                do {
+                    outcome = .success(
+                        try await writer.write(
+                            base, history: history, time: time, index: index,
+                            firstEntry: firstEntry, known: known, stored: stored))
+                } catch { outcome = .failure(error) }
+                noteWritten(outcome, of: history)
+            }
+            baseWriting = BaseWriting(task: task)
+            schedule.noteBaseBegun()
+            shared.status.withLock { $0.isWritingBase = true }
+        }
+
+        private func noteWritten(_ outcome: Result<WrittenBase, any Error>, of history: Identifier)
+        {
+            // One of a history that was given up is nobody's.
+            guard journal.state.standing?.history == history, !Task.isCancelled else { return }
+            baseWriting?.outcome = outcome
+            shared.wake()
+        }
+
+        /// Adds what was written, begins what is due, removes what is not needed.
+        func tendBases(isLast: Bool) async throws {
+            if isLast, !journal.state.standing!.hasBase, let writing = baseWriting {
+                // Without it nothing of the history could be restored.
+                await writing.task.value
+            }
+            if let outcome = baseWriting?.outcome {
+                baseWriting = nil
+                shared.status.withLock { $0.isWritingBase = false }
+                try await add(try outcome.get())
+            }
+            guard !isLast else { return }
+            try await tendRemoval()
+            guard baseWriting == nil, removing == nil, schedule.thinksOfBase else { return }
+            guard let base = pinned else { return beginPinning() }
+            pinned = nil
+            // Pinned before the history was begun: the batches between are not in it.
+            guard base.manifest.flushedSequence >= historyBegin else { return }
+            let newSizeBytes = base.snapshots.reduce(0) { sum, reader in
+                sum
+                    + (knownSnapshots[reader.footer.number] == nil
+                        ? reader.footer.fileSizeBytes : 0)
+            }
+            guard schedule.isBaseDue(newSizeBytes: newSizeBytes) else { return }
+            let first = firstEntry(behind: base.manifest.flushedSequence)
+            try await beginBase(base, firstEntry: first)
+        }
+
+        /// Beside the copying, as it waits for whatever the compaction is at.
+        private func beginPinning() {
+            guard !isPinning else { return }
+            isPinning = true
+            Task {
+                // Where the workspace is closed there is no need for a base any more.
+                pinned = try? await engine.pinBase()
+                isPinning = false
+            }
+        }
+
+        private func add(_ written: WrittenBase) async throws {
+            let payload = BasePayload(
+                name: written.name, digest: written.digest,
+                earlier: journal.state.standing!.base)
+            let entry = try await addEntry(.base, payload: payload.encoded(), time: time())
+            bases.append(
+                .init(
+                    index: entry.index, name: written.name, record: written.record,
+                    isComplete: false))
+            knownSnapshots = [:]
+            noteSnapshots(of: written.record)
+            forgetPlaces(through: written.record.flushedSequence)
+            shared.status.withLock { $0.baseCount += 1 }
+            schedule.noteWritten(now: Self.now)
+            noteCopied()
+            wantsRemoval = true
+        }
+
+        // MARK: Removing
+
+        private func tendRemoval() async throws {
+            if let found = removing?.found {
+                removing?.found = nil
+                try await remove(found)
+            } else if wantsRemoval, removing == nil, baseWriting == nil,
+                bases.last?.isComplete == true
+            {
+                wantsRemoval = false
+                beginRemoval()
+            }
+        }
+
+        /// Looks, beside the copying, what is stored that no kept base needs.
+        private func beginRemoval() {
+            let keep = options.retention.milliseconds
+            let now = time()
+            let count = Retention.removedCount(of: bases, keepingFrom: now - min(now, keep))
+            let (bases, storage) = (bases, storage)
+            let task = Task {
+                var found: RemovalPayload?
+                do {
+                    let snapshots = try await storage.listAll(prefix: ObjectName.snapshots)
+                    let stored = try await storage.listAll(prefix: ObjectName.bases)
+                    found = Retention.removal(
+                        of: bases.prefix(count), keeping: bases.dropFirst(count),
+                        storedSnapshots: snapshots.map(\.name), storedBases: stored.map(\.name))
+                } catch {
+                    // The next base looks again.
+                    noteTrouble(error)
+                }
+                noteFound(found, baseCount: count)
+            }
+            removing = Removing(task: task)
+        }
+
+        private func noteFound(_ found: RemovalPayload?, baseCount: Int) {
+            guard found != nil else { return removing = nil }
+            removing?.found = found
+            removing?.baseCount = baseCount
+        }
+
+        private func noteTrouble(_ error: any Error) {
+            shared.status.withLock { $0.trouble = asRoostError(error) }
+        }
+
+        /// Says in the journal what goes, and then removes it, beside the copying: whoever takes over later
+        /// refers to none of it, however late a removal comes.
+        private func remove(_ found: RemovalPayload) async throws {
+            let count = removing?.baseCount ?? 0
+            try await addEntry(.removal, payload: found.encoded(), time: time())
+            bases.removeFirst(count)
+            let takeover = journal.state.standing!.takeover
+            let removal = Removal(storage: storage, payload: found, newestTakeover: takeover)
+            let task = Task {
+                do { try await removal.run() } catch { noteTrouble(error) }
+                removing = nil
+            }
+            removing = Removing(task: task)
+        }
+    }
+
+    /// Removes what the journal says that goes.
+    struct Removal: Sendable {
+        let storage: any ObjectStorage
+        let payload: RemovalPayload
+        let newestTakeover: UInt64
+
+        private static let windowCount = 8
+
+        func run() async throws {
+            try await delete(payload.names)
+            let (takeovers, begin) = try await takeovers()
+            let entries = try await storage.listAll(
+                prefix: ObjectName.journal, after: begin == 0 ? nil : ObjectName.entry(begin))
+            try await delete(
+                entries.lazy.map(\.name).filter { name in
+                    guard let index = ObjectName.index(ofEntry: name) else { return false }
+                    return index < payload.entriesBefore && !takeovers.contains(index)
+                })
+        }
+
+        /// All takeovers that can be found, and the oldest of them: what stands before that one stays,
+        /// unless it is the first of all.
+        private func takeovers() async throws -> (Set<UInt64>, oldest: UInt64) {
+            var found: Set<UInt64> = []
+            var index = newestTakeover
+            while let entry = try await JournalReader.entry(index, in: storage),
+                entry.kind == .takeover
+            {
+                found.insert(index)
+                guard let earlier = try TakeoverPayload(entry).earlier, earlier < index else {
+                    return (found, 0)
+                }
+                index = earlier
+            }
+            return (found, found.min() ?? payload.entriesBefore)
+        }
+
+        private func delete(_ names: [String]) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (count, name) in names.enumerated() {
+                    if count >= Self.windowCount { try await group.next() }
+                    group.addTask { try await storage.delete(name) }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+#endif

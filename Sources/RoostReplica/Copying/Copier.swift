@@ -1,0 +1,347 @@
+#if Replica
+    import Foundation
+    import Roost
+    import RoostEngine
+    import RoostFormat
+    import RoostIO
+
+    /// Carries out what `CopySchedule` decides, on a thread of its own: reading the log may wait for the
+    /// disk, and hashing takes the processor.
+    ///
+    /// - One task runs it, from takeover to end. A base is written beside it, by another task, which
+    ///   reports to this one; the journal is this one's alone.
+    /// - `tap` stands where the journal does: behind the last batch that is in it.
+    /// - What fails at the storage is tried again. What ends the copier is an overtaking, a poisoned or
+    ///   closed workspace, damage, and `stop`.
+    actor Copier {
+        nonisolated let engine: Engine
+        let storage: any ObjectStorage
+        let options: ReplicaOptions
+        let shared: CopyShared
+        private let thread = WorkerThread(name: "roost-copy")
+        let identifier: Identifier
+
+        var journal: Journal
+        /// Somebody else's history is gone on with, which this workspace holds, in other files.
+        let isAdopted: Bool
+        var tap: LogTap?
+        var schedule: CopySchedule
+        /// The bases whose entries stand and that are not removed, ascending.
+        var bases: [Retention.KeptBase] = []
+        var baseWriting: BaseWriting?
+        /// What the next base would be made of, and whether it is being asked for.
+        var pinned: CopyBase?
+        var isPinning = false
+        /// The batch behind which this copier began the history; zero where it went on with one.
+        private(set) var historyBegin: UInt64 = 0
+        var removing: Removing?
+        /// A base was added since it was last looked what is not needed any more.
+        var wantsRemoval = false
+        /// What is known of the snapshots of this workspace, whose numbers are never used again.
+        var knownSnapshots: [UInt64: BaseRecord.Snapshot] = [:]
+        /// Where the entries with batches behind a number of them begin, of those of this copier.
+        private var entryPlaces: [(lastSequence: UInt64, index: UInt64)] = []
+
+        /// An entry has about so many bytes of log at the most, unless one batch has more.
+        private static let pieceSizeBytes = 8 << 20
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            thread.asUnownedSerialExecutor()
+        }
+
+        init(
+            engine: Engine, storage: any ObjectStorage, options: ReplicaOptions,
+            shared: CopyShared, takeover: Journal?
+        ) {
+            self.engine = engine
+            self.storage = storage
+            self.options = options
+            self.shared = shared
+            isAdopted = takeover != nil
+            let identifier = takeover?.state.writer ?? .random()
+            self.identifier = identifier
+            journal =
+                takeover
+                ?? Journal(storage, writer: identifier) { error in
+                    shared.status.withLock { $0.trouble = error }
+                }
+            schedule = CopySchedule(options, now: Self.now)
+        }
+
+        func run() async {
+            // Also while the storage does not answer, what was committed when is noted.
+            let observing = Task { await observe() }
+            defer { observing.cancel() }
+            do {
+                try await start()
+                try await copyOn()
+                shared.end(.success(()))
+            } catch is CancellationError {
+                shared.end(.failure(RoostError(.cancelled, "the copying was abandoned")))
+            } catch {
+                shared.end(.failure(asRoostError(error)))
+            }
+            baseWriting?.task.cancel()
+            removing?.task.cancel()
+        }
+
+        private func observe() async {
+            while !Task.isCancelled {
+                noteCommitted()
+                do {
+                    try await Task.sleep(for: .milliseconds(Int64(schedule.tick)))
+                } catch { return }
+            }
+        }
+
+        private func noteCommitted() {
+            schedule.observe(engine.lastSequence, time: WallTime.milliseconds, now: Self.now)
+        }
+
+        /// Milliseconds, by a clock that never goes back.
+        static var now: UInt64 {
+            let (seconds, attoseconds) = (ContinuousClock.now - origin).components
+            return UInt64(seconds) * 1000 + UInt64(attoseconds / 1_000_000_000_000_000)
+        }
+
+        private static let origin = ContinuousClock.now
+
+        // MARK: The begin
+
+        private func start() async throws {
+            if !isAdopted { try await takeOver() }
+            let standing = journal.state.standing!
+            shared.status.withLock { $0.state = .copying }
+            tap = try goesOn(from: standing)
+            if tap != nil { schedule.goOn(behind: standing.lastSequence, time: standing.time) }
+            bases = try await loadBases(from: standing.base)
+            if tap == nil {
+                try await beginHistory()
+            } else if !standing.hasBase || bases.isEmpty {
+                try await beginBase(try await engine.pinBase(), firstEntry: standing.start)
+            } else {
+                noteCopied()
+            }
+        }
+
+        private func takeOver() async throws {
+            let end = try await retrying { [storage] in try await JournalReader.end(of: storage) }
+            let name = "\(ProcessInfo.processInfo.hostName), process \(getpid())"
+            var journal = self.journal
+            defer { self.journal = journal }
+            try await journal.takeOver(behind: end, name: name, time: WallTime.milliseconds)
+        }
+
+        /// The log behind what the journal holds, where it is proven to be the same history.
+        private func goesOn(from standing: JournalEntry.Standing) throws -> LogTap? {
+            let workspace = engine.workspaceIdentifier
+            guard standing.history != .none, standing.workspace == Identifier(workspace) else {
+                return nil
+            }
+            return try engine.tap(
+                after: standing.lastSequence, proof: isAdopted ? nil : standing.proof,
+                limitBytes: options.maximumHeldLogBytes)
+        }
+
+        /// Begins anew with the workspace as it is: nothing proves that it goes on where the journal
+        /// stands.
+        private func beginHistory() async throws {
+            baseWriting?.task.cancel()
+            baseWriting = nil
+            pinned = nil
+            removing?.task.cancel()
+            knownSnapshots = [:]
+            let (base, tap) = try await engine.pinBaseAndTap(
+                limitBytes: options.maximumHeldLogBytes)
+            self.tap = tap
+            let workspace = Identifier(base.manifest.workspace)
+            let entry = try await addEntry(.start, time: time()) { standing in
+                standing.history = .random()
+                standing.workspace = workspace
+                standing.lastSequence = base.manifest.flushedSequence
+                standing.proof = FrameProof(checksum: 0, seed: 0)
+            }
+            entryPlaces = []
+            historyBegin = entry.standing.lastSequence
+            schedule.goOn(behind: entry.standing.lastSequence)
+            shared.status.withLock { $0.historyCount += 1 }
+            try await beginBase(base, firstEntry: entry.index)
+        }
+
+        func time() -> UInt64 { schedule.monotonic(WallTime.milliseconds) }
+
+        // MARK: The loop
+
+        private func copyOn() async throws {
+            while true {
+                try Task.checkCancellation()
+                // Asked before what is then done for it.
+                let isLast = shared.isStopping || engine.isClosed
+                noteCommitted()
+                switch schedule.action(now: Self.now, isAsked: shared.takeAsk() || isLast) {
+                case .copy: try await copyCommitted()
+                case .signOfLife: try await giveSignOfLife()
+                case .wait: noteCopied()
+                }
+                try await tendBases(isLast: isLast)
+                if isLast { return }
+                await shared.sleep(for: .milliseconds(Int64(schedule.tick)))
+            }
+        }
+
+        /// Copies what is in the log, once it is on disk: what a power cut could take from the log must
+        /// not be in the copy.
+        private func copyCommitted() async throws {
+            let (moment, instant) = (time(), ContinuousClock.now)
+            let boundary = try await engine.syncLog()
+            schedule.observe(boundary, time: moment, now: Self.now)
+            do {
+                while let piece = try tap!.read(
+                    through: boundary, maximumSizeBytes: Self.pieceSizeBytes)
+                {
+                    try await add(piece, committedBy: moment)
+                }
+            } catch is LogTapLost {
+                return try await beginHistory()
+            }
+            shared.status.withLock { status in
+                // All that had been committed then.
+                if status.copiedSequence >= boundary { status.lastCompleteAt = instant }
+            }
+        }
+
+        private func add(_ piece: LogTap.Piece, committedBy moment: UInt64) async throws {
+            var marks = schedule.marks(through: piece.lastSequence)
+            // So that each entry says of all its batches by when they were committed.
+            if marks.last?.sequence != piece.lastSequence {
+                marks.append(Mark(time: moment, sequence: piece.lastSequence))
+            }
+            let payload = FramesPayload(marks: marks, runs: piece.runs).encoded()
+            let entry = try await addEntry(.frames, payload: payload, time: time()) { standing in
+                standing.lastSequence = piece.lastSequence
+                standing.proof = piece.proof
+            }
+            entryPlaces.append((piece.lastSequence, entry.index))
+            tap!.advance(to: piece.lastSequence)
+            schedule.noteCopied(
+                through: piece.lastSequence, logBytes: UInt64(piece.sizeBytes), now: Self.now)
+            shared.status.withLock { $0.logBytesCopied += UInt64(piece.sizeBytes) }
+            noteCopied()
+        }
+
+        /// Adds to the journal, which nobody but the task of `run` does.
+        @discardableResult
+        func addEntry(
+            _ kind: JournalEntry.Kind, payload: [UInt8] = [], time: UInt64,
+            _ change: (inout JournalEntry.Standing) -> Void = { _ in }
+        ) async throws -> JournalEntry {
+            var journal = self.journal
+            defer { self.journal = journal }
+            return try await journal.add(kind, payload: payload, time: time, change)
+        }
+
+        private func giveSignOfLife() async throws {
+            let moment = time()
+            let payload = FramesPayload(marks: [], runs: []).encoded()
+            try await addEntry(.frames, payload: payload, time: moment)
+            schedule.noteWritten(now: Self.now)
+        }
+
+        /// Tells how far the copy is, if it can be restored.
+        func noteCopied() {
+            let standing = journal.state.standing!
+            noteComplete(through: standing.lastSequence, of: standing.history)
+            let isRestorable = bases.contains {
+                $0.isComplete && $0.record.history == standing.history
+            }
+            let copied = isRestorable ? standing.lastSequence : 0
+            let last = engine.lastSequence
+            shared.status.withLock { status in
+                status.copiedSequence = copied
+                status.lastSequence = last
+                status.journalBytesSent = journal.sizeBytesPut
+                if isRestorable, copied == last { status.lastCompleteAt = .now }
+            }
+            if isRestorable { shared.noteCopied(through: copied) }
+        }
+
+        /// Batches up to `sequence` make one moment of the bases that need no more.
+        private func noteComplete(through sequence: UInt64, of history: Identifier) {
+            for index in bases.indices.reversed() where !bases[index].isComplete {
+                bases[index].isComplete =
+                    bases[index].record.history == history
+                    && bases[index].record.completeSequence <= sequence
+            }
+        }
+
+        /// An entry at or before the one with the first batch behind `sequence`.
+        func firstEntry(behind sequence: UInt64) -> UInt64 {
+            let found = entryPlaces.partitionPoint { $0.lastSequence <= sequence }
+            if found > 0 {
+                return found < entryPlaces.count
+                    ? entryPlaces[found].index : journal.state.next
+            }
+            // It may be in an entry of an earlier copier: the last base of the history began before it.
+            return max(journal.state.standing!.start, bases.last?.record.firstEntry ?? 0)
+        }
+
+        /// No base will begin before `sequence` any more.
+        func forgetPlaces(through sequence: UInt64) {
+            entryPlaces.removeAll { $0.lastSequence <= sequence }
+        }
+
+        func retrying<Result: Sendable>(
+            _ body: @Sendable () async throws -> Result
+        ) async throws -> Result {
+            var backOff = BackOff()
+            while true {
+                do { return try await body() } catch is CancellationError {
+                    throw CancellationError()
+                } catch let error as RoostError
+                    where error.code == .corrupt || error.code == .unsupportedVersion
+                {
+                    throw error
+                } catch {
+                    shared.status.withLock { $0.trouble = asRoostError(error) }
+                    try await backOff.wait()
+                }
+            }
+        }
+    }
+
+    extension CopySchedule {
+        init(_ options: ReplicaOptions, now: UInt64) {
+            self.init(
+                interval: options.interval.milliseconds,
+                signOfLifeInterval: options.signOfLifeInterval.milliseconds,
+                minimumBytesBetweenBases: UInt64(options.minimumBytesBetweenBases), now: now)
+        }
+    }
+
+    extension Duration {
+        /// Rounded down; zero where it is negative.
+        var milliseconds: UInt64 {
+            let (seconds, attoseconds) = components
+            guard seconds >= 0, attoseconds >= 0 else { return 0 }
+            return UInt64(seconds) * 1000 + UInt64(attoseconds / 1_000_000_000_000_000)
+        }
+    }
+
+    extension Identifier {
+        init(_ workspace: WorkspaceIdentifier) {
+            self.init(first: workspace.first, second: workspace.second)
+        }
+    }
+
+    extension Array {
+        /// The first index whose element does not satisfy `isBefore`, which no later one does.
+        func partitionPoint(_ isBefore: (Element) -> Bool) -> Int {
+            var (low, high) = (0, count)
+            while low < high {
+                let middle = (low + high) / 2
+                if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+    }
+#endif

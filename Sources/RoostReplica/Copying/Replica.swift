@@ -1,0 +1,94 @@
+#if Replica
+    import Foundation
+    import Roost
+    import Synchronization
+
+    /// Copies a workspace to a storage off the machine, as long as it lives.
+    ///
+    /// Batches are in the storage within the options' interval after they were committed, with what it takes
+    /// to restore the workspace to any of the last days' moments. Writers never wait for it, unless they
+    /// ask (``waitUntilCopied(through:)``). Of two writers that copy to one prefix the older stops, with
+    /// `.fenced`: a history is never of both.
+    ///
+    /// ```swift
+    /// let storage = try S3Storage("s3://backups/shop")
+    /// let replica = Replica(of: workspace, to: storage)
+    /// …
+    /// try await replica.stop()
+    /// try await workspace.close()
+    /// ```
+    public final class Replica: Sendable {
+        private let copier: Copier
+        private let shared: CopyShared
+        private let task: Task<Void, Never>
+
+        /// Begins to copy `workspace`, which is open for writing, and takes the place of whoever copied to
+        /// `storage` before. Does not suspend, and does not ask the storage yet: what fails is tried
+        /// again, and told by ``status``.
+        ///
+        /// The first copy of a workspace, and of one whose log does not prove that it goes on where the
+        /// storage stands, begins with all of its snapshots.
+        public convenience init(
+            of workspace: Workspace, to storage: any ObjectStorage,
+            options: ReplicaOptions = .init()
+        ) {
+            self.init(of: workspace, to: storage, options: options, takeover: nil)
+        }
+
+        /// `takeover` is a journal that was taken over already, of a workspace that holds all of it.
+        init(
+            of workspace: Workspace, to storage: any ObjectStorage, options: ReplicaOptions,
+            takeover: Journal?
+        ) {
+            let shared = CopyShared()
+            let copier = Copier(
+                engine: workspace.engine, storage: storage, options: options, shared: shared,
+                takeover: takeover)
+            self.shared = shared
+            self.copier = copier
+            task = Task { await copier.run() }
+        }
+
+        deinit { task.cancel() }
+
+        /// How the copy stands. Does not suspend.
+        public var status: ReplicaStatus { shared.status.withLock { $0 } }
+
+        /// Returns once all that was committed before the call can be restored from the storage. Asks for
+        /// it at once, without waiting for the interval.
+        ///
+        /// - Throws: `.fenced` where another writer has taken over: whether what was committed last is
+        ///   in the copy is told by ``status``; `.poisoned`; `.closed` where copying was stopped before;
+        ///   `.cancelled`.
+        public func waitUntilCopied() async throws {
+            try await waitUntilCopied(through: copier.engine.lastSequence)
+        }
+
+        /// As ``waitUntilCopied()``, for the batches up to `sequence`, as `set` and `write` count them:
+        /// an ``Entry``'s version is one.
+        public func waitUntilCopied(through sequence: UInt64) async throws {
+            try await shared.wait(through: sequence)
+        }
+
+        /// Copies what is committed and not copied yet, and ends; gives up after `limit`. To be called before
+        /// the workspace is closed.
+        ///
+        /// - Throws: Why not all was copied: `.cancelled` where the storage did not take it in time.
+        public func stop(within limit: Duration = .seconds(10)) async throws {
+            shared.askToStop()
+            let timer = Task { [task] in
+                try await Task.sleep(for: limit)
+                task.cancel()
+            }
+            await task.value
+            timer.cancel()
+            try shared.outcome()
+        }
+
+        /// Ends without copying what is left, as a crash would.
+        func abandon() async {
+            task.cancel()
+            await task.value
+        }
+    }
+#endif

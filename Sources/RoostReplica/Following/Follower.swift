@@ -1,0 +1,108 @@
+#if Replica
+    import Foundation
+    import Roost
+    import Synchronization
+
+    /// A workspace that is kept as a copy is: for reading, a little behind its writer, and ready to take its
+    /// place.
+    ///
+    /// ```swift
+    /// let follower = try await Follower.follow(storage, at: "/var/lib/shop/standby")
+    /// let stock = try follower.workspace.dictionary("stock").value(forKey: "apples", as: Int.self)
+    /// …
+    /// let replica = try await follower.promote()      // the writer is gone: this one writes, and copies
+    /// ```
+    public final class Follower: Sendable {
+        /// How old the state may be, and why it does not get newer.
+        public struct Status: Sendable {
+            /// The last batch that the workspace has.
+            public var lastSequence: UInt64 = 0
+            /// When the writer wrote the newest entry that the workspace has, by the writer's clock.
+            public var moment: Date?
+            /// How old the state may be: the time since then. It stays below the writer's interval for signs
+            /// of life, as long as the writer lives, and the clocks agree.
+            public var lag: Duration? { moment.map { .seconds(max(-$0.timeIntervalSinceNow, 0)) } }
+            /// Why the storage does not tell what came since; it is asked again.
+            public var trouble: RoostError?
+            /// Why nothing more is followed: the copy began a new history, or its retention removed what
+            /// would have come next. A new directory has to be followed in.
+            public var failure: RoostError?
+            /// Whether the workspace was promoted.
+            public var isPromoted = false
+        }
+
+        /// For reading, until it is promoted: writes throw `.readOnly`.
+        public let workspace: Workspace
+        private let following: Following
+        private let shared: FollowingShared
+        private let task: Task<Void, Never>
+
+        private init(
+            _ workspace: Workspace, _ following: Following, _ shared: FollowingShared
+        ) {
+            self.workspace = workspace
+            self.following = following
+            self.shared = shared
+            task = Task { await following.run() }
+        }
+
+        deinit { task.cancel() }
+
+        /// Follows what is copied to `storage`, in the directory at `path`: one that is not there yet, which
+        /// is restored to the newest state first, or one that followed the same history before.
+        ///
+        /// - Parameters:
+        ///   - storage: what the writer copies to.
+        ///   - path: the directory's path.
+        ///   - configuration: as of `Workspace.open`.
+        ///   - interval: how often the storage is asked for what is new.
+        /// - Throws: As `Replica.restore` and `Workspace.open`; `.conflict` where the directory holds
+        ///   something else than a state of this copy's history.
+        public static func follow(
+            _ storage: any ObjectStorage, at path: String,
+            configuration: Workspace.Configuration = .init(), interval: Duration = .seconds(1)
+        ) async throws -> Follower {
+            let shared = FollowingShared()
+            let (following, workspace) = try await Following.begin(
+                storage, path: path, configuration: configuration, interval: interval,
+                shared: shared)
+            return Follower(workspace, following, shared)
+        }
+
+        /// How the workspace stands. Does not suspend.
+        public var status: Status { shared.status.withLock { $0 } }
+
+        /// Takes the writer's place: whoever copied before is overtaken, the workspace has all that was
+        /// copied until then, and can be written to; it is copied to the same place from here on.
+        ///
+        /// What the old writer had committed and not copied is not in it. Where the call throws, the
+        /// workspace goes on as it was, for reading.
+        ///
+        /// - Throws: `.io` where the storage cannot be had within `limit`; `.conflict` where the copy is of
+        ///   another history by now.
+        public func promote(
+            options: ReplicaOptions = .init(), within limit: Duration = .seconds(60)
+        ) async throws -> Replica {
+            task.cancel()
+            await task.value
+            let journal = try await following.takeOver(within: limit)
+            try workspace.endMirroring()
+            try await following.forgetMark()
+            shared.status.withLock { $0.isPromoted = true }
+            return Replica(
+                of: workspace, to: following.storage, options: options, takeover: journal)
+        }
+
+        /// Ends following and closes the workspace.
+        public func close() async throws {
+            task.cancel()
+            await task.value
+            try await workspace.close()
+        }
+    }
+
+    /// What a follower and its task share.
+    final class FollowingShared: Sendable {
+        let status = Mutex(Follower.Status())
+    }
+#endif

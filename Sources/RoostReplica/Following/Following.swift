@@ -1,0 +1,218 @@
+#if Replica
+    import Foundation
+    import Roost
+    import RoostEngine
+    import RoostIO
+
+    /// Reads a journal as it grows and applies it, on a thread of its own.
+    ///
+    /// - `reader` stands behind the last entry that was applied whole.
+    actor Following {
+        nonisolated let storage: any ObjectStorage
+        private let engine: Engine
+        private let path: String
+        private let interval: Duration
+        private let shared: FollowingShared
+        private let thread = WorkerThread(name: "roost-follow")
+        private var reader: JournalReader
+        private var applier: HistoryApplier
+        /// The last that was applied.
+        private var last: JournalEntry
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            thread.asUnownedSerialExecutor()
+        }
+
+        private init(
+            storage: any ObjectStorage, engine: Engine, path: String, interval: Duration,
+            shared: FollowingShared, history: Identifier, behind last: JournalEntry
+        ) {
+            self.storage = storage
+            self.engine = engine
+            self.path = path
+            self.interval = interval
+            self.shared = shared
+            self.last = last
+            reader = JournalReader(storage, behind: last)
+            applier = HistoryApplier(engine, history: history)
+        }
+
+        // MARK: The begin
+
+        static func begin(
+            _ storage: any ObjectStorage, path: String, configuration: Workspace.Configuration,
+            interval: Duration, shared: FollowingShared
+        ) async throws -> (Following, Workspace) {
+            if try followedHistory(at: path) == nil {
+                _ = try await Restorer(storage, to: path).run(at: .newest, isToFollow: true)
+            }
+            let marked = try followedHistory(at: path)
+            let workspace = try await Workspace.open(
+                at: path, configuration: configuration,
+                fileSystem: PosixFileSystem(handlesFaults: configuration.handlesPageFaults)
+            ) { $0.isMirror = true }
+            do {
+                guard let end = try await JournalReader.end(of: storage),
+                    let marked, marked == "\(end.standing.history)"
+                else {
+                    throw RoostError(
+                        .conflict,
+                        "the copy is of another history than this directory: follow it in a new one",
+                        file: path)
+                }
+                let place = try await place(
+                    of: workspace.engine.lastSequence, before: end, in: storage)
+                let following = Following(
+                    storage: storage, engine: workspace.engine, path: path, interval: interval,
+                    shared: shared, history: end.standing.history, behind: place)
+                return (following, workspace)
+            } catch {
+                // The first failure is the one to tell.
+                do { try await workspace.close() } catch {}
+                throw error
+            }
+        }
+
+        /// The history that the directory follows; `nil` where there is no directory.
+        private static func followedHistory(at path: String) throws -> String? {
+            guard FileManager.default.fileExists(atPath: path) else { return nil }
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            let name = Restorer.followedName
+            guard try directory.entries().contains(where: { $0.name == name }) else {
+                throw RoostError(
+                    .conflict, "the directory follows no copy: follow one in a new directory",
+                    file: path)
+            }
+            let file = try directory.openFile(name, writable: false)
+            let sizeBytes = min(try file.sizeBytes(), 64)
+            let bytes = try file.read(count: Int(sizeBytes), at: 0)
+            return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        }
+
+        /// The last entry whose batches a workspace has all that holds the history up to `sequence`.
+        private static func place(
+            of sequence: UInt64, before end: JournalEntry, in storage: any ObjectStorage
+        ) async throws -> JournalEntry {
+            guard end.standing.lastSequence > sequence else {
+                guard end.standing.lastSequence == sequence else {
+                    throw RoostError(.conflict, "the directory holds more than the copy does")
+                }
+                return end
+            }
+            let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
+            // Below `low` no entry has more than `sequence`, from `high` on all have.
+            var low = max(end.standing.start, bases.last?.record.firstEntry ?? 0)
+            var high = end.index
+            while low < high {
+                let middle = low + (high - low) / 2
+                let entry = try await JournalReader.entry(middle, in: storage)
+                if let entry, entry.standing.lastSequence > sequence {
+                    high = middle
+                } else {
+                    low = middle + 1
+                }
+            }
+            guard low > 0, let entry = try await JournalReader.entry(low - 1, in: storage),
+                entry.standing.lastSequence <= sequence,
+                entry.standing.history == end.standing.history
+            else {
+                throw RoostError(
+                    .conflict,
+                    "the copy no longer has what came behind this state: follow it in a new directory"
+                )
+            }
+            return entry
+        }
+
+        // MARK: Following
+
+        func run() async {
+            note(last)
+            var backOff = BackOff()
+            while !Task.isCancelled {
+                do {
+                    try await catchUp()
+                    shared.status.withLock { $0.trouble = nil }
+                    backOff = BackOff()
+                    try await Task.sleep(for: interval)
+                } catch is CancellationError {
+                    return
+                } catch let error as RoostError where error.code == .io {
+                    if Task.isCancelled { return }
+                    shared.status.withLock { $0.trouble = error }
+                    do { try await backOff.wait() } catch { return }
+                } catch {
+                    shared.status.withLock { $0.failure = asRoostError(error) }
+                    return
+                }
+            }
+        }
+
+        private func catchUp() async throws {
+            while true {
+                var reader = self.reader
+                let entry = try await reader.read()
+                guard let entry else { return }
+                try await apply(entry)
+                self.reader = reader
+            }
+        }
+
+        private func apply(_ entry: JournalEntry) async throws {
+            var applier = self.applier
+            let step = try await applier.apply(entry)
+            self.applier = applier
+            guard step == .goesOn else {
+                throw RoostError(
+                    .conflict,
+                    "the copy goes on with another history: follow it in a new directory",
+                    file: ObjectName.entry(entry.index))
+            }
+            last = entry
+            note(entry)
+        }
+
+        private func note(_ entry: JournalEntry) {
+            let moment = Date(timeIntervalSince1970: Double(entry.standing.time) / 1000)
+            let sequence = engine.lastSequence
+            shared.status.withLock { status in
+                status.lastSequence = sequence
+                status.moment = moment
+            }
+        }
+
+        // MARK: Promotion
+
+        /// Takes over behind all that was copied, which the workspace then has.
+        func takeOver(within limit: Duration) async throws -> Journal {
+            try await withThrowingTaskGroup(of: Journal?.self) { group in
+                group.addTask { try await self.takeOver() }
+                group.addTask {
+                    try await Task.sleep(for: limit)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let journal = try await group.next() ?? nil else {
+                    throw RoostError(.io, "the storage did not let the place be taken over in time")
+                }
+                return journal
+            }
+        }
+
+        private func takeOver() async throws -> Journal {
+            var journal = Journal(storage, writer: .random())
+            let name = "\(ProcessInfo.processInfo.hostName), promoted at \(path)"
+            try await journal.takeOver(
+                behind: last, name: name, time: max(last.standing.time, WallTime.milliseconds)
+            ) { entry in try await self.apply(entry) }
+            return journal
+        }
+
+        /// The directory follows nothing any more.
+        func forgetMark() throws {
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            try directory.remove(Restorer.followedName)
+            try directory.sync()
+        }
+    }
+#endif

@@ -1,0 +1,149 @@
+#if Replica
+    import Roost
+    import RoostEngine
+
+    /// A writer's journal in a storage: carries out what `JournalState` asks, again and again until an
+    /// answer is had.
+    ///
+    /// - One call at a time.
+    struct Journal: Sendable {
+        private let storage: any ObjectStorage
+        private(set) var state: JournalState
+        /// What the entries of this writer took, as objects.
+        private(set) var sizeBytesPut: UInt64 = 0
+        /// Told of each attempt that failed, and of the next answer with `nil`.
+        private let onTrouble: @Sendable (RoostError?) -> Void
+
+        init(
+            _ storage: any ObjectStorage, writer: Identifier,
+            onTrouble: @escaping @Sendable (RoostError?) -> Void = { _ in }
+        ) {
+            self.storage = storage
+            self.onTrouble = onTrouble
+            state = JournalState(writer: writer)
+        }
+
+        /// Adds entries in the place of every earlier writer, behind the last one that there is.
+        ///
+        /// `absorb` is called with each entry that came meanwhile, in order.
+        ///
+        /// - Throws: `.corrupt`; `.unsupportedVersion`; `.unsupported` where the storage does not keep
+        ///   conditional puts; `CancellationError`.
+        nonisolated(nonsending) mutating func takeOver(
+            behind end: JournalEntry?, name: String, time: UInt64,
+            absorb: nonisolated(nonsending) (JournalEntry) async throws -> Void = { _ in }
+        ) async throws {
+            state.beginTakeover(behind: end, name: name, time: time)
+            let entry = try await carryOut(absorb)
+            try await checkConditions(entry)
+        }
+
+        /// Adds an entry; returns it once it stands.
+        ///
+        /// - Throws: `.fenced` where another writer has taken over; `CancellationError`.
+        @discardableResult
+        nonisolated(nonsending) mutating func add(
+            _ kind: JournalEntry.Kind, payload: [UInt8] = [], time: UInt64,
+            _ change: (inout JournalEntry.Standing) -> Void = { _ in }
+        ) async throws -> JournalEntry {
+            if !state.isBusy { state.beginAdding(kind, payload: payload, time: time, change) }
+            return try await carryOut { _ in }
+        }
+
+        /// Writes once more what stands already: a storage that lets that pass keeps nobody apart.
+        nonisolated(nonsending) private func checkConditions(_ entry: JournalEntry) async throws {
+            var entry = entry
+            let bytes = entry.encoded()
+            let isRefused = try await retrying {
+                try await !storage.putIfAbsent(ObjectName.entry(entry.index), bytes)
+            }
+            guard isRefused else {
+                throw RoostError(
+                    .io,
+                    "the storage does not keep conditional puts (If-None-Match), without which two "
+                        + "writers could not be kept apart",
+                    file: ObjectName.entry(entry.index))
+            }
+        }
+
+        nonisolated(nonsending) private mutating func carryOut(
+            _ absorb: nonisolated(nonsending) (JournalEntry) async throws -> Void
+        ) async throws -> JournalEntry {
+            var backOff = BackOff()
+            while let request = state.request {
+                let reply: JournalState.Reply
+                do {
+                    reply = try await perform(request)
+                    backOff = BackOff()
+                    onTrouble(nil)
+                } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    onTrouble(asRoostError(error))
+                    try await backOff.wait()
+                    reply = .unknown
+                }
+                switch try state.receive(reply) {
+                case nil: continue
+                case .accepted(let entry): return entry
+                case .absorbed(let entry): try await absorb(entry)
+                case .overtaken(let other):
+                    throw RoostError(
+                        .fenced,
+                        "another writer (\(other)) has taken over this copy: nothing more is copied "
+                            + "from here. Find out which of the two is to go on",
+                        file: ObjectName.entry(state.next))
+                }
+            }
+            preconditionFailure("an entry is accepted or refused")
+        }
+
+        nonisolated(nonsending) private mutating func perform(
+            _ request: JournalState.Request
+        ) async throws -> JournalState.Reply {
+            switch request {
+            case .putIfAbsent(let index, let bytes):
+                sizeBytesPut += UInt64(bytes.count)
+                return try await storage.putIfAbsent(ObjectName.entry(index), bytes)
+                    ? .written : .isTaken
+            case .get(let index):
+                let bytes = try await storage.get(
+                    ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes)
+                return bytes.map { .found($0) } ?? .missing
+            case .list(let index):
+                let names = try await storage.listAll(
+                    prefix: ObjectName.journal, after: ObjectName.entry(index))
+                return .listed(last: names.last.flatMap { ObjectName.index(ofEntry: $0.name) })
+            }
+        }
+
+        nonisolated(nonsending) private func retrying<Result: Sendable>(
+            _ body: nonisolated(nonsending) () async throws -> Result
+        ) async throws -> Result {
+            var backOff = BackOff()
+            while true {
+                do { return try await body() } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    onTrouble(asRoostError(error))
+                    try await backOff.wait()
+                }
+            }
+        }
+    }
+
+    /// Waits longer after each failure, up to ten seconds, and not as long as others that failed at the
+    /// same time.
+    struct BackOff {
+        private var delay = Duration.milliseconds(100)
+
+        mutating func wait() async throws {
+            try await Task.sleep(for: delay * Double.random(in: 0.5...1))
+            delay = min(delay * 2, .seconds(10))
+        }
+    }
+
+    func asRoostError(_ error: any Error) -> RoostError {
+        error as? RoostError ?? RoostError(.io, "the storage cannot be had", cause: error)
+    }
+#endif

@@ -1,0 +1,123 @@
+#if Replica
+    import Roost
+
+    /// Reads a journal's entries in order.
+    ///
+    /// - Each names the digest of the one before: what is handed on is one journal without a gap.
+    struct JournalReader {
+        private let storage: any ObjectStorage
+        /// The index of the next entry.
+        private(set) var next: UInt64
+        /// Of the entry before; `nil` where that is not known.
+        private var previous: [UInt8]?
+        private var ahead: [JournalEntry] = []
+
+        /// So many are asked for at a time.
+        private static let windowCount = 8
+
+        /// From the entry at `index` on.
+        init(_ storage: any ObjectStorage, from index: UInt64) {
+            self.storage = storage
+            next = index
+        }
+
+        /// Behind `entry`.
+        init(_ storage: any ObjectStorage, behind entry: JournalEntry) {
+            self.storage = storage
+            next = entry.index + 1
+            previous = entry.digest
+        }
+
+        /// The next entry; `nil` where the journal ends, for now.
+        ///
+        /// - Throws: `.io` where it cannot be had, or was removed by retention; `.corrupt`.
+        mutating func read() async throws -> JournalEntry? {
+            if ahead.isEmpty { try await fill() }
+            guard !ahead.isEmpty else { return nil }
+            let entry = ahead.removeFirst()
+            if let previous, previous != entry.previous {
+                throw RoostError(
+                    .corrupt, "the entry does not follow the one before it in the journal",
+                    file: ObjectName.entry(entry.index))
+            }
+            previous = entry.digest
+            next = entry.index + 1
+            return entry
+        }
+
+        private mutating func fill() async throws {
+            let names = try await storage.list(
+                prefix: ObjectName.journal, after: next == 0 ? nil : ObjectName.entry(next - 1))
+            let indexes = names.compactMap { ObjectName.index(ofEntry: $0.name) }
+            guard let first = indexes.first else { return }
+            guard first == next else { throw Self.removed(next) }
+            let wanted = zip(indexes, first...).prefix { $0.0 == $0.1 }.map(\.0)
+                .prefix(Self.windowCount)
+            ahead = try await withThrowingTaskGroup(of: JournalEntry.self) { [storage] group in
+                for index in wanted {
+                    group.addTask {
+                        guard let entry = try await Self.entry(index, in: storage) else {
+                            throw Self.removed(index)
+                        }
+                        return entry
+                    }
+                }
+                var entries: [JournalEntry] = []
+                for try await entry in group { entries.append(entry) }
+                return entries.sorted { $0.index < $1.index }
+            }
+        }
+
+        private static func removed(_ index: UInt64) -> RoostError {
+            RoostError(
+                .io, "the copy no longer has this entry: it was removed by retention, or is lost",
+                file: ObjectName.entry(index))
+        }
+
+        static func entry(
+            _ index: UInt64, in storage: any ObjectStorage
+        ) async throws -> JournalEntry? {
+            let bytes = try await storage.get(
+                ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes)
+            return try bytes.map { try JournalEntry($0, index: index) }
+        }
+
+        /// The last entry; `nil` where there is none.
+        static func end(of storage: any ObjectStorage) async throws -> JournalEntry? {
+            // Bases say about where that is, so that not all names have to be listed.
+            let bases = try await storage.listAll(prefix: ObjectName.bases)
+            let begin = bases.compactMap { ObjectName.index(ofBase: $0.name) }.max() ?? 0
+            let names = try await storage.listAll(
+                prefix: ObjectName.journal,
+                after: begin == 0 ? nil : ObjectName.entry(begin - 1))
+            guard let last = names.last.flatMap({ ObjectName.index(ofEntry: $0.name) }) else {
+                return nil
+            }
+            guard let entry = try await entry(last, in: storage) else { throw removed(last) }
+            return entry
+        }
+
+        /// The bases from the one at `index` back, the newest first: as many as there still are.
+        static func bases(
+            from index: UInt64, in storage: any ObjectStorage
+        ) async throws -> [(entry: JournalEntry, name: String, record: BaseRecord)] {
+            var found: [(entry: JournalEntry, name: String, record: BaseRecord)] = []
+            var index = index
+            while index > 0, let entry = try await entry(index, in: storage), entry.kind == .base {
+                let payload = try BasePayload(entry)
+                let bytes = try await storage.get(
+                    payload.name, maximumSizeBytes: BaseRecord.maximumSizeBytes)
+                guard let bytes else { break }
+                guard bytes.suffix(FieldReader.digestSizeBytes).elementsEqual(payload.digest) else {
+                    throw RoostError(
+                        .corrupt, "the base is not the one that the journal names",
+                        file: payload.name)
+                }
+                found.append((entry, payload.name, try BaseRecord(bytes, name: payload.name)))
+                guard payload.earlier < index else { break }
+                index = payload.earlier
+            }
+            return found
+        }
+    }
+#endif

@@ -1,0 +1,74 @@
+#if Replica
+    import Roost
+    import RoostEngine
+    import RoostFormat
+
+    /// Hands the batches of one history's entries on to an engine that follows it.
+    ///
+    /// - Batches come in order and without a gap, each with a checksum that holds; those that the engine
+    ///   has already are passed over.
+    struct HistoryApplier: Sendable {
+        enum Step: Sendable, Equatable {
+            case goesOn
+            /// What is wanted is reached, or the next entry is of another history.
+            case ended
+        }
+
+        let engine: Engine
+        let history: Identifier
+        let point: RestorePoint
+        private(set) var batchCount = 0
+        /// By when the engine's last batch was committed; `nil` where no batch came.
+        private(set) var time: UInt64?
+
+        init(_ engine: Engine, history: Identifier, point: RestorePoint = .newest) {
+            self.engine = engine
+            self.history = history
+            self.point = point
+        }
+
+        nonisolated(nonsending) mutating func apply(_ entry: JournalEntry) async throws -> Step {
+            guard entry.standing.history == history else { return .ended }
+            guard entry.kind == .frames else { return .goesOn }
+            let payload = try FramesPayload(entry)
+            let (limit, isReached) = point.limit(in: payload)
+            for run in payload.runs { try await apply(run, through: limit, entry) }
+            let last = engine.lastSequence
+            if let mark = payload.marks.first(where: { $0.sequence >= last }) { time = mark.time }
+            if !isReached, limit >= entry.standing.lastSequence,
+                last < entry.standing.lastSequence
+            {
+                throw RoostError(
+                    .corrupt, "the entry lacks batches behind batch \(last)",
+                    file: ObjectName.entry(entry.index))
+            }
+            return isReached || last >= limit ? .ended : .goesOn
+        }
+
+        private nonisolated(nonsending) mutating func apply(
+            _ run: LogTap.Run, through limit: UInt64, _ entry: JournalEntry
+        ) async throws {
+            let bytes = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: run.bytes.count, alignment: 8)
+            defer { bytes.deallocate() }
+            bytes.copyBytes(from: run.bytes)
+            var offset = 0
+            while offset < bytes.count {
+                guard
+                    let frame = Frame.view(
+                        in: UnsafeRawBufferPointer(bytes), at: offset, seed: ChecksumSeed(run.seed))
+                else {
+                    throw RoostError(
+                        .corrupt, "a batch's checksum does not hold",
+                        file: ObjectName.entry(entry.index), offset: UInt64(offset))
+                }
+                if frame.sequence > limit { return }
+                if frame.sequence > engine.lastSequence {
+                    try await engine.apply(frame)
+                    batchCount += 1
+                }
+                offset += frame.sizeBytes
+            }
+        }
+    }
+#endif

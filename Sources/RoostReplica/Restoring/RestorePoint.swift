@@ -1,0 +1,59 @@
+#if Replica
+    import Foundation
+    import Roost
+
+    /// What a copy is restored to.
+    public enum RestorePoint: Sendable, Hashable {
+        /// All that was copied.
+        case newest
+        /// The state behind the batch of this sequence number, of the newest history that has it.
+        case sequence(UInt64)
+        /// The state of this moment, by the writer's clock: with everything that had been committed a tenth
+        /// of the copy's interval before, and nothing that was committed after.
+        case moment(Date)
+
+        var milliseconds: UInt64? {
+            guard case .moment(let date) = self else { return nil }
+            return UInt64(max(date.timeIntervalSince1970 * 1000, 0))
+        }
+
+        /// Whether a base may lead to it.
+        func mayBegin(with record: BaseRecord) -> Bool {
+            switch self {
+            case .newest: true
+            case .sequence(let sequence): record.completeSequence <= sequence
+            case .moment: record.time <= milliseconds!
+            }
+        }
+
+        /// Up to which batch the entry's batches belong to it, and whether all later ones are beyond it.
+        func limit(in payload: FramesPayload) -> (sequence: UInt64, isReached: Bool) {
+            switch self {
+            case .newest: return (.max, false)
+            case .sequence(let sequence): return (sequence, false)
+            case .moment:
+                let time = milliseconds!
+                let later = payload.marks.firstIndex { $0.time > time }
+                guard let later else { return (.max, false) }
+                return (later == 0 ? 0 : payload.marks[later - 1].sequence, true)
+            }
+        }
+    }
+
+    /// What a restore has brought.
+    public struct RestoreReport: Sendable {
+        /// The last batch that the restored workspace holds.
+        public var lastSequence: UInt64 = 0
+        /// By when that batch was committed, by the writer's clock; `nil` where the workspace holds no more
+        /// than the base that it began with.
+        public var moment: Date?
+        /// Batches that were read from the journal.
+        public var batchCount = 0
+        /// Snapshots that were read.
+        public var snapshotCount = 0
+        /// Bytes of snapshots.
+        public var snapshotSizeBytes: UInt64 = 0
+        /// What checking every checksum of the restored workspace found: no damage.
+        public var verification: VerificationReport
+    }
+#endif

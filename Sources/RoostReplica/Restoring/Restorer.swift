@@ -1,0 +1,204 @@
+#if Replica
+    import Crypto
+    import Foundation
+    import Roost
+    import RoostEngine
+    import RoostFormat
+    import RoostIO
+    import RoostSnapshot
+
+    /// Makes a workspace of a copy, in a directory beside its place until it is complete and checked. On a
+    /// thread of its own, as it writes files.
+    actor Restorer {
+        private let storage: any ObjectStorage
+        private let parent: any Directory
+        private let name: String
+        private let thread = WorkerThread(name: "roost-restore")
+
+        /// Says of a directory which history it follows.
+        static let followedName = "FOLLOWED"
+        private static let windowCount = 4
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            thread.asUnownedSerialExecutor()
+        }
+
+        /// - Throws: `.io` where there is something at `path`.
+        init(_ storage: any ObjectStorage, to path: String) throws {
+            self.storage = storage
+            let place = URL(fileURLWithPath: path).standardizedFileURL
+            let name = place.lastPathComponent
+            self.name = name
+            parent = try PosixFileSystem().openDirectory(
+                at: place.deletingLastPathComponent().path, create: true)
+            guard try !parent.entries().contains(where: { $0.name == name }) else {
+                throw RoostError(
+                    .io, "there is something here already: restore to a new path", file: place.path)
+            }
+        }
+
+        private var incomplete: String { "\(name).incomplete" }
+        private var incompletePath: String { "\(parent.path)/\(incomplete)" }
+
+        /// - Parameter isToFollow: Whether the directory is to go on with the history it is restored from.
+        func run(at point: RestorePoint, isToFollow: Bool) async throws -> RestoreReport {
+            guard let end = try await JournalReader.end(of: storage) else {
+                throw RoostError(.io, "there is no copy in this place")
+            }
+            let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
+            guard let oldest = bases.last else {
+                throw RoostError(.io, "the copy has no base yet: it was begun and never completed")
+            }
+            for base in bases where point.mayBegin(with: base.record) {
+                try clear()
+                let directory = try PosixFileSystem().openDirectory(
+                    at: incompletePath, create: true)
+                try await fetch(base.record, into: directory)
+                let report = try await replay(base.record, to: point)
+                guard let report else { continue }
+                if isToFollow { try mark(directory, base.record.history) }
+                try parent.rename(incomplete, to: name)
+                try parent.sync()
+                return report
+            }
+            try clear()
+            let first = Date(timeIntervalSince1970: Double(oldest.record.time) / 1000)
+            throw RoostError(
+                .io,
+                "the copy does not hold this state: it goes back to \(first.ISO8601Format()), batch "
+                    + "\(oldest.record.completeSequence), and up to batch "
+                    + "\(end.standing.lastSequence)")
+        }
+
+        /// Removes what a restore that did not end has left, but no file that is not a workspace's.
+        private func clear() throws {
+            guard try parent.entries().contains(where: { $0.name == incomplete }) else { return }
+            let left = try PosixFileSystem().openDirectory(at: incompletePath, create: false)
+            try left.lock(exclusive: true)
+            let entries = try left.entries()
+            if let foreign = entries.first(where: {
+                (FileName($0.name) == nil && $0.name != Self.followedName) || !$0.isRegularFile
+            }) {
+                throw RoostError(
+                    .io, "\"\(foreign.name)\" is no part of a restore that did not end: remove it",
+                    file: left.path)
+            }
+            for entry in entries { try left.remove(entry.name) }
+            try left.sync()
+            try left.unlock()
+        }
+
+        // MARK: The base
+
+        private func fetch(_ record: BaseRecord, into directory: any Directory) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (count, snapshot) in record.snapshots.enumerated() {
+                    if count >= Self.windowCount { try await group.next() }
+                    group.addTask { try await self.fetch(snapshot, into: directory) }
+                }
+                try await group.waitForAll()
+            }
+            var manifest = record.manifest
+            // The log that is replayed behind it is not there yet: nothing of it counts as lost.
+            manifest.durableSequence = manifest.flushedSequence
+            try directory.sync()
+            try ManifestFile.replace(with: manifest, in: directory)
+        }
+
+        private func fetch(
+            _ snapshot: BaseRecord.Snapshot, into directory: any Directory
+        ) async throws {
+            let file = try directory.createFile(FileName.snapshot(snapshot.number).text)
+            var hash = SHA256()
+            var offset: UInt64 = 0
+            let isThere = try await storage.download(snapshot.name) { piece in
+                guard offset + UInt64(piece.count) <= snapshot.sizeBytes else {
+                    throw RoostError(
+                        .corrupt, "the object is longer than the base says", file: snapshot.name)
+                }
+                try piece.withUnsafeBytes { try file.write($0, at: offset) }
+                hash.update(data: piece)
+                offset += UInt64(piece.count)
+            }
+            guard isThere else {
+                throw RoostError(
+                    .io,
+                    "the copy no longer has this snapshot: it was removed by retention, or is lost",
+                    file: snapshot.name)
+            }
+            guard offset == snapshot.sizeBytes, hash.finalize().elementsEqual(snapshot.digest)
+            else {
+                throw RoostError(
+                    .corrupt, "the object is not what was stored: its checksum does not hold",
+                    file: snapshot.name, offset: offset)
+            }
+            try file.syncData()
+        }
+
+        // MARK: The journal
+
+        /// `nil` where what the journal has does not lead from the base to `point`.
+        private func replay(
+            _ record: BaseRecord, to point: RestorePoint
+        ) async throws -> RestoreReport? {
+            var configuration = EngineConfiguration()
+            configuration.isMirror = true
+            let engine = try await Engine.open(
+                at: incompletePath, fileSystem: PosixFileSystem(), configuration: configuration)
+            var applier = HistoryApplier(engine, history: record.history, point: point)
+            do {
+                var reader = JournalReader(storage, from: record.firstEntry)
+                while let entry = try await reader.read() {
+                    if try await applier.apply(entry) == .ended { break }
+                }
+                let isReached = isReached(point, engine.lastSequence, record)
+                let report = isReached ? try await engine.verify() : nil
+                try await engine.close()
+                guard let report else { return nil }
+                if let damage = report.damages.first { throw damage }
+                return RestoreReport(
+                    lastSequence: engine.lastSequence,
+                    moment: applier.time.map { Date(timeIntervalSince1970: Double($0) / 1000) },
+                    batchCount: applier.batchCount, snapshotCount: record.snapshots.count,
+                    snapshotSizeBytes: record.snapshots.reduce(0) { $0 + $1.sizeBytes },
+                    verification: report)
+            } catch {
+                // The first failure is the one to tell.
+                do { try await engine.close() } catch {}
+                throw error
+            }
+        }
+
+        private func isReached(
+            _ point: RestorePoint, _ sequence: UInt64, _ record: BaseRecord
+        ) -> Bool {
+            guard sequence >= record.completeSequence else { return false }
+            if case .sequence(let wanted) = point { return sequence == wanted }
+            return true
+        }
+
+        private func mark(_ directory: any Directory, _ history: Identifier) throws {
+            let file = try directory.createFile(Self.followedName)
+            try Array("\(history)\n".utf8).withUnsafeBytes { try file.write($0, at: 0) }
+            try file.syncData()
+            try directory.sync()
+        }
+    }
+
+    extension Replica {
+        /// Makes a workspace at `path` of a copy, as it was at `point`.
+        ///
+        /// What is read is checked: each object by its SHA-256, each batch by its checksum, and then the whole
+        /// workspace as by `verify`. Until that is done it is called `path` with `.incomplete` behind
+        /// it. What was copied is not changed, and may go on being copied to.
+        ///
+        /// - Throws: `.io` where there is something at `path`, the storage cannot be had, or the copy does
+        ///   not hold that state; `.corrupt` where an object is damaged; `.outOfSpace`.
+        @discardableResult
+        public static func restore(
+            from storage: any ObjectStorage, to path: String, at point: RestorePoint = .newest
+        ) async throws -> RestoreReport {
+            try await Restorer(storage, to: path).run(at: point, isToFollow: false)
+        }
+    }
+#endif

@@ -1,0 +1,132 @@
+#if Replica
+    import AsyncHTTPClient
+    import Crypto
+    import Foundation
+    import NIOCore
+    import NIOHTTP1
+    import Roost
+
+    /// Signs requests, sends them, and sends them again where that may help.
+    struct S3Client: Sendable {
+        struct Request: Sendable {
+            var method: HTTPMethod
+            /// Of the object; `nil` for the bucket.
+            var name: String?
+            var query: [(name: String, value: String)] = []
+            /// With lower-case names.
+            var headers: [(name: String, value: String)] = []
+            var body: [UInt8] = []
+            /// A longer answer is an error.
+            var maximumAnswerBytes = 1 << 20
+        }
+
+        struct Response: Sendable {
+            var status: UInt
+            var entityTag: String?
+            var body: [UInt8]
+
+            var text: String { String(decoding: body, as: UTF8.self) }
+
+            /// Whether there is no such object; throws where there is no such bucket.
+            func isMissing() throws -> Bool {
+                if status == 404, S3Listing.value(of: "Code", in: text) == "NoSuchBucket" {
+                    throw failure(nil)
+                }
+                return status == 404
+            }
+
+            func failure(_ name: String?) -> RoostError {
+                let code = S3Listing.value(of: "Code", in: text) ?? ""
+                let message = S3Listing.value(of: "Message", in: text) ?? ""
+                return RoostError(
+                    .io, "the storage answered \(status) \(code): \(message)", file: name)
+            }
+        }
+
+        let location: S3Storage.Location
+        let timeout: Duration
+        let credentials: @Sendable () async throws -> S3Credentials
+
+        private static let attemptCount = 5
+        /// Answers that another attempt may change.
+        private static let passing: Set<UInt> = [408, 409, 429, 500, 502, 503, 504]
+        /// What a line takes at the least.
+        private static let bytesPerSecond: Int64 = 512 << 10
+
+        func full(_ name: String) -> String {
+            location.prefix.isEmpty ? name : "\(location.prefix)/\(name)"
+        }
+
+        /// - Throws: `.io` with what the last attempt failed with, or an answer that is not among the
+        ///   statuses in `expecting`.
+        func send(_ request: Request, expecting: Set<UInt>) async throws -> Response {
+            var backOff = BackOff()
+            var attempt = 1
+            while true {
+                do {
+                    let response = try await sendOnce(request)
+                    if expecting.contains(response.status) { return response }
+                    guard Self.passing.contains(response.status), attempt < Self.attemptCount else {
+                        throw response.failure(request.name)
+                    }
+                } catch let error as RoostError {
+                    throw error
+                } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    if Task.isCancelled { throw CancellationError() }
+                    guard attempt < Self.attemptCount else {
+                        throw RoostError(
+                            .io, "the storage does not answer", file: request.name, cause: error)
+                    }
+                }
+                try await backOff.wait()
+                attempt += 1
+            }
+        }
+
+        private func sendOnce(_ request: Request) async throws -> Response {
+            let (scheme, host, root) = place
+            let path =
+                root + "/"
+                + (request.name.map { S3Signature.percentEncoded(full($0), keepsSlashes: true) }
+                    ?? "")
+            let signature = S3Signature(
+                credentials: try await credentials(), region: location.region)
+            let headers = signature.headers(
+                for: .init(
+                    method: request.method.rawValue, host: host, path: path, query: request.query,
+                    headers: request.headers,
+                    bodyDigest: hexadecimal(SHA256.hash(data: request.body))), at: Date())
+            let query = S3Signature.canonicalQuery(request.query)
+            var message = HTTPClientRequest(
+                url: "\(scheme)://\(host)\(path)\(query.isEmpty ? "" : "?\(query)")")
+            message.method = request.method
+            for header in headers { message.headers.add(name: header.name, value: header.value) }
+            if !request.body.isEmpty || request.method == .PUT {
+                message.body = .bytes(ByteBuffer(bytes: request.body))
+            }
+            let expected = max(request.body.count, request.maximumAnswerBytes)
+            let limit =
+                Int64(timeout.milliseconds) + Int64(expected) * 1000 / Self.bytesPerSecond
+            let response = try await HTTPClient.shared.execute(
+                message, timeout: .milliseconds(limit))
+            let body = try await response.body.collect(
+                upTo: max(request.maximumAnswerBytes, 1 << 20))
+            return Response(
+                status: response.status.code, entityTag: response.headers.first(name: "etag"),
+                body: Array(body.readableBytesView))
+        }
+
+        /// Scheme, host and the path before the object's. Amazon's own buckets are hosts, others' are paths.
+        private var place: (scheme: String, host: String, root: String) {
+            guard let endpoint = location.endpoint else {
+                return ("https", "\(location.bucket).s3.\(location.region).amazonaws.com", "")
+            }
+            let parts = endpoint.split(separator: "://", maxSplits: 1)
+            let (scheme, rest) = parts.count == 2 ? (parts[0], parts[1]) : ("https", parts[0])
+            let host = rest.split(separator: "/").first ?? ""
+            return (String(scheme), String(host), "/\(location.bucket)")
+        }
+    }
+#endif

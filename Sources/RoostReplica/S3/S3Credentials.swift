@@ -1,0 +1,39 @@
+#if Replica
+    import Foundation
+    import Roost
+
+    /// Who asks an S3-compatible storage.
+    public struct S3Credentials: Sendable {
+        /// The name of the key, which is no secret.
+        public var accessKeyID: String
+        /// The secret that requests are signed with. It is never sent.
+        public var secretAccessKey: String
+        /// What comes with credentials that are for a time only; `nil` where they are not.
+        public var sessionToken: String?
+
+        /// Each argument is the property of its name.
+        public init(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
+            self.accessKeyID = accessKeyID
+            self.secretAccessKey = secretAccessKey
+            self.sessionToken = sessionToken
+        }
+
+        /// Those in the variables `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, where it is set,
+        /// `AWS_SESSION_TOKEN`.
+        ///
+        /// - Throws: `.io` where one of the first two is not set.
+        public static func fromEnvironment(
+            _ environment: [String: String] = ProcessInfo.processInfo.environment
+        ) throws -> S3Credentials {
+            guard let id = environment["AWS_ACCESS_KEY_ID"],
+                let secret = environment["AWS_SECRET_ACCESS_KEY"]
+            else {
+                throw RoostError(
+                    .io, "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+            }
+            return S3Credentials(
+                accessKeyID: id, secretAccessKey: secret,
+                sessionToken: environment["AWS_SESSION_TOKEN"])
+        }
+    }
+#endif

@@ -1,0 +1,199 @@
+#if Replica
+    import Foundation
+    import Roost
+    import RoostIO
+
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Glibc
+    #endif
+
+    /// The files of a `DirectoryStorage`, on a thread of their own, as the calls block.
+    ///
+    /// - Files that are being written are called `.unfinished-` and a random number: no object is.
+    actor DirectoryFiles {
+        private let path: String
+        private let thread = WorkerThread(name: "roost-objects")
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+        init(path: String) { self.path = path }
+
+        /// A file that is being written.
+        struct Unfinished: Sendable {
+            let path: String
+            fileprivate let descriptor: Int32
+        }
+
+        private func full(_ name: String) -> String { "\(path)/\(name)" }
+
+        // MARK: Reading
+
+        func sizeBytes(of name: String) throws -> UInt64? {
+            var status = stat()
+            if stat(full(name), &status) == 0 { return UInt64(status.st_size) }
+            guard errno == ENOENT || errno == ENOTDIR else { throw failure("look at", full(name)) }
+            return nil
+        }
+
+        /// `nil` where there is no such file any more.
+        func read(_ name: String, _ range: Range<UInt64>) throws -> [UInt8]? {
+            let descriptor = open(full(name), O_RDONLY | O_CLOEXEC)
+            if descriptor < 0 {
+                if errno == ENOENT { return nil }
+                throw failure("open", full(name))
+            }
+            defer { close(descriptor) }
+            var bytes = [UInt8](repeating: 0, count: range.count)
+            var done = 0
+            while done < bytes.count {
+                let count = bytes.withUnsafeMutableBytes { buffer in
+                    pread(
+                        descriptor, buffer.baseAddress! + done, buffer.count - done,
+                        off_t(range.lowerBound) + off_t(done))
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw failure("read", full(name)) }
+                done += count
+            }
+            return bytes
+        }
+
+        func list(prefix: String, after name: String?) throws -> [StoredObject] {
+            // Names are made of few directories, each listed whole.
+            let folder = prefix.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+                .joined(separator: "/")
+            var found: [StoredObject] = []
+            try visit(folder) { name, sizeBytes in
+                found.append(StoredObject(name: name, sizeBytes: sizeBytes))
+            }
+            return found.filter { entry in
+                entry.name.utf8.starts(with: prefix.utf8)
+                    && name.map { isBefore($0, entry.name) } ?? true
+            }.sorted { isBefore($0.name, $1.name) }
+        }
+
+        private func visit(_ folder: String, _ body: (String, UInt64) -> Void) throws {
+            let place = folder.isEmpty ? path : full(folder)
+            guard let stream = opendir(place) else {
+                if errno == ENOENT { return }
+                throw failure("list", place)
+            }
+            defer { closedir(stream) }
+            while let entry = readdir(stream) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name.hasPrefix(".") { continue }
+                let object = folder.isEmpty ? name : "\(folder)/\(name)"
+                var status = stat()
+                if stat(full(object), &status) != 0 {
+                    // Removed since it was listed.
+                    if errno == ENOENT { continue }
+                    throw failure("look at", full(object))
+                }
+                if status.st_mode & S_IFMT == S_IFDIR {
+                    try visit(object, body)
+                } else {
+                    body(object, UInt64(status.st_size))
+                }
+            }
+        }
+
+        // MARK: Writing
+
+        func begin() throws -> Unfinished {
+            try makeDirectory(path)
+            let place = full(".unfinished-\(UInt64.random(in: .min ... .max))")
+            let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw failure("create", place) }
+            return Unfinished(path: place, descriptor: descriptor)
+        }
+
+        func write(_ bytes: [UInt8], to file: Unfinished) throws {
+            var done = 0
+            while done < bytes.count {
+                let count = bytes.withUnsafeBytes { buffer in
+                    Self.write(file.descriptor, buffer.baseAddress! + done, buffer.count - done)
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw failure("write", file.path) }
+                done += count
+            }
+        }
+
+        private static func write(
+            _ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int
+        ) -> Int {
+            #if canImport(Darwin)
+                Darwin.write(descriptor, start, count)
+            #elseif canImport(Musl)
+                Musl.write(descriptor, start, count)
+            #else
+                Glibc.write(descriptor, start, count)
+            #endif
+        }
+
+        /// Syncs the file and gives it its name; `false`, and the file is gone, where that name is taken
+        /// and not to be replaced.
+        func finish(_ file: Unfinished, as name: String, replaces: Bool) throws -> Bool {
+            guard fsync(file.descriptor) == 0 else { throw failure("sync", file.path) }
+            let target = full(name)
+            let parent = (target as NSString).deletingLastPathComponent
+            try makeDirectory(parent)
+            if replaces {
+                guard rename(file.path, target) == 0 else { throw failure("rename", target) }
+            } else {
+                let isTaken = link(file.path, target) != 0
+                if isTaken, errno != EEXIST { throw failure("link", target) }
+                guard unlink(file.path) == 0 else { throw failure("remove", file.path) }
+                if isTaken {
+                    close(file.descriptor)
+                    return false
+                }
+            }
+            try syncDirectory(parent)
+            close(file.descriptor)
+            return true
+        }
+
+        /// After a failure, of which the caller tells.
+        func discard(_ file: Unfinished) {
+            close(file.descriptor)
+            unlink(file.path)
+        }
+
+        func delete(_ name: String) throws {
+            guard unlink(full(name)) == 0 || errno == ENOENT else {
+                throw failure("remove", full(name))
+            }
+        }
+
+        private func makeDirectory(_ path: String) throws {
+            var status = stat()
+            if stat(path, &status) == 0 { return }
+            let parent = (path as NSString).deletingLastPathComponent
+            if !parent.isEmpty, parent != path { try makeDirectory(parent) }
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("create", path) }
+            try syncDirectory(parent.isEmpty ? "." : parent)
+        }
+
+        private func syncDirectory(_ path: String) throws {
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw failure("open", path) }
+            defer { close(descriptor) }
+            guard fsync(descriptor) == 0 else { throw failure("sync", path) }
+        }
+
+        private func failure(_ action: String, _ path: String) -> RoostError {
+            let number = errno
+            let reason = String(cString: strerror(number))
+            return RoostError(
+                number == ENOSPC || number == EDQUOT ? .outOfSpace : .io,
+                "could not \(action): \(reason) (errno \(number))", file: path)
+        }
+    }
+#endif

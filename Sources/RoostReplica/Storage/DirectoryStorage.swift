@@ -1,0 +1,82 @@
+#if Replica
+    import Foundation
+    import Roost
+    import RoostIO
+
+    /// Objects as files of a directory, such as one on another disk or a mounted share.
+    ///
+    /// - An object is there whole or not at all: it is written beside its place, synced, and linked
+    ///   or renamed to its name.
+    /// - `putIfAbsent` is `link`, which the file system must keep from replacing anything: local ones
+    ///   do, and NFS does.
+    public struct DirectoryStorage: ObjectStorage {
+        /// The directory's path.
+        public let path: String
+        private let files: DirectoryFiles
+
+        /// The directory at `path`, which is made where it is missing, at the first write.
+        public init(path: String) {
+            self.path = path
+            files = DirectoryFiles(path: path)
+        }
+
+        /// As of ``ObjectStorage``.
+        public func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+            guard let sizeBytes = try await files.sizeBytes(of: name) else { return nil }
+            try checkSize(Int(sizeBytes), of: "\(path)/\(name)", maximumSizeBytes)
+            return try await files.read(name, 0..<sizeBytes)
+        }
+
+        /// As of ``ObjectStorage``.
+        public func download(
+            _ name: String, to receive: ([UInt8]) async throws -> Void
+        ) async throws -> Bool {
+            guard let sizeBytes = try await files.sizeBytes(of: name) else { return false }
+            var offset: UInt64 = 0
+            while offset < sizeBytes {
+                let end = min(offset + 1 << 20, sizeBytes)
+                guard let piece = try await files.read(name, offset..<end) else { return false }
+                try await receive(piece)
+                offset = end
+            }
+            return true
+        }
+
+        /// As of ``ObjectStorage``.
+        public func put(_ name: String, _ content: ObjectContent) async throws {
+            let file = try await files.begin()
+            do {
+                var offset: UInt64 = 0
+                while offset < content.sizeBytes {
+                    let end = min(offset + 1 << 20, content.sizeBytes)
+                    try await files.write(try await content.read(offset..<end), to: file)
+                    offset = end
+                }
+                _ = try await files.finish(file, as: name, replaces: true)
+            } catch {
+                await files.discard(file)
+                throw error
+            }
+        }
+
+        /// As of ``ObjectStorage``.
+        public func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+            let file = try await files.begin()
+            do {
+                try await files.write(bytes, to: file)
+                return try await files.finish(file, as: name, replaces: false)
+            } catch {
+                await files.discard(file)
+                throw error
+            }
+        }
+
+        /// As of ``ObjectStorage``.
+        public func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+            try await files.list(prefix: prefix, after: name)
+        }
+
+        /// As of ``ObjectStorage``.
+        public func delete(_ name: String) async throws { try await files.delete(name) }
+    }
+#endif

@@ -1,0 +1,94 @@
+#if Replica
+    import Roost
+
+    /// Where copies are kept: named objects that are written whole.
+    ///
+    /// Names are ASCII letters, digits, `-`, `.` and `/`. All calls may be made at the same time, suspend
+    /// and do not block. What a call has written is seen by every later one. Where a call throws,
+    /// nobody knows whether it took effect, or will: callers reckon with all three.
+    public protocol ObjectStorage: Sendable {
+        /// The whole object; `nil` where there is none.
+        ///
+        /// - Throws: `.io` where it cannot be had, or has more than `maximumSizeBytes` bytes.
+        func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]?
+
+        /// As `get`, of an object of any size, piece by piece; `false` where there is none. Pieces
+        /// are handed on in order, and may have been handed on where the call throws.
+        func download(
+            _ name: String, to receive: (_ piece: [UInt8]) async throws -> Void
+        ) async throws -> Bool
+
+        /// Writes an object, in the place of one that there is.
+        func put(_ name: String, _ content: ObjectContent) async throws
+
+        /// Writes an object where there is none of its name; `false`, with nothing changed, where there
+        /// is. Of several such calls for one name at most one ever writes.
+        func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool
+
+        /// The objects whose names begin with `prefix` and come behind `name`, in the order of their
+        /// names' bytes: the first of them, one at least where there is one.
+        func list(prefix: String, after name: String?) async throws -> [StoredObject]
+
+        /// Removes an object, if there is one.
+        func delete(_ name: String) async throws
+    }
+
+    /// An object as a list has it.
+    public struct StoredObject: Sendable, Equatable {
+        /// Where it is.
+        public var name: String
+        /// How long it is.
+        public var sizeBytes: UInt64
+
+        /// Each argument is the property of its name.
+        public init(name: String, sizeBytes: UInt64) {
+            self.name = name
+            self.sizeBytes = sizeBytes
+        }
+    }
+
+    /// What an object is to hold: bytes that are read as they are sent, and again where a part has to be
+    /// sent again.
+    public struct ObjectContent: Sendable {
+        /// How long it is.
+        public let sizeBytes: UInt64
+        private let bytes: @Sendable (Range<UInt64>) async throws -> [UInt8]
+
+        /// - Parameters:
+        ///   - sizeBytes: how long it is.
+        ///   - bytes: a part of it; always the same one for the same range.
+        public init(
+            sizeBytes: UInt64, _ bytes: @escaping @Sendable (Range<UInt64>) async throws -> [UInt8]
+        ) {
+            self.sizeBytes = sizeBytes
+            self.bytes = bytes
+        }
+
+        /// What is in memory.
+        public init(_ bytes: [UInt8]) {
+            self.init(sizeBytes: UInt64(bytes.count)) { range in
+                Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+            }
+        }
+
+        /// A part of it.
+        public func read(_ range: Range<UInt64>) async throws -> [UInt8] { try await bytes(range) }
+
+        /// All of it.
+        public func readAll() async throws -> [UInt8] { try await bytes(0..<sizeBytes) }
+    }
+
+    extension ObjectStorage {
+        /// All objects whose names begin with `prefix`, from those behind `name` on.
+        func listAll(prefix: String, after name: String? = nil) async throws -> [StoredObject] {
+            var all: [StoredObject] = []
+            var last = name
+            while true {
+                let page = try await list(prefix: prefix, after: last)
+                guard let end = page.last else { return all }
+                all += page
+                last = end.name
+            }
+        }
+    }
+#endif

@@ -1,0 +1,135 @@
+#if Services
+    import Foundation
+    public import Roost
+
+    extension JobQueue {
+        /// Takes the job that is due for the longest time; `nil` where none is.
+        public func lease(for duration: Duration = .seconds(30)) async throws -> Lease? {
+            try await workspace.transaction { transaction in
+                // Those that have no attempt left are set aside on the way, a few at a time.
+                for _ in 0..<16 {
+                    let end = timeKey(now().addingTimeInterval(0.001))
+                    guard let key = try transaction.keys(of: due, in: ..<end, limit: 1).first,
+                        let id = try transaction.value(forKey: key, as: String.self, in: due)
+                    else { return nil }
+                    guard var job = try transaction.value(forKey: id, as: Job.self, in: jobs)
+                    else {
+                        try transaction.removeValue(forKey: key, in: due)
+                        continue
+                    }
+                    try transaction.removeValue(forKey: key, in: due)
+                    if job.attemptCount >= retries.attemptLimit {
+                        try bury(job, id, "its worker did not come back", in: &transaction)
+                        continue
+                    }
+                    let token = UUID().uuidString
+                    job.attemptCount += 1
+                    job.token = token
+                    job.dueKey = dueKey(id, after: duration)
+                    try put(job, id, in: &transaction)
+                    return Lease(
+                        id: id, payload: job.payload, attempt: job.attemptCount,
+                        endsAt: now().addingTimeInterval(duration / .seconds(1)), token: token)
+                }
+                return nil
+            }
+        }
+
+        /// Holds on to a job for `duration` from now on.
+        ///
+        /// - Throws: ``LeaseLost``.
+        public func extend(_ lease: inout Lease, by duration: Duration) async throws {
+            let held = lease
+            lease.endsAt = try await workspace.transaction { transaction in
+                var job = try take(held, in: &transaction)
+                job.dueKey = dueKey(held.id, after: duration)
+                try put(job, held.id, in: &transaction)
+                return now().addingTimeInterval(duration / .seconds(1))
+            }
+        }
+
+        /// The job is done and gone, with the changes of `body`, which are made if the lease still counts: what
+        /// a job does to this workspace it does exactly once so.
+        ///
+        /// - Throws: ``LeaseLost``, with nothing changed; what `body` throws.
+        public func complete(
+            _ lease: Lease, durability: Durability? = nil,
+            _ body: (inout Transaction) throws -> Void = { _ in }
+        ) async throws {
+            try await workspace.transaction(durability: durability) { transaction in
+                _ = try take(lease, in: &transaction)
+                try transaction.removeValue(forKey: lease.id, in: jobs)
+                try body(&transaction)
+            }
+        }
+
+        /// The attempt has failed: another is made after the policy's delay, or the job is dead.
+        ///
+        /// - Throws: ``LeaseLost``.
+        public func fail(_ lease: Lease, reason: String) async throws {
+            try await workspace.transaction { transaction in
+                var job = try take(lease, in: &transaction)
+                guard job.attemptCount < retries.attemptLimit else {
+                    return try bury(job, lease.id, reason, in: &transaction)
+                }
+                job.token = nil
+                job.dueKey = dueKey(
+                    lease.id, after: retries.delay(afterAttempt: job.attemptCount))
+                try put(job, lease.id, in: &transaction)
+            }
+        }
+
+        /// Gives a job back that was not begun, for another to take at once; the attempt does not count.
+        ///
+        /// - Throws: ``LeaseLost``.
+        public func giveBack(_ lease: Lease) async throws {
+            try await workspace.transaction { transaction in
+                var job = try take(lease, in: &transaction)
+                job.token = nil
+                job.attemptCount -= 1
+                job.dueKey = dueKey(lease.id)
+                try put(job, lease.id, in: &transaction)
+            }
+        }
+
+        // MARK: Dead letters
+
+        /// Those that have failed for good, at most `limit`.
+        public func deadLetters(limit: Int = 100) throws -> [DeadLetter] {
+            try dead.page(as: DeadLetter.self, limit: limit).map(\.value)
+        }
+
+        /// Enqueues a dead job anew, with all its attempts; `false` where there is none of that identifier.
+        @discardableResult
+        public func revive(_ id: String) async throws -> Bool {
+            try await workspace.transaction { transaction in
+                guard let letter = try transaction.value(forKey: id, as: DeadLetter.self, in: dead)
+                else { return false }
+                try transaction.removeValue(forKey: id, in: dead)
+                try enqueue(letter.payload, id: id, in: &transaction)
+                return true
+            }
+        }
+
+        // MARK: Within
+
+        /// The job of a lease that counts, without its time.
+        private func take(_ lease: Lease, in transaction: inout Transaction) throws -> Job {
+            guard let job = try transaction.value(forKey: lease.id, as: Job.self, in: jobs),
+                job.token == lease.token
+            else { throw LeaseLost() }
+            try transaction.removeValue(forKey: job.dueKey, in: due)
+            return job
+        }
+
+        private func bury(
+            _ job: Job, _ id: String, _ reason: String, in transaction: inout Transaction
+        ) throws {
+            try transaction.removeValue(forKey: id, in: jobs)
+            let letter = DeadLetter(
+                id: id, payload: job.payload, attemptCount: job.attemptCount, reason: reason,
+                date: now())
+            try transaction.set(letter, forKey: id, in: dead)
+        }
+    }
+#endif

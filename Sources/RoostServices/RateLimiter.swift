@@ -1,0 +1,69 @@
+#if Services
+    import Foundation
+    public import Roost
+
+    /// Lets so many calls of each key pass in a time, by a token bucket: `burstCount` at once, and from then on as
+    /// many as come back in `period`.
+    ///
+    /// The counts survive a restart, and calls of one key are counted one after the other. They are written
+    /// with `.process`: a power cut may let some calls pass again.
+    public struct RateLimiter: Sendable {
+        public struct Decision: Sendable, Hashable {
+            public let isAllowed: Bool
+            /// How many more would pass now.
+            public let remainingCount: Int
+            /// When the next one will pass, where none would now.
+            public let retryAfter: Duration
+        }
+
+        private struct Bucket: Codable, Sendable {
+            var tokens: Double
+            /// Seconds since 1970.
+            var filledAt: Double
+        }
+
+        private let workspace: Workspace
+        private let buckets: WorkspaceDictionary
+        private let burstCount: Double
+        private let period: Duration
+        private let now: @Sendable () -> Date
+
+        /// - Parameters:
+        ///   - burstCount: So many pass at once.
+        ///   - period: In this time as many come back.
+        public init(
+            _ workspace: Workspace, dictionary: String = "rate-limits", burstCount: Int,
+            period: Duration, now: @escaping @Sendable () -> Date = { Date() }
+        ) {
+            precondition(burstCount > 0 && period > .zero, "nothing would ever pass")
+            self.workspace = workspace
+            buckets = workspace.dictionary(dictionary)
+            self.burstCount = Double(burstCount)
+            self.period = period
+            self.now = now
+        }
+
+        /// Asks for a call of `key` to pass.
+        public func admit(_ key: String) async throws -> Decision {
+            let seconds = period / .seconds(1)
+            let time = now().timeIntervalSince1970
+            return try await workspace.transaction(durability: .process) { transaction in
+                var bucket =
+                    try transaction.value(forKey: key, as: Bucket.self, in: buckets)
+                    ?? Bucket(tokens: burstCount, filledAt: time)
+                // A clock that was set back fills nothing.
+                let elapsed = max(0, time - bucket.filledAt)
+                bucket.tokens = min(burstCount, bucket.tokens + elapsed / seconds * burstCount)
+                bucket.filledAt = time
+                let isAllowed = bucket.tokens >= 1
+                if isAllowed { bucket.tokens -= 1 }
+                // A full bucket is as good as none.
+                try transaction.set(bucket, forKey: key, in: buckets, expiresIn: period)
+                let missing = max(0, 1 - bucket.tokens)
+                return Decision(
+                    isAllowed: isAllowed, remainingCount: Int(bucket.tokens),
+                    retryAfter: .seconds(missing / burstCount * seconds))
+            }
+        }
+    }
+#endif

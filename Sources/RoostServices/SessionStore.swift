@@ -1,0 +1,60 @@
+#if Services
+    public import Roost
+
+    /// Sessions by a token that nobody can guess, which a client keeps as a cookie.
+    ///
+    /// A session ends when it was not used for `idleLimit`. The store has the session under its token: who can read
+    /// the workspace's files can take over sessions, as with any store of sessions.
+    public struct SessionStore<Session: Codable & Sendable>: Sendable {
+        private let sessions: WorkspaceDictionary
+        private let idleLimit: Duration
+
+        public init(
+            _ workspace: Workspace, dictionary: String = "sessions",
+            idleLimit: Duration = .seconds(14 * 86_400)
+        ) {
+            sessions = workspace.dictionary(dictionary)
+            self.idleLimit = idleLimit
+        }
+
+        /// Begins a session; its token, of 256 random bits. On disk as the workspace's durability has it.
+        public func begin(_ session: Session) async throws -> String {
+            let token = Self.makeToken()
+            try await sessions.set(session, forKey: token, expiresIn: idleLimit)
+            return token
+        }
+
+        /// The session of a token, whose time begins anew; `nil` where there is none, or no more.
+        public func session(of token: String) async throws -> Session? {
+            guard let session = try sessions.value(forKey: token, as: Session.self) else {
+                return nil
+            }
+            // A session that is read at each request is written once in a hundredth of its time.
+            if let remaining = try sessions.remainingTime(forKey: token),
+                remaining < idleLimit - idleLimit / 100
+            {
+                try await sessions.set(session, forKey: token, expiresIn: idleLimit)
+            }
+            return session
+        }
+
+        /// Changes what a session holds; where there is none, nothing.
+        public func update(_ session: Session, of token: String) async throws {
+            guard try sessions.contains(token) else { return }
+            try await sessions.set(session, forKey: token, expiresIn: idleLimit)
+        }
+
+        public func end(_ token: String) async throws {
+            try await sessions.removeValue(forKey: token)
+        }
+
+        private static func makeToken() -> String {
+            // The system's generator is fit for secrets.
+            var generator = SystemRandomNumberGenerator()
+            return (0..<4).map { _ in
+                let digits = String(generator.next(), radix: 16)
+                return String(repeating: "0", count: 16 - digits.count) + digits
+            }.joined()
+        }
+    }
+#endif

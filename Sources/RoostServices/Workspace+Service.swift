@@ -1,0 +1,28 @@
+#if Services
+    public import Roost
+    public import ServiceLifecycle
+
+    /// A workspace as a service: it is closed when the others are through.
+    ///
+    /// ```swift
+    /// let group = ServiceGroup(
+    ///     services: [workspace, jobs, server], gracefulShutdownSignals: [.sigterm], logger: logger)
+    /// try await group.run()
+    /// ```
+    ///
+    /// A group shuts its services down in the order opposite to that in which they are listed, each once the one
+    /// before has ended: list the workspace first, and it stays open until the last request is answered and
+    /// the last job given back.
+    extension Workspace: Service {
+        /// Waits for the shutdown, graceful or not; then brings everything to disk and closes.
+        ///
+        /// - Throws: as ``Roost/Workspace/close()``.
+        public func run() async throws {
+            do { try await gracefulShutdown() } catch is CancellationError {
+                // The rest of the group has failed. What was written is to be kept all the same, and
+                // `close` does not ask whether the task is cancelled.
+            }
+            try await close()
+        }
+    }
+#endif

@@ -1,0 +1,68 @@
+import RoostIO
+import Synchronization
+
+/// What an engine tells a watcher, until the connection breaks.
+public struct SharedEvents: AsyncSequence, Sendable {
+    public typealias Element = SharedEvent
+    public typealias Failure = any Error
+
+    private let stream: AsyncThrowingStream<SharedEvent, any Error>
+
+    /// How many events wait for a reader before it is told that it fell behind, and begins again.
+    private static let waitingLimit = 4096
+
+    /// Events, and what tells them.
+    public static func make() -> (events: SharedEvents, source: Source) {
+        let (stream, continuation) = AsyncThrowingStream<SharedEvent, any Error>.makeStream(
+            bufferingPolicy: .bufferingOldest(waitingLimit))
+        return (SharedEvents(stream: stream), Source(continuation: continuation))
+    }
+
+    public func makeAsyncIterator() -> AsyncThrowingStream<SharedEvent, any Error>.Iterator {
+        stream.makeAsyncIterator()
+    }
+
+    /// Tells a watcher's events.
+    public struct Source: Sendable {
+        fileprivate let continuation: AsyncThrowingStream<SharedEvent, any Error>.Continuation
+
+        /// Tells an event. Where the reader has fallen far behind, it ends instead: the reader takes what waits,
+        /// and begins again behind that.
+        public func tell(_ event: SharedEvent) {
+            if case .dropped = continuation.yield(event) {
+                continuation.finish(throwing: RoostError(.unavailable, "the reader fell behind"))
+            }
+        }
+
+        /// Ends the events, with an error where there is one.
+        public func end(_ error: (any Error)?) { continuation.finish(throwing: error) }
+
+        /// Calls `body` once the events have ended, or their reader has gone.
+        public func onEnd(_ body: @escaping @Sendable () -> Void) {
+            continuation.onTermination = { _ in body() }
+        }
+    }
+}
+
+/// One thing that a watcher is told.
+public enum SharedEvent: Sendable {
+    /// All changes of the watched keys up to `revision`, from behind the event before, in the order of their
+    /// commits; none where the engine only tells how far it is. Changes of one commit are in one event.
+    case changes([SharedChange], through: UInt64)
+    /// The engine no longer has the changes before `oldest`: the first that it can tell. The last event.
+    case compacted(oldest: UInt64)
+}
+
+/// One change of one key.
+public struct SharedChange: Sendable, Hashable {
+    public var key: [UInt8]
+    /// `nil` where it was removed.
+    public var value: [UInt8]?
+    public var revision: UInt64
+
+    public init(key: [UInt8], value: [UInt8]?, revision: UInt64) {
+        self.key = key
+        self.value = value
+        self.revision = revision
+    }
+}

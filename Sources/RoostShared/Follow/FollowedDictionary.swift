@@ -1,0 +1,164 @@
+import Roost
+import RoostFormat
+import RoostIO
+import Synchronization
+
+/// A dictionary of a ``SharedWorkspace``, kept beside the process in a local workspace, so that reads are synchronous.
+///
+/// ```swift
+/// let settings = try await shared.follow("settings", in: local)
+/// let volume = try settings["volume", default: 0.5]
+/// ```
+///
+/// - What is read is of one revision of the engine's, ``revision``, which never goes back, and at most ``lag`` old.
+/// - While the engine cannot be reached, reads go on and the lag grows.
+/// - The local workspace keeps the values and the revision that they stand at, in one batch each; another opening
+///   asks only for what came since. Where the engine no longer has that, everything is loaded anew, at once.
+/// - It follows until ``stop()``, or until its last reference goes.
+public final class FollowedDictionary: Sendable {
+    private let values: WorkspaceDictionary
+    private let state: FollowState
+    private let task: Task<Void, Never>
+
+    init(_ follower: Follower) {
+        values = follower.values
+        state = follower.state
+        task = Task { await follower.run() }
+    }
+
+    deinit { task.cancel() }
+
+    /// The engine's revision that all reads are of.
+    public var revision: UInt64 { state.revision }
+
+    /// How long ago the engine last said how far it was: what is read may be so old. Engines that say it only
+    /// when something changes, as etcd before 3.4.25, let this grow while nothing does.
+    public var lag: Duration { state.lag }
+
+    /// Returns once reads are of this revision or a later one: of a write that was just made, for example.
+    ///
+    /// - Parameter duration: how long to wait at most.
+    /// - Throws: `.unavailable` where it is not reached in time, `.cancelled`.
+    public func reached(_ revision: UInt64, within duration: Duration = .seconds(10)) async throws {
+        let deadline = ContinuousClock.now + duration
+        var backoff = Backoff(first: .milliseconds(1), limit: .milliseconds(50))
+        while self.revision < revision {
+            guard ContinuousClock.now < deadline else {
+                throw RoostError(
+                    .unavailable,
+                    "revision \(revision) was not reached in time; reads are of \(self.revision)")
+            }
+            try await backoff.wait(before: deadline)
+        }
+    }
+
+    /// What the last attempt to bring changes here failed with, such as a local disk that is full; `nil` once one
+    /// has succeeded since.
+    public var failure: (any Error)? { state.failure }
+
+    /// Follows no longer. Reads go on, of what was there.
+    public func stop() { task.cancel() }
+
+    // MARK: Reading
+
+    /// The value of `key`, or `nil`; synchronous, as of a `WorkspaceDictionary`, with its errors.
+    public func value<Value: BinaryCodable & Sendable>(
+        forKey key: String, as type: Value.Type = Value.self
+    ) throws -> Value? {
+        try values.value(forKey: key, as: type)
+    }
+
+    /// The value of `key`, or `nil`; as the other `value(forKey:as:)`.
+    @_disfavoredOverload
+    public func value<Value: Codable & Sendable>(
+        forKey key: String, as type: Value.Type = Value.self
+    ) throws -> Value? {
+        try values.value(forKey: key, as: type)
+    }
+
+    /// The value of `key`, or `value` where it has none.
+    public subscript<Value: BinaryCodable & Sendable>(
+        key: String, default value: @autoclosure () -> Value
+    ) -> Value {
+        get throws { try values.value(forKey: key, as: Value.self) ?? value() }
+    }
+
+    /// The value of `key`, or `value` where it has none.
+    @_disfavoredOverload
+    public subscript<Value: Codable & Sendable>(
+        key: String, default value: @autoclosure () -> Value
+    ) -> Value {
+        get throws { try values.value(forKey: key, as: Value.self) ?? value() }
+    }
+
+    /// The value of `key`, or its default.
+    public subscript<Value>(key: Key<Value>) -> Value { get throws { try values[key] } }
+
+    /// Whether `key` has a value.
+    public func contains(_ key: String) throws -> Bool { try values.contains(key) }
+
+    /// How many keys there are.
+    public var count: Int { get throws { try values.count } }
+
+    /// All keys, in the order of their UTF-8 bytes.
+    public var keys: [String] { get throws { try values.keys } }
+
+    /// Every change as it comes to be read here, from the next on.
+    public func changes<Value: BinaryCodable & Sendable>(
+        prefix: String = "", as type: Value.Type = Value.self
+    ) -> DictionaryChanges<Value> {
+        values.changes(prefix: prefix, as: type)
+    }
+
+    /// Every change as it comes to be read here; as the other `changes(prefix:as:)`.
+    @_disfavoredOverload
+    public func changes<Value: Codable & Sendable>(
+        prefix: String = "", as type: Value.Type = Value.self
+    ) -> DictionaryChanges<Value> {
+        values.changes(prefix: prefix, as: type)
+    }
+}
+
+extension SharedWorkspace {
+    /// Keeps the dictionary called `name` beside the process, in `local`, and follows its changes.
+    ///
+    /// Returns once it has been loaded whole, or at once where `local` has it from an earlier time; then also
+    /// while the engine cannot be reached.
+    ///
+    /// - Parameters:
+    ///   - name: what the dictionary is called.
+    ///   - local: where it is kept: in files or in memory. Nobody else may write the dictionary called
+    ///     `followed/NAMESPACE/NAME` there.
+    /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; what writing to `local`
+    ///   throws.
+    public func follow(_ name: String, in local: Workspace) async throws -> FollowedDictionary {
+        let follower = Follower(dictionary(name), local)
+        try await follower.begin()
+        return FollowedDictionary(follower)
+    }
+}
+
+/// How far a followed dictionary is.
+///
+/// - `revision` only grows, but where the engine was set up anew, and is stored only once the local workspace shows what belongs to it.
+final class FollowState: Sendable {
+    private let current = Mutex<(revision: UInt64, heard: ContinuousClock.Instant)>((0, .now))
+    private let lastFailure = Mutex<(any Error)?>(nil)
+
+    var failure: (any Error)? { lastFailure.withLock { $0 } }
+
+    func note(_ error: (any Error)?) { lastFailure.withLock { $0 = error } }
+
+    var revision: UInt64 { current.withLock { $0.revision } }
+    var lag: Duration { current.withLock { .now - $0.heard } }
+
+    func reach(_ revision: UInt64, at heard: ContinuousClock.Instant) {
+        current.withLock { $0 = (max($0.revision, revision), max($0.heard, heard)) }
+        note(nil)
+    }
+
+    /// Where the engine was set up anew: its revisions are others.
+    func restart(at revision: UInt64, _ heard: ContinuousClock.Instant) {
+        current.withLock { $0 = (revision, heard) }
+    }
+}

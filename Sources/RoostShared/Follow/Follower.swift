@@ -1,0 +1,109 @@
+import Roost
+import RoostFormat
+import RoostIO
+
+/// Brings a dictionary's changes into a local workspace.
+///
+/// - The values and the revision that they stand at are one batch: the local workspace has no revision without all
+///   that belongs to it, also after a crash.
+struct Follower: Sendable {
+    let shared: SharedDictionary
+    let values: WorkspaceDictionary
+    let state = FollowState()
+    private let local: Workspace
+    private let revisions: WorkspaceDictionary
+
+    init(_ shared: SharedDictionary, _ local: Workspace) {
+        self.shared = shared
+        self.local = local
+        values = local.dictionary("followed/\(shared.workspace.namespace)/\(shared.name)")
+        revisions = local.dictionary("followed")
+    }
+
+    private var range: SharedKeyRange { shared.connection.keys.range(of: shared.name) }
+
+    /// Loads everything, unless the local workspace has it.
+    func begin() async throws {
+        _ = try shared.checkedName()
+        guard let revision = try revisions.value(forKey: values.name, as: UInt64.self) else {
+            return try await loadAll()
+        }
+        state.reach(revision, at: .now - .seconds(1 << 30))
+        // The engine may have been set up anew since, or be out of reach.
+        do {
+            if try await shared.workspace.revision < revision { try await loadAll(isNew: true) }
+        } catch let error as RoostError where error.code == .unavailable {}
+    }
+
+    /// Follows until the task is cancelled or the workspace closed.
+    func run() async {
+        var backoff = Backoff()
+        while !Task.isCancelled {
+            let reader = ChangeReader(shared, range, after: state.revision)
+            do {
+                while let (elements, through) = await reader.nextElements() {
+                    let heard = ContinuousClock.now
+                    if elements.contains(where: \.isMissed) {
+                        try await loadAll()
+                        break
+                    }
+                    try await apply(elements, through)
+                    state.reach(through, at: heard)
+                    backoff = Backoff()
+                }
+                if Task.isCancelled { return }
+            } catch let error as RoostError where error.code == .closed {
+                return
+            } catch {
+                // What could not be stored or loaded is asked for again: the revision says from where.
+                state.note(error)
+            }
+            do { try await backoff.wait(before: .now + .seconds(60)) } catch { return }
+        }
+    }
+
+    private func apply(_ elements: [ChangeReader.Element], _ revision: UInt64) async throws {
+        guard !elements.isEmpty else { return }
+        try await local.write { batch in
+            for case .changed(let change) in elements {
+                let key = String(decoding: change.key.dropFirst(shared.start.count), as: UTF8.self)
+                if let value = change.value {
+                    try add(value, key, to: &batch)
+                } else {
+                    batch.removeValue(forKey: key, in: values)
+                }
+            }
+            batch.set(revision, forKey: values.name, in: revisions)
+        }
+    }
+
+    /// Everything of one revision, in the place of what was there.
+    private func loadAll(isNew: Bool = false) async throws {
+        let heard = ContinuousClock.now
+        let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
+        var records: [SharedRecord] = []
+        while let record = try await scan.next() { records.append(record) }
+        let revision = scan.revision ?? 0
+        // Read out of order, an older state may come behind a newer one.
+        guard isNew || revision >= state.revision else { return }
+        try await local.write { batch in
+            batch.removeAll(in: values)
+            for record in records { try add(record.value, scan.key(of: record), to: &batch) }
+            batch.set(revision, forKey: values.name, in: revisions)
+        }
+        if isNew { state.restart(at: revision, heard) } else { state.reach(revision, at: heard) }
+    }
+
+    private func add(_ stored: [UInt8], _ key: String, to batch: inout WriteBatch) throws {
+        guard let value = stored.withUnsafeBytes({ StoredValue(stored: $0) }) else {
+            throw RoostError(.decodingFailed, "\"\(key)\" in \"\(shared.name)\" has no kind")
+        }
+        batch.setStored(value, forKey: key, in: values)
+    }
+}
+
+extension ChangeReader.Element {
+    fileprivate var isMissed: Bool {
+        if case .missed = self { true } else { false }
+    }
+}

@@ -1,0 +1,131 @@
+import Roost
+import RoostIO
+
+/// Keeps objects of one type, each under its identifier, in a dictionary of a ``SharedWorkspace``.
+///
+/// The objects are the values of the dictionary, whose keys are those of the identifiers, as those of a
+/// `Repository` of a `Workspace` are: either reads what the other has written, once it is copied.
+public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
+    /// Where the objects are: for all that a repository does not do.
+    public let dictionary: SharedDictionary
+    private let form: ValueForm<Item>
+    private let key: @Sendable (Item.ID) -> String
+
+    init(
+        _ dictionary: SharedDictionary, _ form: ValueForm<Item>,
+        _ key: @escaping @Sendable (Item.ID) -> String
+    ) {
+        self.dictionary = dictionary
+        self.form = form
+        self.key = key
+    }
+
+    /// The key of the object with this identifier, as the dictionary has it.
+    public func key(of id: Item.ID) -> String { key(id) }
+
+    // MARK: Reading
+
+    /// The object with this identifier, or `nil`. Linearizable; one request.
+    public func find(by id: Item.ID) async throws -> Item? {
+        try await dictionary.load(key(id), form: form)
+    }
+
+    /// The object with this identifier, or `nil`, and its version, for ``replace(_:with:)``.
+    public func entry(of id: Item.ID) async throws -> Entry<Item> {
+        try await dictionary.loadEntry(key(id), form: form)
+    }
+
+    /// All objects of one revision, in the order of the keys of their identifiers.
+    public func loadAll() async throws -> [Item] {
+        var items: [Item] = []
+        for try await entry in dictionary.entries(KeySelection(), form: form) {
+            items.append(entry.value)
+        }
+        return items
+    }
+
+    /// How many objects there are. Reads all of their keys.
+    public var count: Int { get async throws { try await dictionary.count } }
+
+    /// Every change of the objects, from the next on, or from those after the version `since` on.
+    public func changes(since version: UInt64? = nil) -> KeyValueChanges<Item> {
+        dictionary.changes(KeySelection(), form: form, since: version)
+    }
+
+    // MARK: Changing
+
+    /// Saves an object under its identifier; acknowledged by the engine's quorum when it returns.
+    public func save(_ item: Item) async throws {
+        try await dictionary.set(item, forKey: key(item.id), expiresIn: nil, form: form)
+    }
+
+    /// Saves objects in one commit; more than the engine takes at once is `.tooLarge`.
+    public func saveAll(_ items: some Sequence<Item>) async throws {
+        try await dictionary.setAll(items.map { (key($0.id), $0) }, form: form)
+    }
+
+    /// Saves an object where none has its identifier.
+    ///
+    /// - Throws: `.alreadyExists`, with nothing changed.
+    public func insert(_ item: Item) async throws {
+        let absent = Entry<Item>(
+            key: key(item.id), value: nil, version: 0, in: try dictionary.checkedName())
+        do { _ = try await dictionary.replace(absent, with: item, form: form) } catch let error
+            as RoostError where error.code == .conflict
+        {
+            throw RoostError(
+                .alreadyExists, "\"\(absent.key)\" in \"\(dictionary.name)\" is there already")
+        }
+    }
+
+    /// Saves an object in the place of the version that was read.
+    ///
+    /// - Throws: `.conflict`, with nothing changed, where another writer was there first.
+    @discardableResult
+    public func replace(_ entry: Entry<Item>, with item: Item) async throws -> Entry<Item> {
+        precondition(key(item.id) == entry.key, "the object has another identifier")
+        return try await dictionary.replace(entry, with: item, form: form)
+    }
+
+    /// Changes the object with this identifier atomically; `body` gets `nil` where there is none, and removes it by
+    /// leaving `nil`.
+    @discardableResult
+    public nonisolated(nonsending) func update<Result: Sendable>(
+        _ id: Item.ID, _ body: (inout Item?) throws -> Result
+    ) async throws -> Result {
+        try await dictionary.update(key(id), form: form, body)
+    }
+
+    /// Removes the object with this identifier; that there is none is no error.
+    public func delete(_ id: Item.ID) async throws { try await dictionary.remove(key: key(id)) }
+}
+
+extension SharedWorkspace {
+    /// The repository of the objects of a type.
+    ///
+    /// - Parameters:
+    ///   - type: what it keeps.
+    ///   - name: the name of its dictionary; the type's where it is `nil`.
+    public func repository<Item: BinaryCodable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> SharedRepository<Item> where Item.ID: KeyRepresentable {
+        SharedRepository(dictionary(name ?? "\(type)"), .binary()) { $0.key }
+    }
+
+    /// The repository of the objects of a type; as the other `repository(of:named:)`.
+    @_disfavoredOverload
+    public func repository<Item: Codable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> SharedRepository<Item> where Item.ID: KeyRepresentable {
+        SharedRepository(dictionary(name ?? "\(type)"), .codable()) { $0.key }
+    }
+
+    /// The repository of the objects of a type whose identifiers have a raw value that is a key.
+    @_disfavoredOverload
+    public func repository<Item: Codable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> SharedRepository<Item>
+    where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
+        SharedRepository(dictionary(name ?? "\(type)"), .codable()) { $0.rawValue.key }
+    }
+}

@@ -1,0 +1,259 @@
+import Roost
+import RoostFormat
+import RoostIO
+
+/// One attempt of a transaction of a ``SharedWorkspace``.
+///
+/// - All reads are of `revision`, which the first one sets: that of a linearizable read.
+/// - `reads` has for each key that was looked at what had set it then, zero for none; `ranges` what was scanned.
+///   Together they are the guards of the commit.
+/// - Changes stay in `writes` and `cleared` until then. A key in `writes` was changed after its dictionary was
+///   cleared, if it was.
+public final class SharedTransaction: KeyValueTransaction {
+    private let workspace: SharedWorkspace
+    private let deadline: ContinuousClock.Instant
+    private var revision: UInt64?
+    private var reads: [[UInt8]: UInt64] = [:]
+    private var ranges: [SharedKeyRange] = []
+    /// With no value, the key is removed.
+    private var writes: [[UInt8]: [UInt8]?] = [:]
+    private var cleared: Set<SharedKeyRange> = []
+    /// The first deadline of what was read: from then on it is no longer so.
+    private var earliestDeadline = Deadline.never
+
+    init(_ workspace: SharedWorkspace, before deadline: ContinuousClock.Instant) {
+        self.workspace = workspace
+        self.deadline = deadline
+    }
+
+    private var connection: SharedConnectionState { workspace.connection }
+
+    // MARK: Reading
+
+    /// The value of `key`; as the call that takes a type. One request, but for a key that the body has set.
+    public nonisolated(nonsending) func load<Value>(
+        _ key: String, in dictionary: SharedDictionary, form: ValueForm<Value>
+    ) async throws -> Value? {
+        let stored = try await stored(try engineKey(key, dictionary))
+        return try stored.map {
+            try form.value(ofStored: $0, key: key, in: try dictionary.checkedName())
+        }
+    }
+
+    /// Whether `key` has a value in `dictionary`.
+    public nonisolated(nonsending) func contains(
+        _ key: String, in dictionary: SharedDictionary
+    ) async throws -> Bool {
+        try await stored(try engineKey(key, dictionary)) != nil
+    }
+
+    /// How many keys `dictionary` has. Reads and guards all of them: more than the engine takes at once is
+    /// `.tooLarge` at the commit.
+    public nonisolated(nonsending) func count(
+        of dictionary: SharedDictionary
+    ) async throws -> Int {
+        try await keys(of: dictionary, KeySelection()).count
+    }
+
+    /// The selected keys. A key that comes or goes in what was looked at is a conflict; each that is found
+    /// counts against what the engine takes at once.
+    public nonisolated(nonsending) func keys(
+        of dictionary: SharedDictionary, _ selection: KeySelection
+    ) async throws -> [String] {
+        check(dictionary)
+        let limit = max(0, selection.limit ?? .max)
+        guard limit > 0 else { return [] }
+        let range = dictionary.range(selection.bounds)
+        var own = writes.keys.filter { range.contains($0) }
+        own.sort { $0.lexicographicallyPrecedes($1) }
+        if selection.order == .descending { own.reverse() }
+        var ownIndex = 0
+        var found: [[UInt8]] = []
+
+        func addOwn(before key: [UInt8]?) {
+            while ownIndex < own.count, found.count < limit {
+                if let key, !isBefore(own[ownIndex], key, selection.order) { return }
+                if case .some(.some) = writes[own[ownIndex]] { found.append(own[ownIndex]) }
+                ownIndex += 1
+            }
+        }
+
+        var looked = range
+        if !cleared.contains(connection.keys.range(of: dictionary.name)) {
+            var unlimited = selection
+            unlimited.limit = nil
+            let scan = SharedScan(dictionary, unlimited, isKeysOnly: false, at: revision)
+            while found.count < limit {
+                let record = try await pinned { try await scan.next() }
+                if revision == nil { revision = scan.revision }
+                guard let record else { break }
+                note(record, record.key)
+                addOwn(before: record.key)
+                guard found.count < limit else { break }
+                if writes[record.key] == nil { found.append(record.key) }
+                if found.count == limit {
+                    if selection.order == .ascending {
+                        looked.upper = record.key + [0]
+                    } else {
+                        looked.lower = record.key
+                    }
+                }
+            }
+            if !looked.isEmpty { ranges.append(looked) }
+        }
+        addOwn(before: nil)
+        return found.map { String(decoding: $0.dropFirst(dictionary.start.count), as: UTF8.self) }
+    }
+
+    private func isBefore(_ one: [UInt8], _ other: [UInt8], _ order: ScanOrder) -> Bool {
+        order == .ascending
+            ? one.lexicographicallyPrecedes(other) : other.lexicographicallyPrecedes(one)
+    }
+
+    private nonisolated(nonsending) func stored(_ key: [UInt8]) async throws -> [UInt8]? {
+        if let written = writes[key] { return written }
+        if cleared.contains(where: { $0.contains(key) }) { return nil }
+        let (record, newest) = try await pinned {
+            try await connection.record(key, at: revision, before: deadline)
+        }
+        if revision == nil { revision = newest }
+        note(record, key)
+        return connection.live(record)?.value
+    }
+
+    private func note(_ record: SharedRecord?, _ key: [UInt8]) {
+        reads[key] = record?.revision ?? 0
+        if let live = connection.live(record) {
+            earliestDeadline = min(earliestDeadline, connection.clock.deadline(of: live.value))
+        }
+    }
+
+    /// A revision that the engine has given up meanwhile ends the attempt, not the transaction.
+    private nonisolated(nonsending) func pinned<Result>(
+        _ read: nonisolated(nonsending) () async throws -> Result
+    ) async throws -> Result {
+        do { return try await read() } catch let error as RoostError
+            where error.code == .compacted
+        {
+            throw AttemptLost()
+        }
+    }
+
+    // MARK: Changing
+
+    /// Sets the value of `key`; as the call that takes a type. Does not suspend.
+    public func set<Value>(
+        _ value: Value, forKey key: String, in dictionary: SharedDictionary, form: ValueForm<Value>
+    ) throws {
+        writes[try engineKey(key, dictionary)] = .some(try dictionary.stored(value, form))
+    }
+
+    /// Removes `key` from `dictionary`; a key without a value is no error.
+    public func removeValue(forKey key: String, in dictionary: SharedDictionary) throws {
+        writes[try engineKey(key, dictionary)] = .some(nil)
+    }
+
+    /// Removes every key of `dictionary`, those that the body has set included.
+    public func removeAll(in dictionary: SharedDictionary) throws {
+        check(dictionary)
+        _ = try dictionary.checkedName()
+        let range = connection.keys.range(of: dictionary.name)
+        for key in writes.keys where range.contains(key) { writes[key] = nil }
+        cleared.insert(range)
+    }
+
+    private func engineKey(_ key: String, _ dictionary: SharedDictionary) throws -> [UInt8] {
+        check(dictionary)
+        return try dictionary.engineKey(key)
+    }
+
+    private func check(_ dictionary: SharedDictionary) {
+        precondition(
+            dictionary.connection === connection, "the dictionary belongs to another workspace")
+    }
+
+    // MARK: Ending
+
+    /// What the attempt would commit; `nil` where it changes nothing.
+    func commit() throws -> SharedCommit? {
+        guard !writes.isEmpty || !cleared.isEmpty else { return nil }
+        if earliestDeadline != .never,
+            earliestDeadline.milliseconds <= connection.clock.milliseconds
+        {
+            throw AttemptLost()
+        }
+        let guards =
+            reads.map { SharedGuard.key($0.key, revision: $0.value) }
+            + ranges.map { SharedGuard.nothingNewer($0, than: revision ?? 0) }
+        return SharedCommit(guards: guards, operations: operations)
+    }
+
+    /// Removed ranges go around the keys that are put.
+    private var operations: [SharedOperation] {
+        let keys = writes.keys.sorted { $0.lexicographicallyPrecedes($1) }
+        var operations: [SharedOperation] = []
+        for key in keys {
+            if let value = writes[key] ?? nil {
+                operations.append(.put(key: key, value: value, expiresIn: nil))
+            } else if !cleared.contains(where: { $0.contains(key) }) {
+                operations.append(.remove(key: key))
+            }
+        }
+        for range in cleared {
+            var rest = range
+            for key in keys where range.contains(key) && (writes[key] ?? nil) != nil {
+                let before = SharedKeyRange(lower: rest.lower, upper: key)
+                if !before.isEmpty { operations.append(.removeRange(before)) }
+                rest.lower = key + [0]
+            }
+            if !rest.isEmpty { operations.append(.removeRange(rest)) }
+        }
+        return operations
+    }
+}
+
+/// The attempt rests on what is no longer so; the body runs again.
+struct AttemptLost: Error {}
+
+extension SharedWorkspace {
+    /// Reads and changes any keys of any dictionaries as if nobody else did anything meanwhile: strictly
+    /// serializable, ranges that were read and keys that were absent included.
+    ///
+    /// Optimistic: the body reads at one revision and its changes stay with it; when it returns they are one
+    /// commit, guarded by each key that was read and each range. Where another writer was there first nothing
+    /// is changed, and `body` runs again; those of this process that lose wait for each other.
+    ///
+    /// - Parameter body: what reads and writes. It runs on the caller's actor, may run several times, and must
+    ///   not keep the attempt. One that changes nothing never conflicts.
+    /// - Returns: what the last run of `body` returned, once the engine's quorum has its changes.
+    /// - Throws: what `body` throws, and then nothing is changed; `.tooLarge` where it read or changed more than
+    ///   the engine takes at once; `.conflict` where others were first until the deadline; `.unavailable`,
+    ///   `.unknownOutcome`, `.cancelled`.
+    public nonisolated(nonsending) func transaction<Result: Sendable>(
+        _ body: nonisolated(nonsending) (SharedTransaction) async throws -> Result
+    ) async throws -> Result {
+        let deadline = callEnd
+        var backoff = Backoff()
+        var lostCount = 0
+        // No key of a namespace is empty, so this is the turn of transactions.
+        defer { if lostCount > 2 { connection.turns.pass([]) } }
+        while true {
+            do {
+                let attempt = SharedTransaction(self, before: deadline)
+                let result = try await body(attempt)
+                guard let commit = try attempt.commit() else { return result }
+                if try await connection.commit(commit, before: deadline) != .conflict {
+                    return result
+                }
+            } catch is AttemptLost {}
+            guard ContinuousClock.now < deadline else {
+                throw RoostError(
+                    .conflict,
+                    "other writers were first until the call's deadline; nothing is changed")
+            }
+            if lostCount == 2 { try await connection.turns.take([]) }
+            lostCount += 1
+            try await backoff.wait(before: deadline)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Roost
+import RoostFormat
+import RoostIO
+
+/// What a shared workspace has of an engine: the calls of its dictionaries go through here.
+package final class SharedConnectionState: Sendable {
+    package let engine: any SharedEngine
+    package let keys: SharedKeys
+    package let clock: SharedClock
+    let coder: ValueCoder
+    let marks: CommitMarks
+    let turns = ConflictTurns()
+
+    init(
+        _ engine: any SharedEngine, _ keys: SharedKeys, _ clock: SharedClock, _ coder: ValueCoder
+    ) {
+        self.engine = engine
+        self.keys = keys
+        self.clock = clock
+        self.coder = coder
+        marks = CommitMarks(keys)
+    }
+
+    package func read(
+        _ read: SharedRead, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedPage {
+        try checkCancellation()
+        return try await engine.read(read, before: deadline)
+    }
+
+    /// The record of a key, also of a value that has expired and is not removed yet; and the revision.
+    func record(
+        _ key: [UInt8], at revision: UInt64? = nil, before deadline: ContinuousClock.Instant
+    ) async throws -> (record: SharedRecord?, revision: UInt64) {
+        let page = try await read(SharedRead(SharedKeyRange(key), at: revision), before: deadline)
+        return (page.records.first, page.revision)
+    }
+
+    /// The record where its value has not expired.
+    func live(_ record: SharedRecord?) -> SharedRecord? {
+        guard let record, clock.isLive(record.value) else { return nil }
+        return record
+    }
+
+    /// Throws `.tooLarge` where the engine does not take so much at once.
+    func checkLimits(_ commit: SharedCommit) throws {
+        let limits = engine.limits
+        let count = commit.operationCount + 1
+        guard count <= limits.operationCount else {
+            throw RoostError(
+                .tooLarge,
+                "\(count) operations or guards are more than the \(limits.operationCount) that the engine takes at once"
+            )
+        }
+        guard commit.sizeBytes <= limits.commitSizeBytes else {
+            throw RoostError(
+                .tooLarge,
+                "\(commit.sizeBytes) bytes are more than the \(limits.commitSizeBytes) that the engine takes at once"
+            )
+        }
+    }
+
+    func checkKey(_ key: [UInt8]) throws {
+        guard key.count <= engine.limits.keySizeBytes else {
+            throw RoostError(
+                .keyTooLarge,
+                "a key of \(key.count) bytes, with its namespace and dictionary, is longer than the \(engine.limits.keySizeBytes) that the engine takes"
+            )
+        }
+    }
+}
+
+/// Throws `.cancelled` where the task is, so that a cancelled call changes nothing.
+func checkCancellation() throws {
+    if Task.isCancelled {
+        throw RoostError(.cancelled, "the task was cancelled before the call took effect")
+    }
+}

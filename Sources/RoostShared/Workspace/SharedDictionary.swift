@@ -1,0 +1,211 @@
+import Roost
+import RoostFormat
+import RoostIO
+
+/// A named key space of a ``SharedWorkspace``: the calls of `KeyValueDictionary`, over the engine.
+///
+/// Keys are compared by their UTF-8 bytes. Any key that the engine's limit has room for is allowed.
+public struct SharedDictionary: KeyValueDictionary {
+    /// The workspace that it is in.
+    public let workspace: SharedWorkspace
+    /// What it is called.
+    public let name: String
+    let start: [UInt8]
+    let engineName: DictionaryName?
+
+    init(workspace: SharedWorkspace, name: String) {
+        self.workspace = workspace
+        self.name = name
+        start = workspace.connection.keys.start(of: name)
+        engineName = DictionaryName(name)
+    }
+
+    var connection: SharedConnectionState { workspace.connection }
+
+    /// - Throws: `.keyTooLarge` where the dictionary's name is too long.
+    func checkedName() throws -> DictionaryName {
+        guard let engineName else {
+            throw RoostError(
+                .keyTooLarge,
+                "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes")
+        }
+        return engineName
+    }
+
+    /// Where `key` stands in the engine.
+    func engineKey(_ key: String) throws -> [UInt8] {
+        _ = try checkedName()
+        let engineKey = start + Array(key.utf8)
+        try connection.checkKey(engineKey)
+        return engineKey
+    }
+
+    func stored<Value>(
+        _ value: Value, _ form: ValueForm<Value>, expiresIn duration: Duration? = nil
+    ) throws -> [UInt8] {
+        let deadline = duration.map { connection.clock.deadline(after: $0) } ?? .never
+        return try form.stored(value, coder: connection.coder, deadline: deadline)
+    }
+
+    func value<Value>(
+        of record: SharedRecord?, _ key: String, _ form: ValueForm<Value>
+    ) throws -> Value? {
+        guard let record = connection.live(record) else { return nil }
+        return try form.value(ofStored: record.value, key: key, in: try checkedName())
+    }
+
+    // MARK: Reading
+
+    /// Whether `key` has a value. Linearizable; one request.
+    public func contains(_ key: String) async throws -> Bool {
+        let (record, _) = try await connection.record(
+            try engineKey(key), before: workspace.callEnd)
+        return connection.live(record) != nil
+    }
+
+    /// How many keys the dictionary has, at one revision. Reads all of its keys.
+    public var count: Int {
+        get async throws {
+            var count = 0
+            for try await _ in keys(KeySelection()) { count += 1 }
+            return count
+        }
+    }
+
+    /// The value of `key`, or `nil`; as the call that takes a type. Linearizable; one request.
+    public func load<Value>(_ key: String, form: ValueForm<Value>) async throws -> Value? {
+        let (record, _) = try await connection.record(
+            try engineKey(key), before: workspace.callEnd)
+        return try value(of: record, key, form)
+    }
+
+    /// The value of `key` and its version, which is the engine's revision; of a value that has expired and is
+    /// not removed yet, what set that.
+    public func loadEntry<Value>(
+        _ key: String, form: ValueForm<Value>
+    ) async throws -> Entry<Value> {
+        let (record, _) = try await connection.record(
+            try engineKey(key), before: workspace.callEnd)
+        return Entry(
+            key: key, value: try value(of: record, key, form), version: record?.revision ?? 0,
+            in: try checkedName())
+    }
+
+    // MARK: Writing
+
+    /// Sets the value of `key`; as the call that takes a type. Acknowledged by the engine's quorum when it
+    /// returns; one request.
+    public func set<Value>(
+        _ value: Value, forKey key: String, expiresIn duration: Duration?, form: ValueForm<Value>
+    ) async throws {
+        let stored = try stored(value, form, expiresIn: duration)
+        try await write([
+            .put(key: try engineKey(key), value: stored, expiresIn: duration)
+        ])
+    }
+
+    /// Sets many values in one commit; more than the engine takes at once is `.tooLarge`.
+    public func setAll<Value>(_ pairs: [(String, Value)], form: ValueForm<Value>) async throws {
+        var places: [[UInt8]: Int] = [:]
+        var operations: [SharedOperation] = []
+        for (key, value) in pairs {
+            let key = try engineKey(key)
+            let put = SharedOperation.put(key: key, value: try stored(value, form), expiresIn: nil)
+            if let place = places[key] {
+                operations[place] = put
+            } else {
+                places[key] = operations.count
+                operations.append(put)
+            }
+        }
+        guard !operations.isEmpty else { return }
+        try await write(operations)
+    }
+
+    /// Removes a key; one request.
+    public func remove(key: String) async throws {
+        try await write([.remove(key: try engineKey(key))])
+    }
+
+    /// Removes every key in one commit.
+    public func removeAllKeys() async throws {
+        _ = try checkedName()
+        try await write([.removeRange(connection.keys.range(of: name))])
+    }
+
+    private func write(_ operations: [SharedOperation]) async throws {
+        _ = try await connection.commit(
+            SharedCommit(operations: operations), before: workspace.callEnd)
+    }
+
+    // MARK: On a condition
+
+    /// Sets or removes the entry's key if it still has the entry's version; one request.
+    public func replace<Value>(
+        _ entry: Entry<Value>, with value: Value?, form: ValueForm<Value>
+    ) async throws -> Entry<Value> {
+        let key = try engineKey(entry.key)
+        let operation: SharedOperation =
+            if let value {
+                .put(key: key, value: try stored(value, form), expiresIn: nil)
+            } else {
+                .remove(key: key)
+            }
+        let commit = SharedCommit(
+            guards: [.key(key, revision: entry.version)], operations: [operation])
+        guard
+            case .committed(let revision) = try await connection.commit(
+                commit, before: workspace.callEnd)
+        else {
+            throw RoostError(
+                .conflict,
+                "\"\(entry.key)\" in \"\(name)\" was changed by another writer: read it again")
+        }
+        return Entry(
+            key: entry.key, value: value, version: value == nil ? 0 : revision,
+            in: try checkedName())
+    }
+
+    /// Changes, sets or removes the value of `key` atomically; as the call that takes a type. Those of this
+    /// process that lose to another writer wait for each other, so that all make progress.
+    public nonisolated(nonsending) func update<Value, Result: Sendable>(
+        _ key: String, form: ValueForm<Value>, _ body: (inout Value?) throws -> Result
+    ) async throws -> Result {
+        let deadline = workspace.callEnd
+        let engineKey = try engineKey(key)
+        var backoff = Backoff()
+        var hasTurn = false
+        defer { if hasTurn { connection.turns.pass(engineKey) } }
+        while true {
+            let (record, _) = try await connection.record(engineKey, before: deadline)
+            let old = try value(of: record, key, form)
+            var new = old
+            let result = try body(&new)
+            if old == nil && new == nil { return result }
+            let operation: SharedOperation =
+                if let new {
+                    .put(key: engineKey, value: try stored(new, form), expiresIn: nil)
+                } else {
+                    .remove(key: engineKey)
+                }
+            let commit = SharedCommit(
+                guards: [.key(engineKey, revision: record?.revision ?? 0)],
+                operations: [operation])
+            if try await connection.commit(commit, before: deadline) != .conflict { return result }
+            try checkTime(deadline)
+            if hasTurn {
+                try await backoff.wait(before: deadline)
+            } else {
+                try await connection.turns.take(engineKey)
+                hasTurn = true
+            }
+        }
+    }
+
+    private func checkTime(_ deadline: ContinuousClock.Instant) throws {
+        guard ContinuousClock.now < deadline else {
+            throw RoostError(
+                .conflict, "other writers were first until the call's deadline; nothing is changed")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import RoostFormat
+import RoostIO
+
+/// Where the records of a namespace stand in an engine: `namespace/dictionary/key`.
+///
+/// In the names of namespaces and dictionaries `/` and `%` are written as `%2F` and `%25`, so that a slash always
+/// ends one. What the library keeps for itself has a `%` that no such name can have.
+package struct SharedKeys: Sendable, Hashable {
+    package let namespace: String
+    private let prefix: [UInt8]
+
+    init(namespace: String) throws {
+        guard (1...128).contains(namespace.utf8.count) else {
+            throw RoostError(.keyTooLarge, "a namespace has between 1 and 128 bytes")
+        }
+        self.namespace = namespace
+        prefix = Self.escaped(namespace) + [slash]
+    }
+
+    /// All that the namespace has.
+    var everything: SharedKeyRange { Self.range(behind: prefix) }
+
+    /// The record that says in which form the namespace is written.
+    var format: [UInt8] { prefix + Array("%format".utf8) }
+
+    /// The record that a client's commits leave behind; docs/SHARED-FORMAT in docs/SHARED.md.
+    func mark(_ client: String, _ number: Int) -> [UInt8] {
+        prefix + Array("%marks/\(client)/\(number)".utf8)
+    }
+
+    /// All keys of a dictionary.
+    package func range(of dictionary: String) -> SharedKeyRange {
+        Self.range(behind: start(of: dictionary))
+    }
+
+    /// What the keys of a dictionary begin with.
+    package func start(of dictionary: String) -> [UInt8] {
+        prefix + Self.escaped(dictionary) + [slash]
+    }
+
+    /// Whether the record is one of a dictionary, rather than the library's own.
+    package func dictionary(of key: [UInt8]) -> (name: String, key: String)? {
+        let rest = key.dropFirst(prefix.count)
+        guard let end = rest.firstIndex(of: slash), let name = Self.unescaped(rest[..<end]) else {
+            return nil
+        }
+        return (name, String(decoding: rest[(end + 1)...], as: UTF8.self))
+    }
+
+    private static func range(behind prefix: [UInt8]) -> SharedKeyRange {
+        // A slash is its last byte, which has a successor.
+        SharedKeyRange(lower: prefix, upper: prefix.dropLast() + [slash + 1])
+    }
+
+    private static func escaped(_ name: String) -> [UInt8] {
+        name.utf8.flatMap { byte in
+            switch byte {
+            case slash: Array("%2F".utf8)
+            case percent: Array("%25".utf8)
+            default: [byte]
+            }
+        }
+    }
+
+    private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String? {
+        var plain: [UInt8] = []
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            guard byte == percent else {
+                plain.append(byte)
+                continue
+            }
+            switch Array(rest.prefix(2)) {
+            case Array("2F".utf8): plain.append(slash)
+            case Array("25".utf8): plain.append(percent)
+            default: return nil
+            }
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: plain, as: UTF8.self)
+    }
+}
+
+private let slash = UInt8(ascii: "/")
+private let percent = UInt8(ascii: "%")
+
+/// What says in which form a namespace is written.
+enum SharedFormat {
+    private static let version = Array("roost 1".utf8)
+
+    /// Writes the version into an empty namespace; throws where the namespace has another, or none.
+    static func check(
+        _ engine: any SharedEngine, _ keys: SharedKeys, before deadline: ContinuousClock.Instant
+    ) async throws {
+        while true {
+            let found = try await engine.read(
+                SharedRead(SharedKeyRange(keys.format)), before: deadline)
+            if let record = found.records.first {
+                guard record.value == version else { throw otherVersion(keys, record.value) }
+                return
+            }
+            var anything = SharedRead(keys.everything)
+            anything.isKeysOnly = true
+            guard try await engine.read(anything, before: deadline).records.isEmpty else {
+                // It may have been written since by another who connected.
+                let again = try await engine.read(
+                    SharedRead(SharedKeyRange(keys.format)), before: deadline)
+                if again.records.isEmpty { throw foreign(keys) }
+                continue
+            }
+            let commit = SharedCommit(
+                guards: [.key(keys.format, revision: 0)],
+                operations: [.put(key: keys.format, value: version, expiresIn: nil)])
+            do { _ = try await engine.commit(commit, before: deadline) } catch let error
+                as RoostError where error.code == .unknownOutcome
+            {
+                // The next look tells; writing it twice is no harm.
+                continue
+            }
+        }
+    }
+
+    private static func foreign(_ keys: SharedKeys) -> RoostError {
+        RoostError(
+            .unsupportedVersion,
+            "the namespace \"\(keys.namespace)\" has keys that another program wrote: choose another"
+        )
+    }
+
+    private static func otherVersion(_ keys: SharedKeys, _ found: [UInt8]) -> RoostError {
+        let text = String(decoding: found.prefix(40), as: UTF8.self)
+        return RoostError(
+            .unsupportedVersion,
+            "the namespace \"\(keys.namespace)\" is of the form \"\(text)\", which this version does not know"
+        )
+    }
+}

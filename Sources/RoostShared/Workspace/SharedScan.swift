@@ -1,0 +1,115 @@
+import Roost
+import RoostFormat
+import RoostIO
+
+// Scans: pages of one revision, each as large as the engine answers well.
+
+extension SharedDictionary {
+    /// The selected entries, all of the revision of the first page; as the call that takes a type. Each page is
+    /// one request, with a deadline of its own.
+    ///
+    /// Iterating throws `.compacted` where it takes longer than the engine keeps that revision.
+    public func entries<Value>(
+        _ selection: KeySelection, form: ValueForm<Value>
+    ) -> KeyValueSequence<(key: String, value: Value)> {
+        KeyValueSequence {
+            let scan = SharedScan(self, selection, isKeysOnly: false)
+            return {
+                guard let record = try await scan.next() else { return nil }
+                let key = scan.key(of: record)
+                let name = try self.checkedName()
+                return (key, try form.value(ofStored: record.value, key: key, in: name))
+            }
+        }
+    }
+
+    /// The selected keys, all of one revision; as the call that takes a prefix.
+    public func keys(_ selection: KeySelection) -> KeyValueSequence<String> {
+        KeyValueSequence {
+            let scan = SharedScan(self, selection, isKeysOnly: true)
+            return { try await scan.next().map(scan.key(of:)) }
+        }
+    }
+
+    /// What a selection is in the engine.
+    func range(_ bounds: KeyBounds) -> SharedKeyRange {
+        let all = connection.keys.range(of: name)
+        return SharedKeyRange(
+            lower: start + bounds.lower, upper: bounds.upper.map { start + $0 } ?? all.upper)
+    }
+}
+
+/// One walk over the records of a dictionary.
+///
+/// - All pages are of `revision`, which the first one sets.
+/// - `range` is what was not read yet; `page` is what was read and not given, the next one last.
+final class SharedScan {
+    private let dictionary: SharedDictionary
+    private let isDescending: Bool
+    private let isKeysOnly: Bool
+    private(set) var revision: UInt64?
+    private var range: SharedKeyRange
+    private var remaining: Int
+    private var page: [SharedRecord] = []
+    private var hasMore = true
+    private var pageCount = 64
+
+    /// - Parameter revision: where to read; the newest where it is `nil`.
+    init(
+        _ dictionary: SharedDictionary, _ selection: KeySelection, isKeysOnly: Bool,
+        at revision: UInt64? = nil
+    ) {
+        self.dictionary = dictionary
+        self.isKeysOnly = isKeysOnly
+        self.revision = revision
+        isDescending = selection.order == .descending
+        remaining = max(0, selection.limit ?? .max)
+        range = dictionary.range(selection.bounds)
+    }
+
+    func key(of record: SharedRecord) -> String {
+        String(decoding: record.key.dropFirst(dictionary.start.count), as: UTF8.self)
+    }
+
+    /// The next record whose value has not expired.
+    nonisolated(nonsending) func next() async throws -> SharedRecord? {
+        _ = try dictionary.checkedName()
+        while remaining > 0 {
+            while let record = page.popLast() {
+                // A record without its value comes here only where nothing on the page expires.
+                guard
+                    isKeysOnly && !record.expires
+                        || dictionary.connection.clock.isLive(record.value)
+                else { continue }
+                remaining -= 1
+                return record
+            }
+            guard hasMore, !range.isEmpty else { return nil }
+            try await readPage()
+        }
+        return nil
+    }
+
+    private nonisolated(nonsending) func readPage() async throws {
+        var read = SharedRead(range, at: revision, limit: min(pageCount, remaining))
+        read.isDescending = isDescending
+        read.isKeysOnly = isKeysOnly
+        let connection = dictionary.connection
+        let deadline = dictionary.workspace.callEnd
+        var found = try await connection.read(read, before: deadline)
+        revision = found.revision
+        if isKeysOnly && found.records.contains(where: \.expires) {
+            // Whether they have expired stands in their values.
+            read.isKeysOnly = false
+            read.revision = found.revision
+            found = try await connection.read(read, before: deadline)
+        }
+        hasMore = found.hasMore
+        if let last = found.records.last?.key {
+            if isDescending { range.upper = last } else { range.lower = last + [0] }
+        }
+        let sizeBytes = found.records.reduce(0) { $0 + $1.value.count }
+        pageCount = sizeBytes > 1 << 20 ? max(1, pageCount / 4) : min(pageCount * 2, 1024)
+        page = found.records.reversed()
+    }
+}

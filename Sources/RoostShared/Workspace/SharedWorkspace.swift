@@ -1,0 +1,129 @@
+import Roost
+import RoostFormat
+import RoostIO
+
+/// A workspace that an existing distributed engine keeps, for those who have outgrown one process: the
+/// dictionaries, keys, transactions and watching of a `Workspace`, shared by every process that
+/// connects to the same namespace.
+///
+/// ```swift
+/// let workspace = try await SharedWorkspace.connect(to: .etcd(endpoints: […]), namespace: "shop")
+/// let sessions = workspace.dictionary("sessions")
+/// try await sessions.set(session, forKey: "s1", expiresIn: .seconds(1800))
+/// ```
+///
+/// - Reads are linearizable, writes and transactions strictly serializable and acknowledged by the engine's
+///   quorum when they return.
+/// - Every call has a deadline, can be cancelled, and where nobody can be reached is `.unavailable`: an engine
+///   that does not answer is never taken for one that has nothing.
+/// - A write whose answer was lost is found out about before the call returns; `.unknownOutcome` is thrown only
+///   where the engine cannot be reached until the deadline.
+/// - Values stand there in the form in which a `Workspace` stores them.
+public final class SharedWorkspace: KeyValueWorkspace {
+    /// What the workspace and its dictionaries call.
+    package let connection: SharedConnectionState
+    /// How long each call may take.
+    public let callDeadline: Duration
+
+    /// What all who use the same engine have in common.
+    public var namespace: String { connection.keys.namespace }
+
+    init(_ connection: SharedConnectionState, callDeadline: Duration) {
+        self.connection = connection
+        self.callDeadline = callDeadline
+    }
+
+    /// Connects to an engine, and makes the namespace where there is none.
+    ///
+    /// - Parameters:
+    ///   - target: which engine, where, and with which credentials: `.etcd(…)`, `.postgres(…)`, `.memory(…)`.
+    ///   - namespace: what the keys of this workspace begin with: 1 to 128 bytes.
+    ///   - configuration: deadlines and coders.
+    /// - Throws: `.unavailable` where nobody answers within the deadline; `.notPermitted`;
+    ///   `.unsupportedVersion` where the server is too old, or the namespace has keys that another program, or
+    ///   a newer version of this one, wrote.
+    public static func connect(
+        to target: SharedTarget, namespace: String, configuration: Configuration = .init()
+    ) async throws -> SharedWorkspace {
+        let keys = try SharedKeys(namespace: namespace)
+        let deadline = ContinuousClock.now + configuration.callDeadline
+        let engine = try await target.connect(deadline)
+        do {
+            try await SharedFormat.check(engine, keys, before: deadline)
+            let clock = SharedClock(configuration.clock)
+            try await clock.adjust(to: engine, before: deadline)
+            return SharedWorkspace(
+                SharedConnectionState(engine, keys, clock, configuration.coder),
+                callDeadline: configuration.callDeadline)
+        } catch {
+            await engine.close()
+            throw error
+        }
+    }
+
+    /// The dictionary called `name`: a key space of its own. Any name up to 255 UTF-8 bytes. Costs
+    /// nothing and touches nothing.
+    public func dictionary(_ name: String) -> SharedDictionary {
+        SharedDictionary(workspace: self, name: name)
+    }
+
+    /// The same workspace, whose calls may take so long and no longer.
+    public func withCallDeadline(_ duration: Duration) -> SharedWorkspace {
+        SharedWorkspace(connection, callDeadline: duration)
+    }
+
+    /// What the engine takes at once.
+    public var limits: SharedLimits { connection.engine.limits }
+
+    /// The revision of the newest commit, by anybody. Linearizable.
+    public var revision: UInt64 {
+        get async throws {
+            let read = SharedRead(SharedKeyRange(connection.keys.format))
+            return try await connection.read(read, before: callEnd).revision
+        }
+    }
+
+    /// Gives the connections back. Calls under way end with `.closed`, watchers end, and later calls throw
+    /// `.closed`. What was acknowledged stays.
+    public func close() async { await connection.engine.close() }
+
+    /// When a call that begins now has to end.
+    var callEnd: ContinuousClock.Instant { .now + callDeadline }
+
+    /// How a shared workspace is connected to.
+    public struct Configuration: Sendable {
+        /// How long each call may take, ``SharedWorkspace/connect(to:namespace:configuration:)`` included.
+        public var callDeadline: Duration
+        /// How `Codable` values become bytes.
+        public var coder: ValueCoder
+        /// What tells the time for values that expire, where the engine does not, and until it has.
+        public var clock: WallClock
+
+        /// The defaults suit a server; each argument is the property of its name.
+        public init(
+            callDeadline: Duration = .seconds(10), coder: ValueCoder = .roost,
+            clock: WallClock = .system
+        ) {
+            self.callDeadline = callDeadline
+            self.coder = coder
+            self.clock = clock
+        }
+    }
+}
+
+/// Which engine a shared workspace connects to. Each engine's module adds a function that makes one.
+public struct SharedTarget: Sendable {
+    package let connect: @Sendable (ContinuousClock.Instant) async throws -> any SharedEngine
+
+    /// - Parameter connect: connects, until the instant at the latest.
+    public init(
+        _ connect: @escaping @Sendable (ContinuousClock.Instant) async throws -> any SharedEngine
+    ) {
+        self.connect = connect
+    }
+
+    /// An engine that is there already, such as one under test.
+    public static func engine(_ engine: any SharedEngine) -> SharedTarget {
+        SharedTarget { _ in engine }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Roost
+import RoostTestSupport
+import Testing
+
+@Suite struct ListTests {
+    private static let input = """
+        {"dictionary":"d","key":"a","value":1}
+        {"dictionary":"d","key":"b/1","value":{"x":[1,2.5,null,"q\\""]}}
+        {"dictionary":"d","key":"b/2","value":"two, lines\\nand a tab\\t"}
+        {"dictionary":"e","key":"k","value":true}
+
+        """
+
+    private func withWorkspace(_ body: (String) async throws -> Void) async throws {
+        try await withTemporaryDirectory { path in
+            #expect(try await Tool.run("import", "\(path)/w", input: Self.input).status == 0)
+            try await body("\(path)/w")
+        }
+    }
+
+    @Test func aScanIsATableOrJSONOrLinesOrCSV() async throws {
+        try await withWorkspace { path in
+            let table = try await Tool.run("scan", path, "d")
+            #expect(
+                table.lines == [
+                    "key  value", "---  ------------------------", "a    1",
+                    #"b/1  {"x":[1,2.5,null,"q\""]}"#, #"b/2  two, lines\nand a tab\t"#,
+                ])
+            let lines = try await Tool.run("scan", path, "--format", "jsonl").lines
+            #expect(lines.count == 4)
+            #expect(lines[0] == #"{"dictionary":"d","key":"a","value":1}"#)
+            let array = try await Tool.run("scan", path, "d", "--format", "json").output
+            let parsed = try #require(
+                try JSONSerialization.jsonObject(with: Data(array.utf8)) as? [[String: Any]])
+            #expect(parsed.compactMap { $0["key"] as? String } == ["a", "b/1", "b/2"])
+            let csv = try await Tool.run("scan", path, "d", "--format", "csv").output
+            #expect(
+                csv == "key,value\na,1\nb/1,\"{\"\"x\"\":[1,2.5,null,\"\"q\\\"\"\"\"]}\"\n"
+                    + "b/2,\"two, lines\nand a tab\t\"\n")
+            #expect(try await Tool.run("scan", path, "none", "--format", "json").output == "[]\n")
+            #expect(
+                try await Tool.run("scan", path, "none", "--format", "csv").output == "key,value\n")
+            #expect(
+                try await Tool.run("keys", path, "d", "--format", "jsonl").lines[0]
+                    == #"{"key":"a"}"#)
+        }
+    }
+
+    @Test func aScanIsOfWhatWasAskedFor() async throws {
+        try await withWorkspace { path in
+            func keys(_ arguments: String...) async throws -> [String] {
+                let outcome = try await Tool.run(["scan", path, "--format", "csv"] + arguments)
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                return outcome.lines.dropFirst().compactMap {
+                    $0.firstMatch(of: /^[\w\/]+(?=,)/).map { String($0.output) }
+                }
+            }
+            #expect(try await keys("d", "--prefix", "b/") == ["b/1", "b/2"].map { $0 })
+            #expect(try await keys("d", "--from", "a/", "--below", "b/2") == ["b/1"])
+            #expect(try await keys("d", "--prefix", "a", "--from", "b") == [])
+            #expect(try await keys("d", "--below", "a") == [])
+            #expect(try await keys("d", "--reverse", "--limit", "1") == ["b/2"])
+            #expect(try await keys("d", "--limit", "0") == [])
+            let all = try await Tool.run("scan", path, "--reverse", "--format", "jsonl").lines
+            #expect(all.first == #"{"dictionary":"e","key":"k","value":true}"#)
+            #expect(try await Tool.run("scan", path, "--limit", "x").status == 2)
+            #expect(try await Tool.run("get", path, "d", "a", "--format", "csv").status == 2)
+        }
+    }
+
+    private struct Visit: Codable {
+        var place: String
+        var at: Date
+        var id: UUID
+        var photo: Data
+        var scores: [Double?]
+        var tags: [String: Int]
+        var big: UInt64
+    }
+
+    @Test(arguments: [ValueCoder.roost, .json, .propertyList])
+    func aCodableValueIsShownAsTheTreeThatItIs(coder: ValueCoder) async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let visit = Visit(
+                place: "Reed bank", at: Date(timeIntervalSince1970: 1_000_000_000),
+                id: UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF")!, photo: Data([1, 2]),
+                scores: [1, nil, 2.5], tags: ["heron": 3], big: .max)
+            let visits = workspace.dictionary("visits")
+            try await visits.set(visit, forKey: "v", coder: coder)
+            try await visits.set("soon", forKey: "t", expiresIn: .seconds(3600))
+            try await workspace.close()
+            let shown = try await Tool.run("get", "\(path)/w", "visits", "v").output
+            for part in [
+                #""place":"Reed bank""#, #""id":"00112233-4455-6677-8899-AABBCCDDEEFF""#,
+                #""tags":{"heron":3}"#, "18446744073709551615", "2.5",
+            ] {
+                #expect(shown.contains(part), "\(part) in \(shown)")
+            }
+            #expect(coder == .json || shown.contains("2001-09-09T01:46:40"))
+            #expect(try await Tool.run("get", "\(path)/w", "visits", "t").output == "soon\n")
+            // What export writes is still what import reads.
+            let lines = try await Tool.run("export", "\(path)/w").output
+            #expect(try await Tool.run("import", "\(path)/copy", input: lines).status == 0)
+            #expect(try await Tool.run("diff", "\(path)/w", "\(path)/copy").status == 0)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import Roost
+import RoostTestSupport
+import Testing
+
+/// What an app had elsewhere is in Roost afterwards, checked value by value.
+@Suite struct MovingInTests {
+    private struct Post: Codable, Identifiable, Equatable {
+        var id: UUID
+        var title: String
+        var at: Date
+        var count: Int
+        var price: Decimal
+        var photo: Data?
+        var tags: [String]
+    }
+
+    private struct Row: Codable, Identifiable, Equatable {
+        var id: Int
+        var name: String
+        var age: Int?
+        var price: Decimal?
+        var isActive: Bool?
+        var born: Date?
+    }
+
+    private static let posts = (0..<50).map { number in
+        Post(
+            id: UUID(), title: "Post \(number), \"quoted\" ü",
+            at: Date(timeIntervalSinceReferenceDate: Double(number) * 1000.25),
+            count: Int.max - number, price: Decimal(string: "19.99")!,
+            photo: number % 2 == 0 ? Data([UInt8(number)]) : nil,
+            tags: ["a", "b"])
+    }
+
+    @Test(arguments: ["json", "jsonl"])
+    func aJSONFileBecomesARepository(format: String) async throws {
+        try await withTemporaryDirectory { path in
+            let encoder = JSONEncoder()
+            let text =
+                format == "json"
+                ? String(decoding: try encoder.encode(Self.posts), as: UTF8.self)
+                : try Self.posts.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+                    .joined(separator: "\n\n")
+            let file = "\(path)/posts"
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            let options = [file, "--format", format, "--into", "Post", "--id-kind", "uuid"]
+            let dry = try await Tool.run(["import", "\(path)/w"] + options + ["--dry-run"])
+            #expect(dry.status == 0 && dry.errors.contains("50 values would be"), "\(dry.errors)")
+            #expect(!FileManager.default.fileExists(atPath: "\(path)/w"))
+            #expect(try await Tool.run(["import", "\(path)/w"] + options).status == 0)
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let posts = workspace.repository(of: Post.self)
+            for post in Self.posts { #expect(try await posts.find(by: post.id) == post) }
+            #expect(try await posts.loadAll().count == 50)
+            try await workspace.close()
+        }
+    }
+
+    @Test func aCSVFileBecomesARepository() async throws {
+        try await withTemporaryDirectory { path in
+            let csv =
+                "id,name,age,price,isActive,born\r\n"
+                + "7,\"Lovelace, Ada\",36,19.99,yes,1815-12-10\r\n\r\n"
+                + "12,\"a \"\"quote\"\"\nand a line\",,,,\r\n"
+                + "9007199254740993,x,1,0.1,false,2001-01-01T00:00:00Z"
+            let options =
+                ["--format", "csv", "--into", "Row"]
+                + ["age=int", "price=decimal", "isActive=bool", "born=date", "id=int"].flatMap {
+                    ["--column", $0]
+                }
+            let outcome = try await Tool.run(["import", "\(path)/w"] + options, input: csv)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let rows = try await workspace.repository(of: Row.self).loadAll()
+            #expect(rows.map(\.id) == [7, 12, 9_007_199_254_740_993])
+            #expect(
+                rows[0].name == "Lovelace, Ada" && rows[0].age == 36 && rows[0].isActive == true)
+            #expect(rows[0].price == Decimal(string: "19.99") && rows[0].born != nil)
+            #expect(
+                rows[1].name == "a \"quote\"\nand a line" && rows[1].age == nil
+                    && rows[1].born == nil)
+            #expect(rows[2].born == Date(timeIntervalSinceReferenceDate: 0))
+            try await workspace.close()
+        }
+    }
+
+    @Test func aPreferencesFileBecomesADictionary() async throws {
+        try await withTemporaryDirectory { path in
+            let file = "\(path)/app.plist"
+            let list: [String: Any] = [
+                "launches": 12, "ratio": 2.0, "on": true, "at": Date(timeIntervalSince1970: 9),
+                "list": [1, 2],
+            ]
+            try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+                .write(to: URL(fileURLWithPath: file))
+            #expect(
+                try await Tool.run("set", "\(path)/w", "settings", "launches", "99").status == 0)
+            let outcome = try await Tool.run(
+                "import", "\(path)/w", file, "--format", "plist", "--into", "settings", "--keep")
+            #expect(outcome.status == 0 && outcome.errors.contains("4 values"), "\(outcome.errors)")
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let settings = workspace.dictionary("settings")
+            #expect(try settings["launches", as: Int.self] == 99)
+            #expect(
+                try settings["ratio", as: Double.self] == 2 && settings["on", as: Bool.self] == true
+            )
+            #expect(try settings["at", as: Date.self] == Date(timeIntervalSince1970: 9))
+            #expect(try settings["list", as: [Int].self] == [1, 2])
+            try await workspace.close()
+        }
+    }
+
+    /// Format, text, and a part of what is said of it.
+    private static let broken: [(String, String, String)] = [
+        ("json", "", "line 1"), ("json", "[{\"id\":\"a\"},\n{\"id\":]", "line 2 (offset 19)"),
+        ("json", "{\"id\":\"a\"}", "not a JSON array"), ("json", "[1]", "element 1"),
+        ("json", "[{\"id\":\"a\"},{\"name\":1}]", "element 2: there is no \"id\""),
+        ("json", "[{\"id\":\"a\"},{\"id\":\"a\"}]", "element 2: the key \"a\" is at element 1"),
+        ("json", "[{\"id\":1.5}]", "which is no key"),
+        ("json", "[{\"id\":\"a\",\"id\":\"b\"}]", "is there twice"),
+        ("json", String(repeating: "[", count: 100_000), "nested more than"),
+        ("jsonl", "{\"id\":\"a\"}\n{\"id\"", "line 2"), ("jsonl", "{\"id\":\"a\"}\n[]", "line 2"),
+        ("csv", "", "is empty"), ("csv", "id,id\n1,2", "two columns"),
+        ("csv", "id,a\n1,2\n1", "line 3: 1 fields"),
+        ("csv", "id,a\n1,\"x", "line 2: a quote is not closed"),
+        ("csv", "id,a\n1,x\"y\"", "line 2: a quote within"),
+        ("csv", "id,a\n1,\"x\"y", "text behind"),
+        ("csv", "id,a\n1,x\n1,y", "line 3: the key \"1\" is at line 2"),
+        ("csv", "name\nx", "there is no \"id\""), ("plist", "nothing", "no property list"),
+        ("plist", "<plist><dict><key>a</key><integer>x</integer></dict></plist>", "on line 1"),
+        ("plist", "<plist><array/></plist>", "no dictionary at its top"),
+    ]
+
+    @Test(arguments: Self.broken.indices) func whatIsBrokenIsNamedAndNothingIsWritten(index: Int)
+        async throws
+    {
+        let (format, text, part) = Self.broken[index]
+        try await withTemporaryDirectory { path in
+            let file = "\(path)/file"
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            let outcome = try await Tool.run(
+                "import", "\(path)/w", file, "--format", format, "--into", "d")
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains(part), "\(outcome.errors)")
+            #expect(!FileManager.default.fileExists(atPath: "\(path)/w"))
+        }
+    }
+
+    @Test func wrongOptionsAreUsage() async throws {
+        try await withTemporaryDirectory { path in
+            for options in [
+                ["--format", "json"], ["--into", "d"],
+                ["--format", "csv", "--into", "d", "--column", "a"],
+                ["--format", "csv", "--into", "d", "--column", "a=colour"],
+                ["--format", "xml", "--into", "d"],
+            ] {
+                let outcome = try await Tool.run(
+                    ["import", "\(path)/w"] + options, input: "id,a\n1,2\n")
+                #expect(outcome.status == 2, "\(options)")
+            }
+            let none = try await Tool.run(
+                "import", "\(path)/w", "\(path)/none", "--format", "json", "--into", "d")
+            #expect(none.status == 2 && none.errors.contains("cannot read"))
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import RoostTestSupport
+import Testing
+
+@Suite struct ShellTests {
+    @Test func linesFromAPipeAreAnsweredUntilOneFails() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            #expect(try await Tool.run("import", w, input: lines(0..<3)).status == 0)
+            let answers = try await Tool.run(
+                "shell", w,
+                input: """
+                    dictionaries
+                    set "a b" {"x": "y z"}
+                    get "a b"
+
+                    use other
+                    count
+                    set k "text with \\" in it"
+                    get k
+                    use d
+                    keys k
+                    scan k 2
+                    remove k0
+                    count
+                    exit
+                    get never
+                    """)
+            #expect(answers.status == 0, "\(answers.errors)")
+            #expect(
+                answers.lines == [
+                    "d", #"{"x":"y z"}"#, "0", "text with \" in it", "k0", "k1", "k2", "key  value",
+                    "---  -----", "k0   0", "k1   1", "3",
+                ])
+            #expect(try await Tool.run("get", w, "other", "k").output == "text with \" in it\n")
+            for (line, status) in [
+                ("get none", 1), ("set k {", 2), ("nonsense", 2), ("get \"k", 2), ("use", 2),
+                ("scan k x", 2),
+            ] {
+                let outcome = try await Tool.run("shell", w, input: "use d\n\(line)\ncount\n")
+                #expect(outcome.status == status, "\(line): \(outcome.errors)")
+                #expect(outcome.output.isEmpty)
+            }
+            let refused = try await Tool.run("shell", w, "--read-only", input: "use d\nset k 1\n")
+            #expect(refused.status == 5 && refused.errors.contains("readOnly"))
+        }
+    }
+
+    @Test func aTerminalHasHistoryAndCompletesCommandsDictionariesAndKeys() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            let input =
+                ["alpha/one", "alpha/two", "beta"].map {
+                    "{\"dictionary\":\"birds\",\"key\":\"\($0)\",\"value\":\"v \($0)\"}\n"
+                }.joined() + "{\"dictionary\":\"plants\",\"key\":\"fern\",\"value\":1}\n"
+            #expect(try await Tool.run("import", w, input: input).status == 0)
+            let terminal = try Terminal(home: path)
+            let process = try Tool.process("shell", w)
+            try terminal.run(process)
+            try terminal.expect("roost> ")
+            guard terminal.isEdited else {
+                process.terminate()
+                return  // Neither libedit nor readline is there; lines are plain then.
+            }
+            terminal.send("use bi\t\n")
+            try terminal.expect("roost birds> ")
+            terminal.send("get be\t\n")
+            try terminal.expect("v beta")
+            terminal.send("get al\tt\t\n")
+            try terminal.expect("v alpha/two")
+            terminal.send("get none\n")
+            try terminal.expect("has no value")
+            // The line before the last, again.
+            terminal.send("\u{1b}[A\u{1b}[A\n")
+            try terminal.expect("v alpha/two")
+            terminal.send("cou\t\n")
+            try terminal.expect("3")
+            terminal.send("exit\n")
+            try await terminal.end(process)
+            #expect(process.terminationStatus == 0)
+            let history = try String(contentsOfFile: "\(path)/.history", encoding: .utf8)
+            #expect(history.contains("get beta"))
+        }
+    }
+
+    @Test func completionScriptsAreThoseOfTheShells() async throws {
+        #expect(try await Tool.run("completions", "bash").output.contains("complete -o"))
+        #expect(try await Tool.run("completions", "zsh").output.hasPrefix("#compdef roost"))
+        #expect(try await Tool.run("completions", "fish").output.contains("complete -c 'roost'"))
+        #expect(try await Tool.run("completions", "tcsh").status == 2)
+    }
+}

@@ -1,0 +1,46 @@
+// Written by `make blocks`: do not edit.
+// swift-format-ignore-file
+
+/// The code blocks of the documents. Those that watch end when they are cancelled.
+enum Blocks {
+    nonisolated static let all: [(name: String, isWatching: Bool, run: @Sendable (String) async throws -> Void)] = [
+        ("api-batches", false, { try await Blocks.api_batches(home: $0) }),
+        ("api-care", false, { try await Blocks.api_care(home: $0) }),
+        ("api-dictionaries", false, { try await Blocks.api_dictionaries(home: $0) }),
+        ("api-following", false, { try await Blocks.api_following(home: $0) }),
+        ("api-live", true, { try await Blocks.api_live(home: $0) }),
+        ("api-objects-changes", false, { try await Blocks.api_objects_changes(home: $0) }),
+        ("api-objects-indexes", false, { try await Blocks.api_objects_indexes(home: $0) }),
+        ("api-objects-queries", false, { try await Blocks.api_objects_queries(home: $0) }),
+        ("api-opening", false, { try await Blocks.api_opening(home: $0) }),
+        ("api-opening-at-once", false, { try await Blocks.api_opening_at_once(home: $0) }),
+        ("api-opening-others", false, { try await Blocks.api_opening_others(home: $0) }),
+        ("api-opening-tuned", false, { try await Blocks.api_opening_tuned(home: $0) }),
+        ("api-properties", false, { try await Blocks.api_properties(home: $0) }),
+        ("api-read-views", false, { try await Blocks.api_read_views(home: $0) }),
+        ("api-repositories", false, { try await Blocks.api_repositories(home: $0) }),
+        ("api-scans", false, { try await Blocks.api_scans(home: $0) }),
+        ("api-transactions", false, { try await Blocks.api_transactions(home: $0) }),
+        ("api-typed-keys", false, { try await Blocks.api_typed_keys(home: $0) }),
+        ("api-watching", true, { try await Blocks.api_watching(home: $0) }),
+        ("guide-backups", false, { try await Blocks.guide_backups(home: $0) }),
+        ("guide-defaults", false, { try await Blocks.guide_defaults(home: $0) }),
+        ("guide-durability", false, { try await Blocks.guide_durability(home: $0) }),
+        ("guide-json", false, { try await Blocks.guide_json(home: $0) }),
+        ("guide-live-lists", true, { try await Blocks.guide_live_lists(home: $0) }),
+        ("guide-live-query", false, { try await Blocks.guide_live_query(home: $0) }),
+        ("guide-migrations", false, { try await Blocks.guide_migrations(home: $0) }),
+        ("guide-objects-indexes", false, { try await Blocks.guide_objects_indexes(home: $0) }),
+        ("guide-objects-queries", false, { try await Blocks.guide_objects_queries(home: $0) }),
+        ("guide-objects-repository", false, { try await Blocks.guide_objects_repository(home: $0) }),
+        ("guide-objects-struct", false, { try await Blocks.guide_objects_struct(home: $0) }),
+        ("guide-opening", false, { try await Blocks.guide_opening(home: $0) }),
+        ("guide-processes", false, { try await Blocks.guide_processes(home: $0) }),
+        ("guide-transactions", false, { try await Blocks.guide_transactions(home: $0) }),
+        ("guide-typed-keys", false, { try await Blocks.guide_typed_keys(home: $0) }),
+        ("guide-watching", true, { try await Blocks.guide_watching(home: $0) }),
+        ("readme-keys", false, { try await Blocks.readme_keys(home: $0) }),
+        ("readme-transactions", false, { try await Blocks.readme_transactions(home: $0) }),
+        ("readme-watching", true, { try await Blocks.readme_watching(home: $0) }),
+    ]
+}

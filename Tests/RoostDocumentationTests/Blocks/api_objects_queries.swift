@@ -1,0 +1,50 @@
+// Written by `make blocks` from docs/API.md: do not edit.
+// swift-format-ignore-file
+import Foundation
+import Roost
+import Testing
+
+private nonisolated enum Color: String, Codable, IndexRepresentable { case red, green, blue }
+private nonisolated struct Author: Codable, Equatable { var name = "Ada" }
+private nonisolated struct Post: Codable, Identifiable, Equatable {
+    var id = UUID(); var title = "t"; var slug = "s"; var color = Color.red; var priority = 0
+    var tags: [String] = []; var author = Author(); var due: Date?; var isDone = false
+}
+private nonisolated struct User: Codable, Identifiable, Equatable { var id: Int }
+
+extension Blocks {
+    static func api_objects_queries(home: String) async throws {
+        try await Task.sleep(for: .zero)
+        let workspace = try await Workspace.inMemory()
+        _ = workspace
+        let posts = workspace.repository(of: Post.self), users = workspace.repository(of: User.self)
+        _ = posts
+        try await posts.saveAll((0..<300).map { Post(priority: $0) })
+        let cursor: PageCursor? = nil
+        _ = cursor
+        let urgent = posts.where { $0.priority > 100 && $0.color == .red }
+        _ = urgent
+        _ = try urgent.fetch()                                     // [Post]
+        _ = try urgent.order(by: \.priority, .descending).order(by: \.title).limit(20).fetch()
+        _ = try urgent.first(); _ = try urgent.count(); _ = try urgent.isEmpty()
+        _ = try posts.where { $0.author.name.hasPrefix("A") || $0.tags.contains("swift") || $0.color.isIn([.red, .blue]) }.fetch()
+        _ = try posts.where { $0.due == nil || (1...9).contains($0.priority) || !$0.title.contains("draft") }.fetch()
+        _ = try posts.where { $0.title.contains("Cafe", .ignoringCaseAndMarks) || $0.title.hasSuffix("?") }.fetch()   // as a search field wants it
+        _ = try posts.where { $0.satisfies { $0.title.count > 9 } && $0.priority > 3 }.fetch()   // any Swift closure: asked of what the rest leaves
+        _ = try posts.where { !$0.isDone && $0.isDone }.fetch()    // a Bool alone
+        _ = try posts.where(#Predicate { $0.priority > 100 }).fetch()                // Foundation's, which no index can use
+        _ = try urgent.min(of: \.priority); _ = try urgent.max(of: \.due); _ = try urgent.sum(of: \.priority)
+        let counts = try posts.grouped(by: \.color).counts()       // [Color: Int]; sums, minima and maxima too
+        _ = counts
+        _ = try posts.grouped(by: \.color).sums(of: \.priority)
+        _ = try posts.distinct(\.color)                            // in order
+        let page = try posts.order(by: \.priority).page(after: cursor, limit: 50)    // cursor: opaque, Codable, stable while others write
+        _ = page
+        var count = 0
+        try urgent.forEach { post in count += 1 }                  // one at a time: the result is never all in memory
+        for try await post in urgent.objects { count += post.tags.isEmpty ? 1 : 0 }
+        print(try urgent.explain())                                // every object, priority > 100, color = red: 300 objects read
+        _ = try workspace.read { view in (try view.fetch(urgent), try view.count(of: users)) }   // one moment
+        #expect(page.items.count == 50 && counts == [.red: 300] && count == 398)
+    }
+}

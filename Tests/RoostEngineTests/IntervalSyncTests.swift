@@ -1,0 +1,101 @@
+import Foundation
+import RoostFormat
+import RoostIO
+import RoostTestSupport
+import Synchronization
+import Testing
+
+@testable import RoostEngine
+
+@Suite(.serialized, .timeLimit(.minutes(5))) struct IntervalSyncTests {
+    private static let mebibyte: UInt64 = 1 << 20
+
+    @Test func writersGetAsMuchRoomAsTheDiskWritesInHalfTheInterval() {
+        let interval = Duration.milliseconds(50)
+        func room(_ synced: UInt64, _ milliseconds: Int, _ before: UInt64) -> UInt64 {
+            IntervalSync.room(
+                after: synced * Self.mebibyte, in: .milliseconds(milliseconds), interval: interval,
+                before: before * Self.mebibyte) / Self.mebibyte
+        }
+        // 100 MiB in 250 ms: 10 MiB in 25.
+        #expect(room(100, 250, 32) == 10)
+        // Never less than what a disk is asked for at least, and never more for being late.
+        #expect(room(100, 25_000, 32) == 2)
+        #expect(room(1, 500, 32) == 32)
+        #expect(room(8, 50, 2) == 2)
+        // Twice as much where it was used and took little.
+        #expect(room(32, 5, 32) == 64)
+        #expect(room(3, 5, 32) == 32)
+        #expect(room(32, 20, 32) == 32)
+    }
+
+    /// The story: writers that never pause gave each sync what they had written during the one before,
+    /// so that each took longer than the last. The disk here writes 40 MiB a second, the writers more.
+    @Test func writersThatNeverPauseWaitForTheDisk() async throws {
+        try await withTemporaryDirectory { path in try await writeWithoutPause(path) }
+    }
+
+    private func writeWithoutPause(_ path: String) async throws {
+        let written = Mutex<@Sendable () -> UInt64>({ 0 })
+        let synced = Atomic<UInt64>(0)
+        let fileSystem = ObservedFileSystem { call in
+            guard case .syncData(let name) = call, name.hasPrefix("log") else { return }
+            let now = written.withLock { $0 }()
+            let before = synced.exchange(now, ordering: .relaxed)
+            Thread.sleep(forTimeInterval: Double(now - min(now, before)) / Double(40 << 20))
+        }
+        var configuration = EngineConfiguration()
+        configuration.durability = .interval(.milliseconds(200))
+        configuration.shardCount = 4
+        let engine = try await Engine.open(
+            at: path, fileSystem: fileSystem, configuration: configuration)
+        written.withLock { $0 = { [log = engine.log!] in log.totalBytes } }
+        let name = DictionaryName("d")!
+        let value = EncodedValue(
+            kind: 1, payload: .bytes([UInt8](repeating: 7, count: 64 << 10)))
+        let end = ContinuousClock.now + .seconds(5)
+        let ages = try await withThrowingTaskGroup(of: [Duration].self) { group in
+            for writer in 0..<3 {
+                group.addTask {
+                    var number = 0
+                    while ContinuousClock.now < end {
+                        number += 1
+                        let key = "\(writer)-\(number % 50)"
+                        let isMade = try engine.writeAtOnce(
+                            value, key: key, prefix: name.prefixBytes, durability: nil)
+                        if isMade == nil {
+                            _ = try await engine.write(
+                                value, key: key, name: name, durability: nil)
+                        }
+                        if number % 16 == 0 { await Task.yield() }
+                    }
+                    return []
+                }
+            }
+            group.addTask {
+                var ages: [Duration] = []
+                while ContinuousClock.now < end {
+                    try await Task.sleep(for: .milliseconds(5))
+                    if ContinuousClock.now > end - .seconds(3),
+                        let age = engine.statistics.oldestUnsyncedWriteAge
+                    {
+                        ages.append(age)
+                    }
+                }
+                return ages
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        let median = ages.sorted()[ages.count / 2]
+        let writtenMebibytes = engine.log!.totalBytes >> 20
+        print(
+            "oldest unsynced write: \(ages.max() ?? .zero), median \(median) of \(ages.count) looks, "
+                + "\(writtenMebibytes) MiB written")
+        // The median, as a busy machine may stop everybody for a second; without the wait it is several
+        // seconds, and as much is written as the log takes.
+        #expect(median > .zero && median < .seconds(1))
+        #expect(writtenMebibytes < 40 * 6)
+        written.withLock { $0 = { 0 } }
+        try await engine.close()
+    }
+}

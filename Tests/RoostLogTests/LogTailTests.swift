@@ -1,0 +1,156 @@
+import Foundation
+import RoostFormat
+import RoostIO
+import RoostLog
+import RoostTestSupport
+import Testing
+
+/// What a reader takes of a log that another opening writes.
+@Suite struct LogTailTests {
+    private func tail(_ log: SampleLog) throws -> LogTail {
+        try LogTail(
+            ManifestRecord(workspace: SampleLog.workspace, hashSeed: .init(first: 0, second: 0)),
+            in: log.directory)
+    }
+
+    private func payloads(
+        of tail: inout LogTail, looksFurther: Bool = true, showsUnsynced: Bool = true,
+        end expected: LogTail.End = .log
+    ) throws -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        let end = try tail.read(
+            limitBytes: .max, looksFurther: looksFurther, isHeld: { _ in !showsUnsynced }
+        ) { frame, _ in
+            let start = frame.start + Frame.headerSizeBytes
+            found.append(Array(UnsafeRawBufferPointer(start: start, count: frame.payloadCount)))
+        }
+        #expect(end == expected)
+        return found
+    }
+
+    @Test func batchesAreReadAsTheyComeThroughManySegments() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 8192, minimumSegmentSizeBytes: 8192)
+            var tail = try tail(log)
+            var random = SeededGenerator(seed: testSeed())
+            var written: [[UInt8]] = []
+            var read: [[UInt8]] = []
+            for number in 0..<400 {
+                let size = random.once(in: 20) ? 20_000 : 1 + random.below(900)
+                let bytes = [UInt8](repeating: UInt8(number % 251), count: size)
+                try log.append(bytes)
+                written.append(bytes)
+                if random.once(in: 3) { read += try payloads(of: &tail, looksFurther: false) }
+            }
+            read += try payloads(of: &tail)
+            #expect(read == written)
+            #expect(tail.segments.count > 3)
+            #expect(tail.lastSequence == 400)
+        }
+    }
+
+    @Test func aFrameCountsOnceItIsWhole() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path)
+            try log.append([1, 2, 3])
+            let second = try log.append(Array(repeating: 7, count: 100))
+            let end = try log.append([9])
+            // As the writer stores it: the checksum last.
+            let offset = Int(second.location) - Int(bitPattern: second.region.base)
+            let stored = Array(
+                UnsafeRawBufferPointer(
+                    start: second.region.base + offset,
+                    count: Int(end.location - second.location)))
+            // Without its padding a frame is whole.
+            let wholeCount = Frame.headerSizeBytes + 100
+            for shown in [8, 24, 60, wholeCount - 1] {
+                (second.region.base + offset).initializeMemory(
+                    as: UInt8.self, repeating: 0, count: stored.count)
+                stored.withUnsafeBytes { bytes in
+                    (second.region.base + offset).copyMemory(
+                        from: bytes.baseAddress!, byteCount: shown)
+                }
+                var tail = try tail(log)
+                #expect(try payloads(of: &tail) == [[1, 2, 3]])
+                stored.withUnsafeBytes { bytes in
+                    (second.region.base + offset).copyMemory(
+                        from: bytes.baseAddress!, byteCount: stored.count)
+                }
+                #expect(
+                    try payloads(of: &tail) == [Array(repeating: 7, count: 100), [9]])
+            }
+        }
+    }
+
+    @Test func aTailThatIsCutUnderTheReaderIsNoFault() async throws {
+        try await withTemporaryDirectory { path in
+            let faults = MappedRegion.faultCount
+            let log = try SampleLog(at: path, sizeBytes: 64 << 10)
+            try log.append(Array(repeating: 5, count: 4000))
+            var tail = try tail(log)
+            #expect(try payloads(of: &tail).count == 1)
+            log.writer.abandon()
+            // What a successor does: cuts, and begins another segment.
+            let recovered = try SampleRecovery(at: path)
+            #expect(try payloads(of: &tail).isEmpty)
+            let next = try SampleLog(at: path, recovered: recovered.recovery)
+            try next.append([6])
+            #expect(try payloads(of: &tail) == [[6]])
+            #expect(MappedRegion.faultCount == faults)
+        }
+    }
+
+    @Test func aFrameThatAnotherProgramHasCutEndsTheSegment() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 64 << 10)
+            try log.append([1])
+            let long = try log.append(Array(repeating: 5, count: 9000))
+            _ = try log.writer.rotate()
+            try log.append([3])
+            let offset = UInt64(Int(long.location) - Int(bitPattern: long.region.base))
+            try log.directory.openFile(FileName.segment(1).text, writable: true)
+                .truncate(to: offset + 5000)
+            var tail = try tail(log)
+            #expect(try payloads(of: &tail, end: .missing) == [[1]])
+        }
+    }
+
+    @Test func whatSomebodyWaitsForIsHeldBackUntilItIsOnDisk() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path)
+            try log.append([1])
+            try log.append([2], isAwaited: true)
+            try log.append([3])
+            var tail = try tail(log)
+            #expect(try payloads(of: &tail, showsUnsynced: false, end: .unsynced) == [[1]])
+            tail.noteDurable(2)
+            #expect(try payloads(of: &tail, showsUnsynced: false) == [[2], [3]])
+        }
+    }
+
+    @Test func segmentsThatAreGoneAreMissedAndALogThatWasPutBackIsRefused() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path)
+            try log.append([1])
+            var tail = try tail(log)
+            #expect(try payloads(of: &tail) == [[1]])
+            try log.append([2])
+            _ = try log.writer.rotate()
+            try log.append([3])
+            var late = try self.tail(log)
+            try log.directory.remove(FileName.segment(1).text)
+            #expect(try payloads(of: &late, end: .missing).isEmpty)
+            // Who has it open reads it on.
+            #expect(try payloads(of: &tail) == [[2], [3]])
+            try await withTemporaryDirectory { other in
+                let earlier = try SampleLog(at: other)
+                try earlier.append([1])
+                var manifest = ManifestRecord(
+                    workspace: SampleLog.workspace, hashSeed: .init(first: 0, second: 0))
+                manifest.flushedSequence = 8
+                var further = try LogTail(manifest, in: earlier.directory)
+                #expect(throws: RoostError.self) { try payloads(of: &further) }
+            }
+        }
+    }
+}

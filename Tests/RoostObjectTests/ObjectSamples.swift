@@ -1,0 +1,259 @@
+import Foundation
+import Roost
+import RoostTestSupport
+
+enum SampleColor: String, Codable, CaseIterable, Sendable, IndexRepresentable, BinaryCodable {
+    case red, green, blue
+}
+
+/// An object with a field of each kind, and values that are hard to compare.
+struct Sample<Form: SampleForm>: Codable, Identifiable, Equatable, Sendable {
+    typealias Color = SampleColor
+
+    struct Owner: Codable, Equatable, Sendable {
+        var name: String
+        var city: String?
+    }
+
+    var id: Int
+    var text: String
+    var note: String?
+    var number: Int
+    var score: Double
+    var ratio: Double?
+    var color: Color
+    var tags: [String]
+    var isDone: Bool
+    var owner: Owner
+    var maybe: Owner?
+    var data: Data
+    var date: Date?
+}
+
+extension Sample: Indexed {
+    static var indexes: [Index<Sample>] { all.filter { DeclaredIndexes.names.contains($0.name) } }
+
+    static var all: [Index<Sample>] {
+        [
+            Index("number", \.number),
+            Index("color-number", \.color, .descending(\.number)),
+            Index("text", \.text),
+            Index("note-score", \.note, \.score),
+            Index("score", .descending(\.score)),
+            Index("ratio", \.ratio),
+            Index("tags", each: \.tags),
+            Index("done-color-text", \.isDone, \.color, \.text),
+            Index("owner", \.owner.name),
+            Index("city", .descending(\.owner.city), .descending(\.number)),
+            Index("date", \.date, where: { $0.color != .green }),
+            Index("open", \.number, \.text, where: { !$0.isDone && $0.number > 2 }),
+            Index("data", \.data, .descending(\.date)),
+            Index("maybe", \.maybe?.name),
+        ]
+    }
+}
+
+extension Sample {
+    // Here, as the compiler's coding keys are private to the file.
+
+    /// Without `data`, which a condition then needs the object for.
+    static var keyedFields: [StoredField<Sample>] {
+        [
+            StoredField(\.text, CodingKeys.text), StoredField(\.note, CodingKeys.note),
+            StoredField(\.number, CodingKeys.number), StoredField(\.score, CodingKeys.score),
+            StoredField(\.ratio, CodingKeys.ratio), StoredField(\.color, CodingKeys.color),
+            StoredField(\.tags, CodingKeys.tags), StoredField(\.owner, CodingKeys.owner),
+            StoredField(\.maybe, CodingKeys.maybe), StoredField(\.date, CodingKeys.date),
+        ]
+    }
+}
+
+/// What the next repositories of samples declare.
+enum DeclaredIndexes {
+    @TaskLocal static var names: Set<String> = []
+}
+
+extension SeededGenerator {
+    mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[below(elements.count)]
+    }
+
+    mutating func text() -> String {
+        pick([
+            "", "a", "b", "caf\u{e9}", "cafe\u{301}", "CAFE", "\u{1e9b}\u{323}", "z\u{0}", "z",
+            "zz",
+            "\u{212b}", "\u{c5}", "A\u{30a}", "\u{1f468}\u{200d}\u{1f469}", "draft one", "draft",
+            String(repeating: "x", count: 1024), String(repeating: "x", count: 1025),
+            String(repeating: "x", count: 5_000), String(repeating: "x", count: 4_999) + "y",
+            String(repeating: "\u{e9}", count: 700),
+        ])
+    }
+
+    mutating func number() -> Int {
+        pick([0, 1, 2, 3, 4, 5, 6, -1, .min, .max, 255, 256, -256, 1 << 40])
+    }
+
+    mutating func score() -> Double {
+        pick([
+            0, -0.0, .nan, -.nan, .infinity, -.infinity, 1, 1.5, -1.5, .leastNonzeroMagnitude,
+            -.leastNonzeroMagnitude, .greatestFiniteMagnitude, 1e-300,
+        ])
+    }
+
+    mutating func date() -> Date {
+        Date(timeIntervalSinceReferenceDate: pick([0, 1, -1, 1e9, 0.25]))
+    }
+
+    mutating func sample<Form>(id: Int) -> Sample<Form> {
+        Sample(
+            id: id, text: text(), note: once(in: 3) ? nil : text(), number: number(),
+            score: score(),
+            ratio: once(in: 3) ? nil : score(), color: pick(SampleColor.allCases),
+            tags: (0..<below(4)).map { _ in text() }, isDone: once(in: 2),
+            owner: .init(name: text(), city: once(in: 2) ? nil : text()),
+            maybe: once(in: 2) ? nil : .init(name: text(), city: once(in: 2) ? nil : text()),
+            data: Data(pick([[], [0], [0, 0], [0, 1], [255], [1, 2, 3]]) as [UInt8]),
+            date: once(in: 3) ? nil : date())
+    }
+}
+
+/// A condition, and the same as a closure that knows nothing of indexes.
+struct PairedCondition<Form: SampleForm> {
+    var condition: Condition<Sample<Form>>
+    var matches: (Sample<Form>) -> Bool
+}
+
+extension SeededGenerator {
+    mutating func condition<Form>(depth: Int = 3) -> PairedCondition<Form> {
+        if depth > 0, !once(in: 3) {
+            let left: PairedCondition<Form> = condition(depth: depth - 1)
+            if once(in: 5) {
+                return PairedCondition(condition: !left.condition, matches: { !left.matches($0) })
+            }
+            let right: PairedCondition<Form> = condition(depth: depth - 1)
+            if once(in: 2) {
+                return PairedCondition(
+                    condition: left.condition && right.condition,
+                    matches: { left.matches($0) && right.matches($0) })
+            }
+            return PairedCondition(
+                condition: left.condition || right.condition,
+                matches: { left.matches($0) || right.matches($0) })
+        }
+        return once(in: 2) ? textTerm() : otherTerm()
+    }
+
+    private func pair<Made: ConditionConvertible, Form>(
+        _ condition: (Row<Sample<Form>>) -> Made, _ matches: @escaping (Sample<Form>) -> Bool
+    ) -> PairedCondition<Form> where Made.Root == Sample<Form> {
+        // A row is made by a query only.
+        PairedCondition(condition: Condition.make(condition), matches: matches)
+    }
+
+    private mutating func textTerm<Form>() -> PairedCondition<Form> {
+        let (text, other) = (text(), text())
+        let list = (0..<below(4)).map { _ in self.text() }
+        let prefix = String(text.prefix(below(3)))
+        switch below(17) {
+        case 0: return pair({ $0.text == text }, { $0.text == text })
+        case 1: return pair({ $0.text != text }, { $0.text != text })
+        case 2: return pair({ $0.text < text }, { $0.text < text })
+        case 3: return pair({ $0.text >= text }, { $0.text >= text })
+        case 4: return pair({ $0.text.isIn(list) }, { list.contains($0.text) })
+        case 5: return pair({ $0.text.hasPrefix(prefix) }, { $0.text.hasPrefix(prefix) })
+        case 6: return pair({ $0.text.contains(prefix) }, { $0.text.contains(prefix) })
+        case 7: return pair({ $0.text.hasSuffix(prefix) }, { $0.text.hasSuffix(prefix) })
+        case 8: return pair({ $0.note == nil }, { $0.note == nil })
+        case 9: return pair({ $0.note == text }, { $0.note == text })
+        case 10: return pair({ $0.note > text }, { $0.note.map { $0 > text } ?? false })
+        case 11: return pair({ $0.tags.contains(text) }, { $0.tags.contains(text) })
+        case 12:
+            return pair(
+                { $0.tags.contains(text) && $0.tags.contains(other) },
+                { $0.tags.contains(text) && $0.tags.contains(other) })
+        case 13: return pair({ $0.owner.name <= text }, { $0.owner.name <= text })
+        case 14: return pair({ $0.owner.city != text }, { $0.owner.city != text })
+        case 15: return pair({ $0.maybe.name == text }, { $0.maybe?.name == text })
+        default: return pair({ $0.maybe.city == nil }, { $0.maybe?.city == nil })
+        }
+    }
+
+    private mutating func otherTerm<Form>() -> PairedCondition<Form> {
+        let (number, other, score, date) = (number(), number(), score(), date())
+        let color = pick(SampleColor.allCases)
+        let (low, high) = (min(number, other), max(number, other))
+        switch below(16) {
+        case 0: return pair({ $0.number == number }, { $0.number == number })
+        case 1: return pair({ $0.number < number }, { $0.number < number })
+        case 2: return pair({ $0.number > number }, { $0.number > number })
+        case 3:
+            return pair({ (low...high).contains($0.number) }, { (low...high).contains($0.number) })
+        case 4:
+            return pair(
+                { $0.number.isIn([number, other, 3]) }, { [number, other, 3].contains($0.number) })
+        case 5: return pair({ $0.score < score }, { $0.score < score })
+        case 6: return pair({ $0.score == score }, { $0.score == score })
+        case 7: return pair({ $0.score >= score }, { $0.score >= score })
+        case 8: return pair({ $0.ratio == score }, { $0.ratio == score })
+        case 9: return pair({ $0.ratio <= score }, { $0.ratio.map { $0 <= score } ?? false })
+        case 10: return pair({ $0.color == color }, { $0.color == color })
+        case 11:
+            return pair({ $0.color.isIn([.red, color]) }, { [.red, color].contains($0.color) })
+        case 12: return pair({ $0.isDone }, { $0.isDone })
+        case 13: return pair({ !$0.isDone }, { !$0.isDone })
+        case 14: return pair({ $0.date < date }, { $0.date.map { $0 < date } ?? false })
+        default: return pair({ $0.satisfies { $0.text.count > 3 } }, { $0.text.count > 3 })
+        }
+    }
+}
+
+/// An order, and the same as a comparison.
+struct PairedOrder<Form: SampleForm> {
+    var apply: (Query<Sample<Form>>) -> Query<Sample<Form>>
+    /// Negative where the first comes first.
+    var compare: (Sample<Form>, Sample<Form>) -> Int
+}
+
+extension SeededGenerator {
+    mutating func order<Form>() -> PairedOrder<Form> {
+        let isDescending = once(in: 2)
+        func made<Value: IndexRepresentable>(
+            _ path: KeyPath<Sample<Form>, Value> & Sendable,
+            _ compare: @escaping (Value, Value) -> Int
+        ) -> PairedOrder<Form> {
+            PairedOrder(
+                apply: { $0.order(by: path, isDescending ? .descending : .ascending) },
+                compare: { left, right in
+                    let order = compare(left[keyPath: path], right[keyPath: path])
+                    return isDescending ? -order : order
+                })
+        }
+        switch below(9) {
+        case 0: return made(\.number, compared)
+        case 1: return made(\.text, compared)
+        case 2: return made(\.note) { optional($0, $1, compared) }
+        case 3: return made(\.score, comparedFloats)
+        case 4: return made(\.ratio) { optional($0, $1, comparedFloats) }
+        case 5: return made(\.color) { compared($0.rawValue, $1.rawValue) }
+        case 6: return made(\.isDone) { ($0 ? 1 : 0) - ($1 ? 1 : 0) }
+        case 7: return made(\.owner.city) { optional($0, $1, compared) }
+        default: return made(\.date) { optional($0, $1, compared) }
+        }
+    }
+}
+
+private func compared<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+    left < right ? -1 : (right < left ? 1 : 0)
+}
+
+private func comparedFloats(_ left: Double, _ right: Double) -> Int {
+    if left.isNaN || right.isNaN { return (left.isNaN ? 1 : 0) - (right.isNaN ? 1 : 0) }
+    return compared(left, right)
+}
+
+private func optional<Value>(
+    _ left: Value?, _ right: Value?, _ compare: (Value, Value) -> Int
+) -> Int {
+    guard let left, let right else { return (left == nil ? 0 : 1) - (right == nil ? 0 : 1) }
+    return compare(left, right)
+}

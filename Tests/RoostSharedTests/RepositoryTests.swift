@@ -1,0 +1,55 @@
+import Foundation
+import Roost
+import RoostShared
+import Testing
+
+private struct Post: Codable, Identifiable, Equatable, Sendable {
+    var id: Int
+    var title: String
+}
+
+@Suite struct SharedRepositoryTests {
+    @Test func objectsAreKeptUnderTheirIdentifiers() async throws {
+        let workspace = try await SharedWorkspace.connect(to: .memory(), namespace: "test")
+        let posts = workspace.repository(of: Post.self)
+        let start = try await workspace.revision
+        try await posts.saveAll([Post(id: -1, title: "a"), Post(id: 12, title: "b")])
+        try await posts.insert(Post(id: 3, title: "c"))
+        let error = await #expect(throws: RoostError.self) {
+            try await posts.insert(Post(id: 3, title: "again"))
+        }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await posts.find(by: 12) == Post(id: 12, title: "b"))
+        #expect(try await posts.loadAll().map(\.id) == [-1, 3, 12])
+        let entry = try await posts.entry(of: 3)
+        try await posts.update(3) { $0?.title = "changed" }
+        let conflict = await #expect(throws: RoostError.self) {
+            try await posts.replace(entry, with: Post(id: 3, title: "late"))
+        }
+        #expect(conflict?.code == .conflict)
+        try await posts.delete(-1)
+        #expect(try await posts.count == 2)
+
+        var told: [String] = []
+        for await change in posts.changes(since: start) {
+            switch change {
+            case .set(_, let post, _): told.append(post.title)
+            case .removed: told.append("removed")
+            default: Issue.record("\(change)")
+            }
+            if told.count == 5 { break }
+        }
+        #expect(told.sorted() == ["a", "b", "c", "changed", "removed"])
+        #expect(told.suffix(3) == ["c", "changed", "removed"])
+    }
+
+    /// What a workspace in files reads is what the shared one stored.
+    @Test func valuesHaveTheFormOfTheEmbeddedOnes() async throws {
+        let engine = MemoryEngine()
+        let shared = try await SharedWorkspace.connect(to: .memory(engine), namespace: "test")
+        try await shared.repository(of: Post.self).save(Post(id: 7, title: "same"))
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("Post", in: local)
+        #expect(try followed.value(forKey: 7.key, as: Post.self) == Post(id: 7, title: "same"))
+    }
+}

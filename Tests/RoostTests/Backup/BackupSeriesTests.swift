@@ -1,0 +1,121 @@
+import Foundation
+import Roost
+import RoostTestSupport
+import Testing
+
+@Suite struct BackupSeriesTests {
+    @Test func aSeriesKeepsWhatItsPolicySays() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let time = SettableTime()
+            let workspace = try await Workspace.open(
+                at: "\(directory)/source", configuration: .init(clock: .settable(time)))
+            // Three a day, for four weeks.
+            var paths: [String] = []
+            for number in 0..<84 {
+                try await workspace.dictionary("d").set(number, forKey: "number")
+                let report = try await workspace.backup(
+                    toSeries: series,
+                    keeping: BackupRetention(newestCount: 3, dailyCount: 4, weeklyCount: 3))
+                paths.append(report.path)
+                time.advance(by: .seconds(8 * 3600))
+            }
+            let kept = try Workspace.backups(inSeries: series)
+            #expect(Set(kept.suffix(3).map(\.path)) == Set(paths.suffix(3)))
+            let days = kept.map { Int($0.date.timeIntervalSince1970) / 86_400 }
+            #expect(Set(days).count >= 4 && Set(days.suffix(3 + 3)).count >= 4)
+            let weeks = Set(days.map { ($0 + 3) / 7 })
+            #expect(weeks.count == 3)
+            #expect(kept.count <= 3 + 4 + 3)
+            let names = try FileManager.default.contentsOfDirectory(atPath: series)
+            #expect(names.count == kept.count)
+            // The clock says nothing about which is the newer.
+            time.advance(by: .seconds(-400 * 86_400))
+            let last = try await workspace.backup(toSeries: series, keeping: .newest(1))
+            #expect(try Workspace.backups(inSeries: series).map(\.path) == [last.path])
+            let copy = try await Workspace.open(at: last.path)
+            #expect(try copy.dictionary("d")["number", as: Int.self] == 83)
+            try await copy.close()
+            try await workspace.close()
+        }
+    }
+
+    @Test func aSeriesIsOfOneWorkspace() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            for name in ["one", "two"] {
+                let workspace = try await Workspace.open(at: "\(directory)/\(name)")
+                try await workspace.dictionary("d").set(name, forKey: "name")
+                if name == "one" {
+                    try await workspace.backup(toSeries: series)
+                } else {
+                    let error = await #expect(throws: RoostError.self) {
+                        try await workspace.backup(toSeries: series)
+                    }
+                    #expect(error?.code == .io)
+                }
+                try await workspace.close()
+            }
+            #expect(try Workspace.backups(inSeries: series).count == 1)
+            // A restored one is the same workspace, and goes on with it.
+            let backup = try await Workspace.open(
+                at: try Workspace.backups(inSeries: series)[0].path,
+                configuration: .init(access: .readOnly))
+            try await backup.backup(to: "\(directory)/restored")
+            try await backup.close()
+            let restored = try await Workspace.open(at: "\(directory)/restored")
+            #expect(try restored.dictionary("d")["name", as: String.self] == "one")
+            try await restored.backup(toSeries: series)
+            #expect(try Workspace.backups(inSeries: series).count == 2)
+            try await restored.close()
+        }
+    }
+
+    @Test func aBackupThatSomebodyHasOpenedForWritingStays() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            let first = try await workspace.backup(toSeries: series, keeping: .newest(1))
+            let opened = try await Workspace.open(at: first.path)
+            let second = try await workspace.backup(toSeries: series, keeping: .newest(1))
+            #expect(second.removedPaths == [])
+            #expect(try await opened.verify().isSound)
+            try await opened.close()
+            let third = try await workspace.backup(toSeries: series, keeping: .newest(1))
+            #expect(third.removedPaths == [first.path, second.path])
+            try await workspace.close()
+        }
+    }
+
+    @Test func filesOfOthersStay() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            let first = try await workspace.backup(toSeries: series, keeping: .newest(1))
+            try writeBytes([1], to: "\(first.path)/note")
+            try writeBytes([2], to: "\(series)/note")
+            try await workspace.backup(toSeries: series, keeping: .newest(1))
+            #expect(try readBytes("\(series)/note") == [2])
+            #expect(try readBytes("\(first.path).removed/note") == [1])
+            #expect(try Workspace.backups(inSeries: series).map(\.number) == [2])
+            try await workspace.close()
+        }
+    }
+
+    @Test func aDamagedGenerationIsListedAndNotBuiltOn() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            let first = try await workspace.backup(toSeries: series)
+            try writeBytes([0, 1, 2], to: "\(first.path)/MANIFEST")
+            let second = try await workspace.backup(toSeries: series)
+            #expect(second.sharedBytes == 0)
+            let generations = try Workspace.backups(inSeries: series)
+            #expect(generations.map { $0.problem?.code } == [.corrupt, nil])
+            try await workspace.close()
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import Foundation
+import Roost
+import RoostIO
+import RoostTestSupport
+import Testing
+
+@Suite struct FollowingTests {
+    private let readOnly = Workspace.Configuration(access: .readOnly)
+
+    @Test func aReaderBesideAWriterSeesWhatIsThereAndWhatComes() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await Workspace.open(at: path)
+            let written = writer.dictionary("values")
+            try await written.set(1, forKey: "before")
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let read = reader.dictionary("values")
+            #expect(try read["before", as: Int.self] == 1)
+            for number in 0..<1000 { try await written.set(number, forKey: "key-\(number % 100)") }
+            try await written.removeValue(forKey: "before")
+            try await reader.catchUp()
+            #expect(try read["before", as: Int.self] == nil)
+            #expect(try read.count == 100)
+            for number in 900..<1000 {
+                #expect(try read["key-\(number % 100)", as: Int.self] == number)
+            }
+            let status = try #require(reader.following)
+            #expect(status.sequence == writer.statistics.lastSequence)
+            #expect(status.isWriterOpen)
+            #expect(writer.following == nil)
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func aReaderFollowsWithoutBeingAsked() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await Workspace.open(at: path)
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let read = reader.dictionary("values")
+            for number in 1...20 {
+                try await writer.dictionary("values").set(number, forKey: "a")
+                try await eventually { try read["a", as: Int.self] == number }
+            }
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func watchersOfAReaderAreToldOfEveryBatchInOrder() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await Workspace.open(at: path)
+            let written = writer.dictionary("values")
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let changes = reader.dictionary("values").changes(as: Int.self)
+            let updates = reader.dictionary("values").updates(of: "last", as: Int.self)
+            let told = Task {
+                var keys: [String] = []
+                for await change in changes {
+                    guard case .set(let key, _, _) = change else { continue }
+                    keys.append(key)
+                    if key == "last" { break }
+                }
+                return keys
+            }
+            let last = Task {
+                for try await value in updates where value != nil { return value }
+                return nil
+            }
+            for number in 0..<200 { try await written.set(number, forKey: "key-\(number)") }
+            try await writer.write { batch in
+                batch.set(1, forKey: "first", in: written)
+                batch.set(2, forKey: "last", in: written)
+            }
+            let keys = await told.value
+            #expect(keys == (0..<200).map { "key-\($0)" } + ["first", "last"])
+            #expect(try await last.value == 2)
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func noBatchIsSeenByHalfAndNoneGoesBack() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await Workspace.open(
+                at: path, configuration: .init(memoryBudgetBytes: 0))
+            let written = writer.dictionary("pairs")
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let read = reader.dictionary("pairs")
+            let writing = Task {
+                for number in 1...3000 {
+                    try await writer.write(durability: .process) { batch in
+                        for key in 0..<8 { batch.set(number, forKey: "key-\(key)", in: written) }
+                    }
+                    if number % 500 == 0 { try await writer.compact() }
+                }
+            }
+            var newest = 0
+            while newest < 3000 {
+                let view = try reader.readView()
+                let numbers = try (0..<8).map {
+                    try view.value(forKey: "key-\($0)", as: Int.self, in: read) ?? 0
+                }
+                #expect(Set(numbers).count == 1, "\(numbers)")
+                #expect(numbers[0] >= newest)
+                newest = numbers[0]
+                view.close()
+                // Of two looks at single keys the later one is no older.
+                let first = try read["key-0", as: Int.self] ?? 0
+                let second = try read["key-7", as: Int.self] ?? 0
+                #expect(second >= first)
+                newest = max(newest, second)
+                await Task.yield()
+            }
+            try await writing.value
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func compactionsAndTheirRemovedFilesDoNotDisturbAReader() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await Workspace.open(at: path)
+            let written = writer.dictionary("values")
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let read = reader.dictionary("values")
+            for round in 0..<5 {
+                for number in 0..<200 {
+                    try await written.set(round * 1000 + number, forKey: "key-\(number)")
+                }
+                try await written.removeValue(forKey: "key-\(round)")
+                if round == 3 { try await written.removeAll() }
+                try await writer.compact()
+                try await reader.catchUp()
+                #expect(try read.count == written.count)
+                for number in 0..<200 {
+                    let key = "key-\(number)"
+                    #expect(try read[key, as: Int.self] == written[key, as: Int.self])
+                }
+                // What is in snapshots is held in no table.
+                try await eventually { reader.statistics.logKeyCount == 0 }
+                #expect(reader.statistics.snapshotCount == writer.statistics.snapshotCount)
+            }
+            let report = try await reader.verify()
+            #expect(report.isSound, "\(report.damages)")
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func aReaderOutlivesItsWriterAndFollowsTheNext() async throws {
+        try await withTemporaryDirectory { path in
+            var writer = try await Workspace.open(at: path)
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let read = reader.dictionary("values")
+            for number in 0..<10 {
+                try await writer.dictionary("values").set(number, forKey: "a")
+                try await writer.close()
+                try await reader.catchUp()
+                #expect(try read["a", as: Int.self] == number)
+                #expect(reader.following?.isWriterOpen == false)
+                writer = try await Workspace.open(at: path)
+            }
+            try await writer.dictionary("values").set(10, forKey: "a")
+            try await eventually { try read["a", as: Int.self] == 10 }
+            #expect(reader.following?.isWriterOpen == true)
+            try await writer.close()
+            try await reader.close()
+        }
+    }
+
+    private struct Bird: Codable, Identifiable, Indexed {
+        var id: Int
+        var wing: Int
+
+        static var indexes: [Index<Bird>] { [Index("wing", \.wing)] }
+    }
+
+    @Test func aReaderQueriesByTheIndexesThatTheWriterBuilds() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await Workspace.open(at: path)
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let read = reader.repository(of: Bird.self)
+            #expect(try read.where { $0.wing > 10 }.fetch().isEmpty)
+            let written = writer.repository(of: Bird.self)
+            for id in 0..<40 { try await written.save(Bird(id: id, wing: id)) }
+            try await reader.catchUp()
+            let found = read.where { $0.wing > 10 && $0.wing < 15 }
+            #expect(try found.fetch().map(\.id).sorted() == [11, 12, 13, 14])
+            try await eventually { try found.explain().hasPrefix("index") }
+            try await written.save(Bird(id: 99, wing: 12))
+            try await reader.catchUp()
+            #expect(try found.fetch().map(\.id).sorted() == [11, 12, 13, 14, 99])
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func aReaderThatCameFirstIsInNoWritersWay() async throws {
+        try await withTemporaryDirectory { path in
+            try await Workspace.open(at: path).close()
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let writer = try await Workspace.open(at: path)
+            try await writer.dictionary("values").set(1, forKey: "a")
+            try await eventually { try reader.dictionary("values")["a", as: Int.self] == 1 }
+            try await writer.close()
+            try await reader.close()
+        }
+    }
+}
+
+/// Waits until `isMet`; a loaded machine takes longer, a hung one fails.
+func eventually(
+    _ isMet: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while try !isMet() {
+        if ContinuousClock.now > end {
+            Issue.record("did not happen within a minute", sourceLocation: sourceLocation)
+            return
+        }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Roost
+import RoostTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct ImportingTests {
+    /// What an app's preferences hold.
+    static var preferences: [String: Any] {
+        [
+            "launches": 12, "big": Int.max, "ratio": 2.0, "volume": 0.25, "isDark": true,
+            "isOff": false,
+            "name": "Ada ü", "token": Data([0, 1, 255]),
+            "seen": Date(timeIntervalSince1970: 1_700_000_000.5),
+            "tags": ["a", "b"],
+            "nested": ["n": 1, "when": Date(timeIntervalSince1970: 5), "list": [1, 2]],
+            "": "empty key",
+        ]
+    }
+
+    private struct Nested: Codable, Equatable {
+        var n: Int
+        var when: Date
+        var list: [Int]
+    }
+
+    private func checkAll(_ settings: WorkspaceDictionary) throws {
+        #expect(try settings["launches", as: Int.self] == 12)
+        #expect(try settings["big", as: Int.self] == .max)
+        #expect(try settings["ratio", as: Double.self] == 2)
+        #expect(try settings["volume", as: Double.self] == 0.25)
+        #expect(try settings["isDark", as: Bool.self] == true)
+        #expect(try settings["isOff", as: Bool.self] == false)
+        #expect(try settings["name", as: String.self] == "Ada ü")
+        #expect(try settings["token", as: Data.self] == Data([0, 1, 255]))
+        #expect(try settings["seen", as: Date.self] == Date(timeIntervalSince1970: 1_700_000_000.5))
+        #expect(try settings["tags", as: [String].self] == ["a", "b"])
+        #expect(
+            try settings["nested", as: Nested.self]
+                == Nested(n: 1, when: Date(timeIntervalSince1970: 5), list: [1, 2]))
+        #expect(try settings["", as: String.self] == "empty key")
+        #expect(try settings.count == Self.preferences.count)
+    }
+
+    @Test(arguments: [PropertyListSerialization.PropertyListFormat.binary, .xml])
+    func aPropertyListComesWithItsTypes(format: PropertyListSerialization.PropertyListFormat)
+        async throws
+    {
+        try await withTemporaryDirectory { path in
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            var preferences = Self.preferences
+            // XML has whole seconds.
+            if format == .xml { preferences["seen"] = Date(timeIntervalSince1970: 1_700_000_000) }
+            try PropertyListSerialization.data(
+                fromPropertyList: preferences, format: format, options: 0
+            ).write(to: file)
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            #expect(try await workspace.importing(propertyListAt: file) == preferences.count)
+            let settings = workspace.dictionary("settings")
+            if format == .xml {
+                #expect(
+                    try settings["seen", as: Date.self]
+                        == Date(timeIntervalSince1970: 1_700_000_000))
+                try await settings.set(Date(timeIntervalSince1970: 1_700_000_000.5), forKey: "seen")
+            }
+            try checkAll(settings)
+            try await workspace.close()
+            let reopened = try await Workspace.open(at: "\(path)/w")
+            try checkAll(reopened.dictionary("settings"))
+            #expect(try await reopened.importing(propertyListAt: file) == nil)
+            try await reopened.close()
+        }
+    }
+
+    @Test func defaultsAreTakenOnceAndNewerValuesStay() async throws {
+        let suite = "roost-test-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: suite))
+        defer { defaults.removePersistentDomain(forName: suite) }
+        defaults.setPersistentDomain(["launches": 3, "name": "old"], forName: suite)
+        defaults.register(defaults: ["volume": 0.5])
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        try await settings.set("new", forKey: "name")
+        #expect(try await workspace.importing(userDefaults: defaults, domain: suite) == 1)
+        #expect(try settings["launches", as: Int.self] == 3)
+        #expect(try settings["name", as: String.self] == "new")
+        #expect(try !settings.contains("volume"), "what is registered is no value")
+        // At each later start nothing comes back that was changed or removed since.
+        try await settings.removeValue(forKey: "launches")
+        #expect(try await workspace.importing(userDefaults: defaults, domain: suite) == nil)
+        #expect(try !settings.contains("launches"))
+        try await workspace.close()
+    }
+
+    @Test func ofImportsAtOnceOneTakesAll() async throws {
+        try await withTemporaryDirectory { path in
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            try PropertyListSerialization.data(
+                fromPropertyList: Self.preferences, format: .binary, options: 0
+            ).write(to: file)
+            let workspace = try await Workspace.inMemory()
+            let counts = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for _ in 0..<16 {
+                    group.addTask { try await workspace.importing(propertyListAt: file) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(counts.compactMap { $0 } == [Self.preferences.count])
+            try checkAll(workspace.dictionary("settings"))
+            try await workspace.close()
+        }
+    }
+
+    /// The log, cut where any byte of it ends, holds all of an import or nothing, and the next one
+    /// makes it whole.
+    @Test func anImportThatACrashCutsIsMadeByTheNextStart() async throws {
+        try await withTemporaryDirectory { path in
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            try PropertyListSerialization.data(
+                fromPropertyList: Self.preferences, format: .binary, options: 0
+            ).write(to: file)
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            #expect(try await workspace.importing(propertyListAt: file) != nil)
+            try FileManager.default.copyItem(atPath: "\(path)/w", toPath: "\(path)/whole")
+            try await workspace.close()
+            var (withoutCount, withCount) = (0, 0)
+            for size in stride(from: 64, to: 1400, by: 37) {
+                let copy = "\(path)/\(size)"
+                try FileManager.default.copyItem(atPath: "\(path)/whole", toPath: copy)
+                let log = "\(copy)/log-000000000001"
+                let handle = try #require(FileHandle(forUpdatingAtPath: log))
+                let end = try handle.seekToEnd()
+                try handle.seek(toOffset: UInt64(size))
+                try handle.write(contentsOf: Data(count: Int(end) - size))
+                try handle.close()
+                let killed = try await Workspace.open(at: copy)
+                let count = try killed.dictionary("settings").count
+                #expect(count == 0 || count == Self.preferences.count, "cut at \(size)")
+                let taken = try await killed.importing(propertyListAt: file)
+                if count == 0 {
+                    withoutCount += 1
+                    #expect(taken == Self.preferences.count)
+                } else {
+                    withCount += 1
+                    #expect(taken == nil)
+                }
+                try checkAll(killed.dictionary("settings"))
+                try await killed.close()
+            }
+            #expect(withoutCount > 5 && withCount > 0)
+        }
+    }
+
+    @Test(arguments: [
+        "", "no list", "bplist00garbage", "<plist><dict><key>a</key></dict></plist>",
+        "<plist><dict><key>a</key><integer>x</integer></dict></plist>", "<plist><array/></plist>",
+        "<plist>" + String(repeating: "<array>", count: 100_000),
+    ])
+    func brokenListsSayWhatIsWrongAndLeaveNothing(text: String) async throws {
+        try await withTemporaryDirectory { path in
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            try Data(text.utf8).write(to: file)
+            let workspace = try await Workspace.inMemory()
+            do {
+                _ = try await workspace.importing(propertyListAt: file)
+                Issue.record("\(text.prefix(60)) was taken")
+            } catch let error as RoostError {
+                #expect(error.code == .decodingFailed && error.file == file.path, "\(error)")
+            }
+            #expect(try workspace.dictionaryNames.isEmpty)
+            try await workspace.close()
+        }
+    }
+
+    @Test func everyCutOfABinaryListIsRefused() async throws {
+        try await withTemporaryDirectory { path in
+            let data = try PropertyListSerialization.data(
+                fromPropertyList: Self.preferences, format: .binary, options: 0)
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            let workspace = try await Workspace.inMemory()
+            for size in stride(from: 0, to: data.count, by: 7) {
+                try data.prefix(size).write(to: file)
+                await #expect(throws: RoostError.self, "\(size) bytes") {
+                    try await workspace.importing(propertyListAt: file)
+                }
+            }
+            try await workspace.close()
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Observation
+import Roost
+import RoostTestSupport
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ObservedValueTests {
+    @Test func itShowsWhatIsStoredAndWhatOthersSet() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        try await settings.set(.dark, for: .theme)
+        let theme = ObservedValue(.theme, in: settings)
+        #expect(theme.value == .dark && theme.failure == nil)
+        theme.value = .light
+        #expect(try theme.value == .light && settings[.theme] == .light)
+        try await Task.detached { try await settings.set(.dark, for: .theme) }.value
+        while theme.value != .dark { await Task.yield() }
+        try await settings.removeValue(for: .theme)
+        while theme.value != .light { await Task.yield() }
+        try await workspace.close()
+    }
+
+    @Test func observersAreToldOfOtherValuesAndOfNoEqualOnes() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        let count = ObservedValue(.launches, in: settings)
+        let told = Mutex(0)
+        func observe() {
+            withObservationTracking {
+                _ = count.value
+            } onChange: {
+                told.withLock { $0 += 1 }
+            }
+        }
+        observe()
+        count.value = 0
+        #expect(told.withLock { $0 } == 0, "it is equal")
+        count.value = 1
+        #expect(told.withLock { $0 } == 1)
+        observe()
+        try await settings.set(2, for: .launches)
+        while count.value != 2 { await Task.yield() }
+        #expect(told.withLock { $0 } == 2)
+        try await workspace.close()
+    }
+
+    /// What was set here is never followed by an older value.
+    @Test func itNeverGoesBack() async throws {
+        let workspace = try await Workspace.inMemory()
+        let count = ObservedValue(.launches, in: workspace.dictionary("settings"))
+        for number in 1...500 {
+            count.value = number
+            if number.isMultiple(of: 7) { await Task.yield() }
+            #expect(count.value == number)
+        }
+        try await workspace.close()
+    }
+
+    @Test func whatCannotBeReadStaysAndIsSaid() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        let count = ObservedValue(.launches, in: settings)
+        count.value = 3
+        try await settings.set("three", forKey: "launches")
+        while count.failure == nil { await Task.yield() }
+        #expect(count.failure?.code == .typeMismatch && count.value == 3)
+        count.value = 4
+        #expect(try settings["launches", as: String.self] == "three")
+        #expect(count.value == 3)
+        try count.replace(with: 5).get()
+        #expect(try count.value == 5 && count.failure == nil && settings[.launches] == 5)
+        try count.reset().get()
+        #expect(try count.value == 0 && !settings.contains(.launches))
+        try await workspace.close()
+        count.value = 6
+        #expect(count.failure?.code == .closed && count.value == 0)
+    }
+
+    @Test func itLetsGoOfTheWorkspace() async throws {
+        var workspace: Workspace? = try await Workspace.inMemory()
+        weak let engineHolder = workspace
+        var value: ObservedValue<Int>? = ObservedValue(
+            .launches, in: try #require(workspace).dictionary("settings"))
+        weak let held = value
+        value?.value = 1
+        try await workspace?.synchronize()
+        value = nil
+        workspace = nil
+        for _ in 0..<10_000 where held != nil || engineHolder != nil { await Task.yield() }
+        #expect(held == nil && engineHolder == nil)
+    }
+}
