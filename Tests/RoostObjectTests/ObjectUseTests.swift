@@ -47,6 +47,19 @@ struct Summary: Codable, Identifiable, Sendable {
 
 /// The lines that users write, and that each does what is said of it.
 @Suite(.timeLimit(.minutes(10))) struct ObjectUseTests {
+    /// The form of -1 ends in bytes of the highest value; turned around for a descending field its bounds were
+    /// those of all numbers below zero, and a count from the index alone counted these.
+    @Test func oneValueOfADescendingFieldIsNoOther() async throws {
+        let workspace = try await Workspace.inMemory()
+        let posts = workspace.repository(of: Post.self)
+        for number in [-3, -2, -1, -1, 0, 1] {
+            try await posts.save(Post(title: "", slug: "\(UUID())", priority: number))
+        }
+        let query = posts.where { $0.color.isIn([.red, .blue]) && $0.priority == -1 }
+        #expect(try query.count() == 2)
+        #expect(try query.fetch().count == 2)
+    }
+
     private func withPosts(
         _ count: Int = 200, _ body: (Workspace, Repository<Post>, [Post]) async throws -> Void
     ) async throws {

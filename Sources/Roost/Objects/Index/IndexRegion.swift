@@ -196,14 +196,20 @@ struct IndexRegion: Sendable, Equatable {
 extension IndexRegion.Interval {
     /// The same values where the field's form is turned around.
     var inverted: IndexRegion.Interval {
+        // The form of one value stays one: what follows it may be shorter, where its last bytes are
+        // the highest, and would turn into the begin of many forms.
+        if isPoint {
+            let form = lower.map { ~$0 }
+            return IndexRegion.Interval(
+                lower: form, upper: followerOfPrefix(form), isPoint: true)
+        }
         var lowest: [UInt8] = []
         if let upper {
             guard let follower = followerOfPrefix(upper.map { ~$0 }) else { return .none }
             lowest = follower
         }
         return IndexRegion.Interval(
-            lower: lowest, upper: lower.isEmpty ? nil : followerOfPrefix(lower.map { ~$0 }),
-            isPoint: isPoint)
+            lower: lowest, upper: lower.isEmpty ? nil : followerOfPrefix(lower.map { ~$0 }))
     }
 
     private static let none = IndexRegion.Interval(lower: [1], upper: [0])
