@@ -4,11 +4,8 @@ SWIFT ?= swift
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
 	Examples/Tasks/Package.swift Examples/Tasks/Sources \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests \
-	Extras/InspectorSample \
-	Extras/Replica/Package.swift Extras/Replica/Sources Extras/Replica/Tests \
-	Extras/Servers/Package.swift Extras/Servers/Tests \
-	Examples/Server/Package.swift Examples/Server/Sources \
-	Extras/Shared/Package.swift Extras/Shared/Sources
+	Extras/Conformance Extras/InspectorSample Extras/ReplicaRun \
+	Examples/Server/Package.swift Examples/Server/Sources
 
 # Tests that all begin at once share the processor, and on a busy machine run into their time limits.
 FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
@@ -17,7 +14,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
-.PHONY: replica replica-run shared shared-faults shared-sample shared-build
+.PHONY: extras-dependencies replica replica-run shared shared-faults shared-sample shared-build
 .PHONY: prove live faults-sample crash followers simulate enumerate damage faults fuzz storms tsan asan mutations fixtures
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
@@ -205,19 +202,22 @@ manual: dependencies
 	$(SWIFT) build --product roost
 	scripts/manual .build/debug/roost > docs/roost.1
 
-# The macro, protobuf messages, SQLite tables: builds swift-syntax and swift-protobuf, once.
-extras: dependencies
-	$(SWIFT) test --package-path Extras
-	$(SWIFT) test --package-path Extras/Servers
+# What traits bring, each with its tests: builds swift-syntax, swift-protobuf and SwiftNIO, once.
+extras: extras-dependencies
+	$(SWIFT) build --package-path Extras --build-tests
+	$(FEW_AT_A_TIME) $(SWIFT) test --package-path Extras --skip-build
 	ROOST_TEST_TARGETS=RoostCommandTests $(SWIFT) test --traits SQLite --filter SQLiteImportTests
 	$(MAKE) replica
+
+extras-dependencies: dependencies
+	scripts/install-dependencies shared
 
 # The inspector in headless Chromium, on a store of so many keys: docs/INSPECTOR.md. INSPECTOR_OPTIONS may have
 # `--screenshots docs/inspector`; INSPECTOR_CONFIGURATION=release is for many keys.
 INSPECTOR_KEYS ?= 100000
 INSPECTOR_CONFIGURATION ?= debug
 INSPECTOR_OPTIONS ?=
-inspector:
+inspector: extras-dependencies
 	sh scripts/install-inspector-dependencies
 	$(SWIFT) build --package-path Extras -c $(INSPECTOR_CONFIGURATION) --product roost
 	$(SWIFT) build --package-path Extras -c $(INSPECTOR_CONFIGURATION) --product inspector-sample
@@ -228,12 +228,11 @@ inspector:
 platforms:
 	scripts/platforms
 
-# Copies off the machine: builds an HTTP client and cryptography, once.
-replica: dependencies
-	$(FEW_AT_A_TIME) $(SWIFT) test --package-path Extras/Replica
-	$(SWIFT) build --package-path Extras/Replica --product replica-run
+# Copies off the machine, to a real S3 server; their tests are among the extras.
+replica: extras-dependencies
+	$(SWIFT) build --package-path Extras --product replica-run
 	$(MOTO)
-	scripts/replica-run --minutes 0.6 --restores 12 --binaries Extras/Replica/.build/debug
+	scripts/replica-run --minutes 0.6 --restores 12 --binaries Extras/.build/debug
 
 # An S3 server.
 MOTO = python3 -c "import moto.server" 2>/dev/null || python3 -m pip install "moto[server]"
@@ -242,13 +241,13 @@ MOTO = python3 -c "import moto.server" 2>/dev/null || python3 -m pip install "mo
 MINUTES ?= 1
 RESTORES ?= 40
 SERVER ?= moto
-replica-run: dependencies
-	$(SWIFT) build -c release --package-path Extras/Replica --product replica-run
+replica-run: extras-dependencies
+	$(SWIFT) build -c release --package-path Extras --product replica-run
 	$(MOTO)
 	scripts/replica-run --minutes $(MINUTES) --restores $(RESTORES) --server $(SERVER)
 
 # Shared workspaces over real servers, which scripts/shared-servers starts: the conformance suite over each kind.
-SHARED = Extras/Shared/.build/debug/roost-conformance
+SHARED = Extras/.build/debug/roost-conformance
 SECONDS ?= 60
 
 shared: shared-build
@@ -269,9 +268,8 @@ shared-sample: shared-build
 	scripts/shared-credentials
 	scripts/shared-faults etcd 25
 
-shared-build: dependencies
-	scripts/install-dependencies shared
-	$(SWIFT) build --package-path Extras/Shared --product roost-conformance
+shared-build: extras-dependencies
+	$(SWIFT) build --package-path Extras --product roost-conformance
 
 # Roost beside what people use today: figures as JSON, tables in docs/BENCHMARKS.md, plots.
 # Takes hours: smaller with BENCH_KEYS=100000 BENCH_ROUNDS=1.
@@ -312,7 +310,7 @@ guard-update: guard-build
 
 guard-build:
 	sh scripts/install-bench-dependencies guard
-	$(SWIFT) build -c release --package-path Benchmarks --product roost-count
+	$(SWIFT) build -c release --package-path Benchmarks --disable-default-traits --product roost-count
 
 format:
 	$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)
@@ -326,4 +324,4 @@ dependencies:
 
 clean:
 	rm -rf .build .build-docs .build-fuzz .build-inspector-venv .build-thread .build-address .build-mutations \
-		Benchmarks/.build Extras/.build Extras/*/.build Examples/*/.build
+		Benchmarks/.build Extras/.build Examples/*/.build

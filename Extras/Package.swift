@@ -1,17 +1,30 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The tests of the products that a trait switches on: a package of its own, so that the tests of
-// the library build neither swift-syntax nor swift-protobuf. Each test target is a client too.
+// The tests of the products that a trait switches on, and the programs that the longer runs start: a
+// package of its own, so that the tests of the library build neither swift-syntax nor SwiftNIO. It is one
+// package, so that SwiftNIO is built once. Each test target is a client too.
 let package = Package(
     name: "roost-extras",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(
-            name: "roost", path: "..", traits: ["Inspector", "Macros", "OpenCombine", "Protobuf"]),
+            name: "roost", path: "..",
+            traits: [
+                "Etcd", "Inspector", "Macros", "Observability", "OpenCombine", "Postgres",
+                "Protobuf", "Replica", "Services",
+            ]),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
+        .package(
+            url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0",
+            traits: ["FullFoundation"]),
     ],
     targets: [
         // The plugin's sources once more, as a library: tests cannot import another package's macro
@@ -63,6 +76,44 @@ let package = Package(
                 .product(name: "RoostCombine", package: "roost"),
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
+        // What scripts/replica-run starts, kills, and restores with.
+        .executableTarget(
+            name: "replica-run",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostReplica", package: "roost"),
+            ], path: "ReplicaRun"),
+        .testTarget(
+            name: "RoostReplicaTests",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostReplica", package: "roost"),
+            ]),
+        .testTarget(
+            name: "RoostObservabilityTests",
+            dependencies: [
+                .product(name: "RoostObservability", package: "roost"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ]),
+        .testTarget(
+            name: "RoostServicesTests",
+            dependencies: [
+                .product(name: "RoostServices", package: "roost"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+            ]),
+        // The conformance suite over real servers, which scripts/shared-servers starts.
+        .executableTarget(
+            name: "roost-conformance",
+            dependencies: [
+                .product(name: "RoostShared", package: "roost"),
+                .product(name: "RoostEtcd", package: "roost"),
+                .product(name: "RoostPostgres", package: "roost"),
+                .product(name: "RoostConformance", package: "roost"),
+            ], path: "Conformance"),
         // As apps are: everything is on the main actor unless it says otherwise.
         .testTarget(
             name: "MainActorClientTests",
