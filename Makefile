@@ -266,10 +266,12 @@ shared-sample: shared-build
 	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS'
 	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
 	scripts/shared-credentials
+	scripts/shared-command
 	scripts/shared-faults etcd 25
 
 shared-build: extras-dependencies
 	$(SWIFT) build --package-path Extras --product roost-conformance
+	$(SWIFT) build --package-path Extras --product roost
 
 # Roost beside what people use today: figures as JSON, tables in docs/BENCHMARKS.md, plots.
 # Takes hours: smaller with BENCH_KEYS=100000 BENCH_ROUNDS=1.

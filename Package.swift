@@ -211,7 +211,9 @@ let package = Package(
                 "Roost", "RoostIO", "RoostFormat", "RoostForms", "RoostLog", "RoostSnapshot",
                 .target(name: "CRoostSQLite", condition: .when(traits: ["SQLite"])),
                 .target(name: "RoostInspector", condition: .when(traits: ["Inspector"])),
-                .target(name: "RoostReplica", condition: .when(traits: ["Replica"])),
+                .target(name: "RoostReplica", condition: .when(traits: ["Replica"])), "RoostShared",
+                .target(name: "RoostEtcd", condition: .when(traits: ["Etcd"])),
+                .target(name: "RoostPostgres", condition: .when(traits: ["Postgres"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
@@ -286,7 +288,7 @@ let package = Package(
             name: "RoostCommandTests",
             dependencies: [
                 "Roost", "RoostCommand", "RoostForms", "RoostEngine", "RoostFormat", "RoostIO",
-                "RoostTestSupport",
+                "RoostShared", "RoostTestSupport",
                 .target(name: "CRoostSQLite", condition: .when(traits: ["SQLite"])),
             ]),
     ],

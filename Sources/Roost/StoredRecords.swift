@@ -7,6 +7,12 @@ package struct StoredRecord: Sendable, Equatable {
     package var key: String
     package var value: StoredValue
 
+    package init(dictionary: String, key: String, value: StoredValue) {
+        self.dictionary = dictionary
+        self.key = key
+        self.value = value
+    }
+
     /// Whether `other` stands before this: by the bytes of the dictionaries' names and of the keys.
     package func isBehind(_ other: StoredRecord) -> Bool {
         if dictionary.utf8.elementsEqual(other.dictionary.utf8) {

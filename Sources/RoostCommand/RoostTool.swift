@@ -16,6 +16,9 @@ struct RoostTool: AsyncParsableCommand {
             has no plain JSON form is shown, and read, as an object of one member that names \
             the kind: {"$data": "…"} in base 64, {"$uint8": 7}, {"$json": "…"} and so on.
 
+            roost --cluster etcd://host:port --namespace NAME does get, set, remove, keys, scan, watch, \
+            import, export, stat and shell on a shared workspace: roost --cluster --help.
+
             Exit status: 0 done, 1 not found, 2 wrong usage or bad input, 3 damage found, \
             4 locked by another opening, 5 any other failure.
             """,
@@ -35,7 +38,12 @@ struct RoostTool: AsyncParsableCommand {
 
     static func main() async {
         do {
-            var command = try parseAsRoot()
+            var command =
+                if let arguments = ClusterTool.arguments(Array(CommandLine.arguments.dropFirst())) {
+                    try ClusterTool.parseAsRoot(arguments)
+                } else {
+                    try parseAsRoot()
+                }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -7,19 +7,26 @@ struct CopyCommand: AsyncParsableCommand {
         commandName: "copy",
         abstract: "Copies records into another workspace.",
         discussion: """
-            Values keep their kinds, deadlines and versions. Keys that the target has are \
-            overwritten, others stay. Written in batches of about a mebibyte: a copy that is \
-            interrupted is made again. For a whole workspace use backup.
+            From and to directories, etcd and PostgreSQL. Values keep their kinds, deadlines and versions; \
+            keys that the target has are overwritten, others stay. Records that the target has as they \
+            are are not written: a copy that was interrupted goes on where it was. What is written is \
+            read back and compared. To back up a directory use backup.
             """)
 
-    @OptionGroup var source: WorkspaceArgument
-    @Argument(help: "The other workspace's directory.", completion: .directory)
+    @Argument(
+        help: "Where from: a workspace's directory, or etcd://…, etcds://… or postgres://….",
+        completion: .directory)
+    var source: String
+    @Argument(help: "Where to: as where from.", completion: .directory)
     var target: String
     @Option(help: "Only this dictionary.", completion: WorkspaceCompletion.dictionaries)
     var dictionary: String?
     @Option(help: "Only keys that begin with this.") var prefix = ""
     @Option(name: .customLong("as"), help: "What the dictionary is called in the target.")
     var newName: String?
+    @Option(help: "The namespace of a cluster.") var namespace: String?
+    @Option(help: "The namespace of the target, where it is another one.") var toNamespace: String?
+    @OptionGroup var credentials: ClusterCredentials
 
     func validate() throws {
         if newName != nil && dictionary == nil {
@@ -28,46 +35,50 @@ struct CopyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let other = try WorkspaceArgument.parse([target])
-        let count = try await source.withWorkspace(.readOnly) { from in
-            try await other.withWorkspace(.readWrite) { into in try await copy(from, into) }
-        }
-        printError("\(grouped(count)) records copied")
-    }
-
-    private func copy(_ from: Workspace, _ into: Workspace) async throws -> Int {
         var range = StoredRange(dictionary: dictionary)
         range.prefix = prefix
-        let records = try StoredRecords(from, range)
-        let total = try range.recordCount(of: from)
-        var progress = ProgressBar(verb: "copying")
-        var count = 0
-        var next = try records.next()
-        while next != nil {
-            try await into.write(durability: .process) { batch in
-                var sizeBytes = 0
-                while let record = next, sizeBytes < 1 << 20 {
-                    batch.setStored(
-                        record.value, forKey: record.key,
-                        in: into.dictionary(newName ?? record.dictionary))
-                    sizeBytes += record.value.payload.count + record.key.utf8.count
-                    count += 1
-                    next = try records.next()
-                }
+        let report = try await withStore(source, namespace, .readOnly) { [range] from in
+            try await withStore(target, toNamespace ?? namespace, .readWrite) { into in
+                try await copy(
+                    RecordCopy(source: from, target: into, range: range, newName: newName))
             }
-            progress.update(count: count, fraction: total.map { Double(count) / Double($0) })
         }
-        try await into.synchronize()
-        progress.finish(count: count)
-        return count
+        let count = grouped(report.recordCount)
+        if report.writtenCount == report.recordCount {
+            printError("\(count) records copied and compared")
+        } else {
+            printError("\(count) records compared, \(grouped(report.writtenCount)) of them copied")
+        }
     }
-}
 
-extension StoredRange {
-    /// How many records a walk of a dictionary, or of all, gives; `nil` where it is of a part.
-    func recordCount(of workspace: Workspace) throws -> Int? {
-        guard prefix.isEmpty, from == nil, below == nil else { return nil }
-        let names = try dictionary.map { [$0] } ?? workspace.dictionaryNames
-        return max(1, try names.reduce(0) { try $0 + workspace.dictionary($1).count })
+    private func copy(_ copy: RecordCopy) async throws -> RecordCopy.Report {
+        var progress = ProgressBar(verb: "copying")
+        let report: RecordCopy.Report
+        do {
+            report = try await copy.run { progress.update(count: $0.recordCount, fraction: $1) }
+        } catch {
+            progress.clear()
+            throw error
+        }
+        progress.finish(count: report.recordCount)
+        return report
+    }
+
+    private func withStore<Result: Sendable>(
+        _ place: String, _ namespace: String?, _ access: Workspace.Configuration.Access,
+        _ body: (any RecordStore) async throws -> Result
+    ) async throws -> Result {
+        guard let address = ClusterAddress(place) else {
+            let directory = try WorkspaceArgument.parse([place])
+            return try await directory.withWorkspace(access) {
+                try await body(WorkspaceStore(workspace: $0))
+            }
+        }
+        guard let namespace else {
+            throw ValidationError("which namespace? say --namespace NAME")
+        }
+        return try await credentials.withWorkspace(at: address, namespace: namespace) {
+            try await body(ClusterStore(workspace: $0))
+        }
     }
 }

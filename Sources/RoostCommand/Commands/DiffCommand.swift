@@ -37,7 +37,7 @@ struct DiffCommand: AsyncParsableCommand {
             output: try Output())
         var (before, after) = (try lefts.next(), try rights.next())
         var count = 0
-        let total = try range.recordCount(of: left)
+        let total = try WorkspaceStore(workspace: left).recordCount(of: range)
         var progress = ProgressBar(verb: "comparing", besideList: true)
         var comparedCount = 0
         while let record = Self.first(before, after) {

@@ -21,6 +21,12 @@ struct GetCommand: AsyncParsableCommand {
         let value = try await source.withWorkspace(.readOnly) { workspace in
             try workspace.dictionary(dictionary).storedValue(forKey: key)
         }
+        try Self.write(value, key, dictionary, format)
+    }
+
+    static func write(
+        _ value: StoredValue?, _ key: String, _ dictionary: String, _ format: FormatOption
+    ) throws {
         guard let value else {
             throw Failure(.notFound, "\"\(key)\" has no value in \"\(dictionary)\"")
         }

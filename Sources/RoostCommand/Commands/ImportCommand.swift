@@ -70,7 +70,7 @@ struct ImportCommand: AsyncParsableCommand {
             return printError("\(grouped(count)) records would be imported; nothing was written")
         }
         let count = try await target.withWorkspace(.readWrite) { workspace in
-            try await Self.importAll(from: reader, into: workspace)
+            try await Self.importAll(from: reader, into: WorkspaceStore(workspace: workspace))
         }
         printError("\(grouped(count)) records imported")
     }
@@ -108,7 +108,9 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     /// Writes every line of `reader`; returns how many there were. On disk when it returns.
-    static func importAll(from reader: LineReader, into workspace: Workspace) async throws -> Int {
+    static func importAll(
+        from reader: LineReader, into store: some RecordStore
+    ) async throws -> Int {
         var progress = ProgressBar(verb: "importing")
         var count = 0
         while true {
@@ -116,24 +118,18 @@ struct ImportCommand: AsyncParsableCommand {
             do { batch = try nextBatch(reader) } catch let failure as Failure {
                 progress.clear()
                 // What came before the bad batch stays, so the message says how much that is.
-                try await workspace.synchronize()
+                try await store.synchronize()
                 let message = failure.message ?? "the input could not be read"
                 throw Failure(
                     failure.status, "\(message); \(grouped(count)) records before it were imported")
             }
             if batch.isEmpty { break }
-            try await workspace.write(durability: .process) { operations in
-                for record in batch {
-                    operations.setStored(
-                        record.value, forKey: record.key,
-                        in: workspace.dictionary(record.dictionary))
-                }
-            }
+            try await store.write(batch.map(\.record))
             count += batch.count
             let total = reader.sizeBytes.map(Double.init)
             progress.update(count: count, fraction: total.map { Double(reader.offsetBytes) / $0 })
         }
-        try await workspace.synchronize()
+        try await store.synchronize()
         progress.finish(count: count)
         return count
     }

@@ -21,14 +21,16 @@ struct KeysCommand: AsyncParsableCommand {
         }
         // By bytes, as keys are compared everywhere.
         let shown = prefix.isEmpty ? names : names.filter { $0.utf8.starts(with: prefix.utf8) }
-        switch format.format {
-        case .text, .table: try Output.write(shown)
-        case .json: try Output.write(.array(shown.map { .string($0) }))
+        try Self.write(shown, column: dictionary == nil ? "dictionary" : "key", format.format)
+    }
+
+    static func write(_ names: [String], column: String, _ format: OutputFormat) throws {
+        switch format {
+        case .text, .table: try Output.write(names)
+        case .json: try Output.write(.array(names.map { .string($0) }))
         case .jsonl, .csv:
-            var rows = RowWriter(
-                columns: [dictionary == nil ? "dictionary" : "key"], format: format.format,
-                output: try Output())
-            for name in shown { try rows.write([.string(name)]) }
+            var rows = RowWriter(columns: [column], format: format, output: try Output())
+            for name in names { try rows.write([.string(name)]) }
             try rows.finish()
         }
     }

@@ -12,6 +12,33 @@ struct ScanCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var source: WorkspaceArgument
+    @OptionGroup var selection: ScanSelection
+    @OptionGroup var format: ListFormatOption
+
+    func run() async throws {
+        let range = selection.range
+        try await source.withWorkspace(.readOnly) { workspace in
+            try await Self.list(
+                try StoredRecords(workspace, range), of: range.dictionary, format.format)
+        }
+    }
+
+    static func list(
+        _ records: any RecordCursor, of dictionary: String?, _ format: OutputFormat
+    ) async throws {
+        var rows = RowWriter(
+            columns: (dictionary == nil ? ["dictionary"] : []) + ["key", "value"], format: format,
+            output: try Output())
+        while let record = try await records.next() {
+            let name: [JSONValue] = dictionary == nil ? [.string(record.dictionary)] : []
+            try rows.write(name + [.string(record.key), ReadableForm.json(record.value)])
+        }
+        try rows.finish()
+    }
+}
+
+/// Which records are listed.
+struct ScanSelection: ParsableArguments {
     @Argument(help: "The dictionary's name.", completion: WorkspaceCompletion.dictionaries)
     var dictionary: String?
     @Option(help: "Only keys that begin with this.") var prefix = ""
@@ -19,34 +46,18 @@ struct ScanCommand: AsyncParsableCommand {
     @Option(help: "The first key that is not listed any more.") var below: String?
     @Flag(help: "The last key first.") var reverse = false
     @Option(help: "At most so many.") var limit: Int?
-    @OptionGroup var format: ListFormatOption
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is not negative") }
     }
 
-    func run() async throws {
+    var range: StoredRange {
         var range = StoredRange(dictionary: dictionary)
         range.prefix = prefix
         range.from = from
         range.below = below
         range.order = reverse ? .descending : .ascending
         range.limit = limit ?? .max
-        try await source.withWorkspace(.readOnly) { [range] workspace in
-            try Self.list(try StoredRecords(workspace, range), of: dictionary, format.format)
-        }
-    }
-
-    static func list(
-        _ records: StoredRecords, of dictionary: String?, _ format: OutputFormat
-    ) throws {
-        var rows = RowWriter(
-            columns: (dictionary == nil ? ["dictionary"] : []) + ["key", "value"], format: format,
-            output: try Output())
-        while let record = try records.next() {
-            let name: [JSONValue] = dictionary == nil ? [.string(record.dictionary)] : []
-            try rows.write(name + [.string(record.key), ReadableForm.json(record.value)])
-        }
-        try rows.finish()
+        return range
     }
 }

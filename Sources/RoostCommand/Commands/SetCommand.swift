@@ -17,13 +17,10 @@ struct SetCommand: AsyncParsableCommand {
     var dictionary: String
     @Argument(help: "The key.", completion: WorkspaceCompletion.keys)
     var key: String
-    @Argument(help: "The value; - reads it from standard input. Put -- before a negative number.")
-    var value: String
-    @Flag(name: .customLong("string"), help: "The value is text, not JSON.")
-    var isString = false
+    @OptionGroup var value: ValueArgument
 
     func run() async throws {
-        let stored = try storedValue()
+        let stored = try value.stored()
         try await target.withWorkspace(.readWrite) { workspace in
             try await workspace.write(durability: .synced) { batch in
                 batch.setStored(stored, forKey: key, in: workspace.dictionary(dictionary))
@@ -31,7 +28,16 @@ struct SetCommand: AsyncParsableCommand {
         }
     }
 
-    private func storedValue() throws -> StoredValue {
+}
+
+/// A value on the command line.
+struct ValueArgument: ParsableArguments {
+    @Argument(help: "The value; - reads it from standard input. Put -- before a negative number.")
+    var value: String
+    @Flag(name: .customLong("string"), help: "The value is text, not JSON.")
+    var isString = false
+
+    func stored() throws -> StoredValue {
         var text = value
         if value == "-" {
             let input = try FileHandle.standardInput.readToEnd() ?? Data()

@@ -12,22 +12,22 @@ struct StatCommand: AsyncParsableCommand {
 
     func run() async throws {
         let figures = try await source.withWorkspace(.readOnly) { try Self.collect($0) }
-        switch format.format {
-        case .json, .jsonl: try Output.write(.object(figures))
-        default: try Self.write(figures)
-        }
+        try Self.write(figures, format)
+    }
+
+    static func write(_ figures: [JSONValue.Member], _ format: FormatOption) throws {
+        if format.isJSON { return try Output.write(.object(figures)) }
+        try write(figures)
     }
 
     /// For people.
-    static func write(_ workspace: Workspace) throws { try write(try collect(workspace)) }
-
-    private static func write(_ figures: [JSONValue.Member]) throws {
+    static func write(_ figures: [JSONValue.Member]) throws {
         var lines: [String] = []
         for figure in figures { describe(figure.name, figure.value, to: &lines) }
         try Output.write(lines)
     }
 
-    private static func collect(_ workspace: Workspace) throws -> [JSONValue.Member] {
+    static func collect(_ workspace: Workspace) throws -> [JSONValue.Member] {
         let statistics = workspace.statistics
         let recovery = workspace.recovery
         let usage = try DiskUsage(directory: workspace.path)

@@ -41,7 +41,7 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    private static func json(_ change: DictionaryChange<StoredValue>) -> JSONValue {
+    static func json(_ change: DictionaryChange<StoredValue>) -> JSONValue {
         var members: [JSONValue.Member] = []
         func add(_ name: String, _ value: JSONValue) {
             members.append(.init(name: name, value: value))

@@ -41,7 +41,8 @@ struct DemoRun {
         let workspace = try await Workspace.open(at: path)
         try record("open a new workspace", since: begin)
         begin = clock.now
-        let importedCount = try await ImportCommand.importAll(from: reader, into: workspace)
+        let importedCount = try await ImportCommand.importAll(
+            from: reader, into: WorkspaceStore(workspace: workspace))
         try record("import \(grouped(importedCount)) packages", since: begin, count: importedCount)
 
         announce("writing \(grouped(options.count)) integers and as many structs, one set each")

@@ -39,6 +39,8 @@ struct RecordLine {
         }
     }
 
+    var record: StoredRecord { StoredRecord(dictionary: dictionary, key: key, value: value) }
+
     var json: JSONValue {
         .members([
             "dictionary": .string(dictionary), "key": .string(key),

@@ -27,12 +27,26 @@ struct ShellCommand: AsyncParsableCommand {
     }
 
     private func answer(_ workspace: Workspace) async throws {
-        var session = try ShellSession(workspace)
+        try await Self.answer(WorkspaceStore(workspace: workspace)) { dictionary, words, word in
+            ShellSession.completions(workspace, dictionary, words, word)
+        }
+    }
+
+    /// Answers line by line, until the end of the input or `exit`.
+    ///
+    /// - Parameter complete: what may stand in the place of a word; asked for on the editor's own thread.
+    static func answer(
+        _ store: any RecordStore,
+        completing complete:
+            @escaping @Sendable (
+                _ dictionary: String?, _ words: [String], _ word: String
+            ) -> [String]
+    ) async throws {
+        var session = try await ShellSession(store)
         let dictionary = SharedName()
         dictionary.name.withLock { $0 = session.dictionary }
         let editor = LineEditor(historyFile: Self.historyFile) { words, word in
-            ShellSession.completions(
-                workspace, dictionary.name.withLock { $0 }, words, word)
+            complete(dictionary.name.withLock { $0 }, words, word)
         }
         let isTerminal = isatty(STDIN_FILENO) == 1
         while !session.isEnded, let line = await editor.next(prompt: session.prompt) {

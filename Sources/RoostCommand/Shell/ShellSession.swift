@@ -1,9 +1,11 @@
 import Foundation
 import Roost
 
-/// What the lines of a shell do to one open workspace.
+/// What the lines of a shell do to one open workspace, in files or in a cluster.
 struct ShellSession {
-    let workspace: Workspace
+    let store: any RecordStore
+    /// `nil` of a cluster, whose files are the engine's.
+    let workspace: Workspace?
     /// The dictionary that keys are of.
     var dictionary: String?
     var isEnded = false
@@ -28,9 +30,10 @@ struct ShellSession {
         Words with spaces stand in double quotes.
         """
 
-    init(_ workspace: Workspace) throws {
-        self.workspace = workspace
-        let names = try workspace.dictionaryNames
+    init(_ store: any RecordStore) async throws {
+        self.store = store
+        workspace = (store as? WorkspaceStore)?.workspace
+        let names = try await store.dictionaryNames()
         if names.count == 1 { dictionary = names[0] }
     }
 
@@ -45,16 +48,19 @@ struct ShellSession {
         switch command {
         case "help", "?": try Output.write([Self.help])
         case "exit", "quit": isEnded = true
-        case "dictionaries": try Output.write(try workspace.dictionaryNames)
+        case "dictionaries": try Output.write(try await store.dictionaryNames())
         case "use": dictionary = try Self.word(arguments, "use NAME")
-        case "keys": try list(arguments, keysOnly: true)
-        case "scan": try list(arguments, keysOnly: false)
-        case "get": try get(try Self.word(arguments, "get KEY"))
+        case "keys": try await list(arguments, keysOnly: true)
+        case "scan": try await list(arguments, keysOnly: false)
+        case "get": try await get(try Self.word(arguments, "get KEY"))
         case "set": try await set(line)
         case "remove": try await remove(try Self.word(arguments, "remove KEY"))
-        case "count": try Output.write([grouped(try current().count)])
-        case "stat": try StatCommand.write(workspace)
+        case "count": try Output.write([grouped(try await store.count(of: try current()))])
+        case "stat": try StatCommand.write(try await store.figures())
         case "verify":
+            guard let workspace else {
+                throw Failure(.usage, "a cluster's files are verified by its own tools")
+            }
             let report = try await workspace.verify()
             for damage in report.damages { printError(damage.description) }
             try Output.write([report.isSound ? VerifyCommand.text(report) : "damaged"])
@@ -67,15 +73,15 @@ struct ShellSession {
         return arguments[0]
     }
 
-    private func current() throws -> WorkspaceDictionary {
+    private func current() throws -> String {
         guard let dictionary else {
             throw Failure(.usage, "which dictionary? use NAME; dictionaries lists them")
         }
-        return workspace.dictionary(dictionary)
+        return dictionary
     }
 
-    private func list(_ arguments: [String], keysOnly: Bool) throws {
-        var range = StoredRange(dictionary: try current().name)
+    private func list(_ arguments: [String], keysOnly: Bool) async throws {
+        var range = StoredRange(dictionary: try current())
         range.prefix = arguments.first ?? ""
         range.limit = keysOnly ? .max : 100
         if arguments.count > 1 {
@@ -84,15 +90,15 @@ struct ShellSession {
             }
             range.limit = limit
         }
-        let records = try StoredRecords(workspace, range)
-        guard keysOnly else { return try ScanCommand.list(records, of: dictionary, .table) }
+        let records = try await store.records(range)
+        guard keysOnly else { return try await ScanCommand.list(records, of: dictionary, .table) }
         let output = try Output()
-        while let record = try records.next() { try output.writeLine(record.key) }
+        while let record = try await records.next() { try output.writeLine(record.key) }
         try output.flush()
     }
 
-    private func get(_ key: String) throws {
-        guard let value = try current().storedValue(forKey: key) else {
+    private func get(_ key: String) async throws {
+        guard let value = try await store.value(forKey: key, in: try current()) else {
             throw Failure(.notFound, "\"\(key)\" has no value")
         }
         try Output.write([ReadableForm.text(value)])
@@ -108,16 +114,19 @@ struct ShellSession {
         do { stored = try StoredForm.stored(try JSONParser.parse(line.rest(from: 2))) } catch {
             throw Failure(.usage, "the value is not JSON: text stands in double quotes")
         }
-        try await workspace.write(durability: .synced) { batch in
-            batch.setStored(stored, forKey: line.words[1], in: target)
-        }
+        try await store.write([
+            StoredRecord(dictionary: target, key: line.words[1], value: stored)
+        ])
+        try await store.synchronize()
     }
 
     private func remove(_ key: String) async throws {
-        guard try current().contains(key) else {
+        let dictionary = try current()
+        guard try await store.value(forKey: key, in: dictionary) != nil else {
             throw Failure(.notFound, "\"\(key)\" has no value")
         }
-        try await current().removeValue(forKey: key, durability: .synced)
+        try await store.remove(key, from: dictionary)
+        try await store.synchronize()
     }
 
     /// What may stand in the place of `word`, of a line that has `words` so far.

@@ -18,13 +18,16 @@ extension SharedDictionary {
             let reader = ChangeReader(self, self.range(selection.bounds), after: version)
             return {
                 guard let change = await reader.next() else { return nil }
-                return self.change(change, form)
+                return self.change(change) { stored, key in
+                    try form.value(ofStored: stored, key: key, in: try self.checkedName())
+                }
             }
         }
     }
 
-    private func change<Value>(
-        _ element: ChangeReader.Element, _ form: ValueForm<Value>
+    func change<Value>(
+        _ element: ChangeReader.Element,
+        _ decode: (_ stored: [UInt8], _ key: String) throws -> Value
     ) -> DictionaryChange<Value> {
         let change: SharedChange
         switch element {
@@ -36,8 +39,7 @@ extension SharedDictionary {
             return .removed(key: key, version: change.revision)
         }
         do {
-            let value = try form.value(ofStored: stored, key: key, in: try checkedName())
-            return .set(key: key, value: value, version: change.revision)
+            return .set(key: key, value: try decode(stored, key), version: change.revision)
         } catch {
             let error =
                 error as? RoostError

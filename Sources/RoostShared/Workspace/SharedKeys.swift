@@ -18,7 +18,7 @@ package struct SharedKeys: Sendable, Hashable {
     }
 
     /// All that the namespace has.
-    var everything: SharedKeyRange { Self.range(behind: prefix) }
+    package var everything: SharedKeyRange { Self.range(behind: prefix) }
 
     /// The record that says in which form the namespace is written.
     var format: [UInt8] { prefix + Array("%format".utf8) }
@@ -45,6 +45,12 @@ package struct SharedKeys: Sendable, Hashable {
             return nil
         }
         return (name, String(decoding: rest[(end + 1)...], as: UTF8.self))
+    }
+
+    /// The first key after all that begin as `key` does up to the slash after its dictionary's name.
+    func end(ofDictionaryWith key: [UInt8]) -> [UInt8] {
+        guard let end = key.dropFirst(prefix.count).firstIndex(of: slash) else { return key + [0] }
+        return Self.range(behind: Array(key[...end])).upper
     }
 
     private static func range(behind prefix: [UInt8]) -> SharedKeyRange {
