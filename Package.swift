@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "RoostPostgres", targets: ["RoostPostgres"]),
         .library(name: "RoostConformance", targets: ["RoostConformance"]),
         .library(name: "RoostCombine", targets: ["RoostCombine"]),
+        .library(name: "RoostEncryption", targets: ["RoostEncryption"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
     ],
     traits: [
@@ -40,6 +41,9 @@ let package = Package(
         .trait(
             name: "Postgres",
             description: "The product RoostPostgres: shared workspaces over PostgreSQL."),
+        .trait(
+            name: "Encryption",
+            description: "The product RoostEncryption: workspaces that only their key opens."),
         .trait(
             name: "OpenCombine",
             description: "The product RoostCombine: publishers where there is no Combine."),
@@ -72,6 +76,7 @@ let package = Package(
         .target(name: "CRoost"),
         .target(name: "RoostIO", dependencies: ["CRoost"]),
         .target(name: "RoostFormat", dependencies: ["CRoost", "RoostIO"]),
+        .target(name: "RoostSealing", dependencies: ["CRoost", "RoostIO", "RoostFormat"]),
         .target(name: "RoostCoding", dependencies: ["RoostIO"]),
         .target(name: "RoostLog", dependencies: ["RoostIO", "RoostFormat"]),
         .target(name: "RoostSnapshot", dependencies: ["CLZ4", "RoostIO", "RoostFormat"]),
@@ -82,7 +87,7 @@ let package = Package(
             name: "Roost",
             dependencies: [
                 "RoostIO", "RoostFormat", "RoostCoding", "RoostSnapshot", "RoostEngine",
-                .product(name: "SystemPackage", package: "swift-system"),
+                "RoostSealing", .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .macro(
             name: "RoostMacrosPlugin",
@@ -205,6 +210,18 @@ let package = Package(
                     condition: .when(traits: ["OpenCombine"])),
             ],
             swiftSettings: [.define("RoostCombine")]),
+        .target(
+            name: "RoostEncryption",
+            dependencies: [
+                "Roost", "RoostIO", "RoostSealing",
+                .product(
+                    name: "Crypto", package: "swift-crypto",
+                    condition: .when(traits: ["Encryption"])
+                ),
+                .product(
+                    name: "_CryptoExtras", package: "swift-crypto",
+                    condition: .when(traits: ["Encryption"])),
+            ]),
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
@@ -214,6 +231,7 @@ let package = Package(
                 .target(name: "RoostReplica", condition: .when(traits: ["Replica"])), "RoostShared",
                 .target(name: "RoostEtcd", condition: .when(traits: ["Etcd"])),
                 .target(name: "RoostPostgres", condition: .when(traits: ["Postgres"])),
+                .target(name: "RoostEncryption", condition: .when(traits: ["Encryption"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
@@ -232,10 +250,12 @@ let package = Package(
                 "Roost", "RoostEngine", "RoostFormat", "RoostIO", "RoostTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostDisks"),
-        .target(name: "RoostSimulation", dependencies: ["CRoost", "RoostIO"]),
+        .target(name: "RoostSimulation", dependencies: ["CRoost", "RoostIO", "RoostSealing"]),
         .target(
             name: "RoostSimulator",
-            dependencies: ["Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSimulation"]),
+            dependencies: [
+                "Roost", "RoostIO", "RoostFormat", "RoostEngine", "RoostSealing", "RoostSimulation",
+            ]),
         .executableTarget(
             name: "roost-simulate",
             dependencies: [

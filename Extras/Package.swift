@@ -11,12 +11,14 @@ let package = Package(
         .package(
             name: "roost", path: "..",
             traits: [
-                "Etcd", "Inspector", "Macros", "Observability", "OpenCombine", "Postgres",
+                "Encryption", "Etcd", "Inspector", "Macros", "Observability", "OpenCombine",
+                "Postgres",
                 "Protobuf", "Replica", "Services",
             ]),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
@@ -88,6 +90,13 @@ let package = Package(
             dependencies: [
                 .product(name: "Roost", package: "roost"),
                 .product(name: "RoostReplica", package: "roost"),
+            ]),
+        .testTarget(
+            name: "RoostEncryptionTests",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostEncryption", package: "roost"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .testTarget(
             name: "RoostObservabilityTests",

@@ -1,5 +1,6 @@
 import RoostEngine
 import RoostIO
+import RoostSealing
 
 extension Workspace {
     /// How a workspace is opened.
@@ -54,13 +55,19 @@ extension Workspace {
         /// where it is `nil`.
         public var observer: (any WorkspaceObserver)?
 
+        /// How the workspace's files are encrypted; they are not where it is `nil`. A workspace is encrypted from
+        /// its first opening on, or never: `roost copy`, or writing its values into a new one, changes that.
+        /// Another key, or none, is `.wrongKey`.
+        public var encryption: WorkspaceEncryption?
+
         /// The defaults suit an app; each argument is the property of its name.
         public init(
             access: Access = .readWrite, shardCount: Int = 16,
             durability: Durability = .interval(.milliseconds(50)),
             memoryBudgetBytes: Int = 64 << 20, compression: Compression = .lz4,
             coder: ValueCoder = .roost, clock: WallClock = .system,
-            handlesPageFaults: Bool = true, observer: (any WorkspaceObserver)? = nil
+            handlesPageFaults: Bool = true, observer: (any WorkspaceObserver)? = nil,
+            encryption: WorkspaceEncryption? = nil
         ) {
             self.access = access
             self.shardCount = shardCount
@@ -71,10 +78,14 @@ extension Workspace {
             self.clock = clock
             self.handlesPageFaults = handlesPageFaults
             self.observer = observer
+            self.encryption = encryption
         }
 
         /// The real one, as it is asked for.
-        var fileSystem: PosixFileSystem { PosixFileSystem(handlesFaults: handlesPageFaults) }
+        package var fileSystem: any FileSystem {
+            let real = PosixFileSystem(handlesFaults: handlesPageFaults)
+            return encryption.map { SealedFileSystem(real, $0.suite) } ?? real
+        }
 
         var engineConfiguration: EngineConfiguration {
             precondition(

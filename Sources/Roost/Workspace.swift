@@ -29,20 +29,21 @@ public final class Workspace: Sendable {
     let indexNumbers = IndexNumbers()
     let objectIndexes = ObjectIndexRegistry()
     let live = LiveRegistry()
-    /// As it was opened with.
-    let handlesPageFaults: Bool
+    /// As it was opened on: its backups go there too.
+    let fileSystem: any FileSystem
 
     /// The path that the workspace was opened at.
     public let path: String
 
     private init(
-        engine: Engine, configuration: Configuration, migrations: MigrationRegistry, path: String
+        engine: Engine, configuration: Configuration, migrations: MigrationRegistry, path: String,
+        fileSystem: any FileSystem
     ) {
         self.engine = engine
         self.migrations = migrations
         self.path = path
         coder = configuration.coder
-        handlesPageFaults = configuration.handlesPageFaults
+        self.fileSystem = fileSystem
     }
 
     /// Opens the workspace in the directory at `path`; creates it, with mode 0700, where there
@@ -123,7 +124,8 @@ public final class Workspace: Sendable {
             at: path, fileSystem: fileSystem, configuration: engineConfiguration)
         if engine.isWritable { try IndexCatalog.guardAtOpening(engine) }
         self.init(
-            engine: engine, configuration: configuration, migrations: migrations, path: path)
+            engine: engine, configuration: configuration, migrations: migrations, path: path,
+            fileSystem: fileSystem)
     }
 
     /// A workspace without files that behaves as one with them, for tests and previews. It ends
@@ -146,7 +148,8 @@ public final class Workspace: Sendable {
             at: path, fileSystem: fileSystem, configuration: engineConfiguration)
         if engine.isWritable { try IndexCatalog.guardAtOpening(engine) }
         return Workspace(
-            engine: engine, configuration: configuration, migrations: migrations, path: path)
+            engine: engine, configuration: configuration, migrations: migrations, path: path,
+            fileSystem: fileSystem)
     }
 
     /// Takes writes from here on, where the workspace was opened to mirror another.

@@ -79,6 +79,9 @@ extension Directory {
     package func randomSalt() -> UInt32 { UInt32(truncatingIfNeeded: randomNumber()) | (1 << 31) }
 }
 
+/// What sealed files begin with, which are read through the file system that seals them.
+package let sealedFileMagic = Array("ROOSTENC".utf8)
+
 package struct DirectoryEntry: Sendable {
     package var name: String
     package var isRegularFile: Bool

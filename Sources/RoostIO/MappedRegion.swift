@@ -16,6 +16,8 @@ import CRoost
 /// - `base` and `sizeBytes` never change.
 /// - Whoever writes to it alone owns the bytes written until it publishes them under a lock;
 ///   published bytes are never written again.
+/// - Where `opener` is there, the memory has what was required of it, and zeros elsewhere; a part is written once,
+///   before the first `require` of it returns.
 /// - While `guarding` is there, a page that cannot be had is replaced by private memory instead of
 ///   ending the process (`MappedRegion+Faults`). Whoever has read or written asks afterwards.
 ///
@@ -29,6 +31,8 @@ package final class MappedRegion: @unchecked Sendable {
     /// Of the file, for errors.
     package let path: String?
     let guarding: OpaquePointer?
+    /// What fills parts of the memory when they are asked for; `nil` where all of it is there.
+    private let opener: (any RegionOpener)?
     private let release: @Sendable (UnsafeMutableRawPointer, Int) -> Void
     private let advise: (@Sendable (Advice, UnsafeMutableRawPointer, Int) -> Void)?
 
@@ -40,7 +44,7 @@ package final class MappedRegion: @unchecked Sendable {
     /// - Parameter guardedBy: The guard of a mapping that shows the file at `path`.
     package init(
         base: UnsafeMutableRawPointer, sizeBytes: Int, path: String? = nil,
-        guardedBy guarding: OpaquePointer? = nil,
+        guardedBy guarding: OpaquePointer? = nil, openedBy opener: (any RegionOpener)? = nil,
         advise: (@Sendable (Advice, UnsafeMutableRawPointer, Int) -> Void)? = nil,
         release: @escaping @Sendable (UnsafeMutableRawPointer, Int) -> Void
     ) {
@@ -48,6 +52,7 @@ package final class MappedRegion: @unchecked Sendable {
         self.sizeBytes = sizeBytes
         self.path = path
         self.guarding = guarding
+        self.opener = opener
         self.release = release
         self.advise = advise
     }
@@ -55,6 +60,13 @@ package final class MappedRegion: @unchecked Sendable {
     deinit {
         if let guarding { roost_unguard_mapping(guarding) }
         release(base, sizeBytes)
+    }
+
+    /// Has `count` bytes from `offset` on be there, of what a sealed file holds: to be called before a look at
+    /// them. Costs a comparison where the file is not sealed.
+    @inline(__always)
+    package func require(offset: Int, count: Int) throws {
+        if let opener { try opener.open(offset: offset, count: count) }
     }
 
     /// Takes the file's pages out of this process's page table; the next look at one brings it
@@ -109,4 +121,13 @@ package final class MappedRegion: @unchecked Sendable {
         base.initializeMemory(as: UInt8.self, repeating: 0, count: sizeBytes)
         return MappedRegion(base: base, sizeBytes: sizeBytes) { base, _ in base.deallocate() }
     }
+}
+
+/// Fills parts of a region's memory.
+package protocol RegionOpener: AnyObject, Sendable {
+    /// Returns once `count` bytes from `offset` on are there; of what is past the region's end nothing is done.
+    /// What was there before is not written again.
+    ///
+    /// - Throws: `.corrupt` with file and offset, `.io`.
+    func open(offset: Int, count: Int) throws
 }

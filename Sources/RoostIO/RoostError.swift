@@ -28,6 +28,9 @@ public struct RoostError: Error, Sendable {
         public static let keyTooLarge = Code("keyTooLarge")
         /// The value is longer than 256 MiB, or the batch longer than 1 GiB.
         public static let valueTooLarge = Code("valueTooLarge")
+        /// The key that was given does not open an encrypted workspace, none was given, or one was for a workspace
+        /// that is not encrypted; nothing was changed.
+        public static let wrongKey = Code("wrongKey")
         /// A newer version wrote this; nothing was changed.
         public static let unsupportedVersion = Code("unsupportedVersion")
         /// Another writer has taken over the place that this one copied to.

@@ -13,7 +13,10 @@ struct DamageCommand: AsyncParsableCommand {
     @Flag(help: "Every bit of what was written, and one of each byte of zeros.") var bytes = false
     @Option(help: "Cases at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
 
+    @Flag(help: "Of encrypted workspaces.") var encrypted = false
+
     func run() async throws {
+        if encrypted { SimulatedEncryption.begin() }
         let width = max(1, width)
         let extent: DamageSweep.Extent = sample ? .sample : bytes ? .everyByte : .everyBit
         let counts = await withTaskGroup(of: DamageSweep.Counts.self) { group in

@@ -20,7 +20,10 @@ struct EnumerateCommand: AsyncParsableCommand {
         var failure: String?
     }
 
+    @Flag(help: "Of encrypted workspaces.") var encrypted = false
+
     func run() async throws {
+        if encrypted { SimulatedEncryption.begin() }
         let width = max(1, width)
         let outcomes = await withTaskGroup(of: Outcome.self) { group in
             var outcomes: [Outcome] = []

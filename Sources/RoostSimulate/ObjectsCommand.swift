@@ -19,7 +19,10 @@ struct ObjectsCommand: AsyncParsableCommand {
     @Option(help: "Seeds at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
     @Flag(help: "Print what each failing run did.") var trace = false
 
+    @Flag(help: "Of encrypted workspaces.") var encrypted = false
+
     func run() async throws {
+        if encrypted { SimulatedEncryption.begin() }
         let (isTraced, steps) = (trace, steps)
         let outcome = await ObjectSimulator.run(
             first: firstSeed, count: seeds, steps: steps, width: max(1, width)

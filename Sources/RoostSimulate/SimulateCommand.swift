@@ -39,8 +39,11 @@ struct SeedsCommand: AsyncParsableCommand {
     @Option(help: "Seeds at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
     @Flag(help: "Print what each failing run did.") var trace = false
     @Flag(help: "End with the first seed that fails.") var stopAtFailure = false
+    @Flag(help: "Of encrypted workspaces, whose keys change from opening to opening.")
+    var encrypted = false
 
     func run() async throws {
+        if encrypted { SimulatedEncryption.begin() }
         let progress = Progress(seedCount: seeds)
         let isTraced = trace
         let stopsAtFailure = stopAtFailure
@@ -53,7 +56,8 @@ struct SeedsCommand: AsyncParsableCommand {
                 var lines = [
                     "seed \(failed.seed): \(failed.reason)",
                     "  replay: swift run -c release roost-simulate --seeds 1"
-                        + " --first-seed \(failed.seed) --steps \(steps) --trace",
+                        + " --first-seed \(failed.seed) --steps \(steps) --trace"
+                        + (SimulatedEncryption.isOn ? " --encrypted" : ""),
                 ]
                 if isTraced {
                     lines =

@@ -82,7 +82,7 @@ package struct CrashEnumeration {
     ) async throws -> [Mark] {
         var marks = [Mark(callCount: 0, history: history)]
         let engine = try await Engine.open(
-            at: "/simulated", fileSystem: fileSystem, configuration: configuration)
+            at: "/simulated", fileSystem: fileSystem.underEngine, configuration: configuration)
         _ = history.keep(Int(engine.recovery.lastSequence), showing: try engine.content())
         marks.append(Mark(callCount: fileSystem.callCount, history: history))
         for step in steps {
@@ -179,7 +179,8 @@ package struct CrashEnumeration {
             fileSystem.stop(afterCalls: callCount)
             do {
                 _ = try await Engine.open(
-                    at: "/simulated", fileSystem: fileSystem, configuration: configuration)
+                    at: "/simulated", fileSystem: fileSystem.underEngine,
+                    configuration: configuration)
                 return
             } catch let error as RoostError where !fileSystem.isOff {
                 throw SimulationFailure("\(place), stopped after \(callCount): \(error)")
@@ -230,7 +231,7 @@ package struct CrashEnumeration {
         let engine: Engine
         do {
             engine = try await Engine.open(
-                at: "/simulated", fileSystem: fileSystem, configuration: configuration)
+                at: "/simulated", fileSystem: fileSystem.underEngine, configuration: configuration)
         } catch {
             let listing = fileSystem.turnOff().listing
             throw SimulationFailure("\(place): opening failed: \(error) \(listing)")

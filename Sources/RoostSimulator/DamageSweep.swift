@@ -79,7 +79,7 @@ package enum DamageSweep {
     ) async -> Counts {
         var counts = Counts()
         let newestSegment = store.disk.fileNames.last {
-            $0.hasPrefix("log-") && store.disk.usedSizeBytes(of: $0) > 0
+            $0.hasPrefix("log-") && store.disk.usedSizeBytes(of: $0) > unbegunSizeBytes
         }
         for file in store.disk.fileNames {
             let cases = damages(
@@ -104,13 +104,17 @@ package enum DamageSweep {
         return counts
     }
 
+    /// What a segment holds that was made and never begun: where it is sealed, the header of its first part and its
+    /// size.
+    private static var unbegunSizeBytes: Int { SimulatedEncryption.isOn ? 96 : 0 }
+
     private static func damages(
         of file: String, sizeBytes: Int, usedSizeBytes: Int, _ extent: Extent,
         isLossTold: Bool
     ) -> [Damage] {
         var damages: [Damage] = isLossTold ? [.remove] : []
         for offset in 0..<sizeBytes {
-            let isCutTold = offset > 0 || isLossTold
+            let isCutTold = offset > unbegunSizeBytes || isLossTold
             let bit = offset * 5 % 8
             switch extent {
             case .everyBit:
@@ -140,7 +144,8 @@ package enum DamageSweep {
         let engine: Engine
         do {
             engine = try await Engine.open(
-                at: "/simulated", fileSystem: fileSystem, configuration: store.configuration)
+                at: "/simulated", fileSystem: fileSystem.underEngine,
+                configuration: store.configuration)
         } catch let error as RoostError {
             try requireDamage(error)
             guard fileSystem.turnOff().hasSameContent(as: disk) else {
@@ -212,7 +217,8 @@ package enum DamageSweep {
     }
 
     private static func requireDamage(_ error: RoostError) throws {
-        guard error.code == .corrupt || error.code == .unsupportedVersion, error.file != nil else {
+        let codes: [RoostError.Code] = [.corrupt, .unsupportedVersion, .wrongKey]
+        guard codes.contains(error.code), error.file != nil else {
             throw SimulationFailure("an error that does not say damage: \(error)")
         }
     }

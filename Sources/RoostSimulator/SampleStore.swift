@@ -64,7 +64,7 @@ struct SampleStore: Sendable {
         configuration.snapshotSizeBytes = 1024
         let fileSystem = SimulatedFileSystem(disk: Disk(seed: 7), scheduling: scheduling)
         let engine = try await Engine.open(
-            at: "/simulated", fileSystem: fileSystem, configuration: configuration)
+            at: "/simulated", fileSystem: fileSystem.underEngine, configuration: configuration)
         var recorder = Recorder()
         try await body(engine, &recorder)
         if closes { try await engine.close() }

@@ -72,9 +72,15 @@ extension SimulationRun {
         // Nothing on disk depends on it.
         engineConfiguration.shardCount = [1, 2, 4][random.below(3)]
         let configuration = engineConfiguration
-        return try await Workspace.open(
-            at: "/simulated", configuration: .init(), fileSystem: fileSystem
+        let opened = try await Workspace.open(
+            at: "/simulated", configuration: .init(), fileSystem: fileSystem.underEngine
         ) { $0 = configuration }
+        if opened.isEncrypted, random.once(in: 3) {
+            note("another key")
+            // What was opened is crashed with the machine where this fails.
+            try await opened.rotateKey(to: WorkspaceEncryption(SimulatedSealing()))
+        }
+        return opened
     }
 
     /// An opening must have kept a prefix of the batches, long enough, and all of it.
@@ -119,7 +125,8 @@ extension SimulationRun {
             }
             counts.rotHarmless += 1
         } catch let error as RoostError {
-            guard error.code == .corrupt || error.code == .unsupportedVersion else {
+            let codes: [RoostError.Code] = [.corrupt, .unsupportedVersion, .wrongKey]
+            guard codes.contains(error.code) else {
                 throw SimulationFailure("\(place): \(error)")
             }
             counts.rotFound += 1

@@ -16,6 +16,10 @@ package enum ManifestFile {
                 .corrupt, "the manifest is too long to be one", file: file.path, offset: 0)
         }
         let bytes = try file.read(count: Int(size), at: 0)
+        if bytes.starts(with: sealedFileMagic) {
+            throw RoostError(
+                .wrongKey, "the workspace is encrypted: open it with its key", file: file.path)
+        }
         switch bytes.withUnsafeBytes(ManifestRecord.read) {
         case .valid(let record): return record
         case .unsupported(let version):

@@ -18,6 +18,8 @@ extension SnapshotReader {
     /// What the snapshot holds of each dictionary. Read and checked once.
     package func dictionaryCounts() throws -> DictionaryCounts {
         if let counts = countCache.withLock({ $0.counts }) { return counts }
+        try region.require(
+            offset: Int(footer.countsOffset), count: Int(footer.countsSizeBytes))
         let start = UnsafeRawPointer(region.base) + Int(footer.countsOffset)
         let bytes = UnsafeRawBufferPointer(start: start, count: Int(footer.countsSizeBytes))
         guard footer.countsSeed.checksum(bytes) == footer.countsChecksum else {

@@ -22,6 +22,7 @@ extension SnapshotReader {
 
     private func copyDictionary() throws -> UnsafeRawBufferPointer {
         let count = Int(footer.dictionaryCount)
+        try region.require(offset: Int(footer.dictionaryOffset), count: count)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 1), alignment: 16)
         let start = UnsafeRawPointer(region.base) + Int(footer.dictionaryOffset)
         copy.copyMemory(from: .init(start: start, count: count))

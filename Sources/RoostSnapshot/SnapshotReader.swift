@@ -96,7 +96,9 @@ package final class SnapshotReader: Sendable {
         let tag = IndexLine.tag(of: hash, groupBits: groupBits)
         var line = IndexLine.home(of: hash, lineCount: index.lineCount)
         for _ in 0..<index.lineCount {
-            let start = base + (index.offset + line * IndexLine.sizeBytes)
+            let lineOffset = index.offset + line * IndexLine.sizeBytes
+            try region.require(offset: lineOffset, count: IndexLine.sizeBytes)
+            let start = base + lineOffset
             guard IndexLine.isIntact(start, line: line, seed: index.seed) else {
                 throw damaged("the index's checksum does not hold", at: start)
             }
@@ -135,7 +137,9 @@ package final class SnapshotReader: Sendable {
             throw damaged("a group's number is out of range", at: base + offsets.offset)
         }
         let line = index / OffsetLine.capacity
-        let lineStart = base + (offsets.offset + line * OffsetLine.sizeBytes)
+        let lineOffset = offsets.offset + line * OffsetLine.sizeBytes
+        try region.require(offset: lineOffset, count: OffsetLine.sizeBytes)
+        let lineStart = base + lineOffset
         guard OffsetLine.isIntact(lineStart, line: line, seed: offsets.seed) else {
             throw damaged("the group offsets' checksum does not hold", at: lineStart)
         }
@@ -170,8 +174,13 @@ package final class SnapshotReader: Sendable {
         // The processor asks for what follows only once it has seen a few lines in a row.
         prefetch(start)
         for line in 1..<Self.prefetchedLineCount { prefetch(start + 64 * line) }
+        try region.require(offset: offset, count: RecordGroup.headerSizeBytes)
         let count = Int(start.load(UInt32.self, at: 4))
-        guard count >= RecordGroup.headerSizeBytes, count <= end - offset,
+        guard count >= RecordGroup.headerSizeBytes, count <= end - offset else {
+            throw damaged("a group's checksum does not hold", at: start)
+        }
+        try region.require(offset: offset, count: count)
+        guard
             groupSeed.part(UInt64(index)).checksum(start + 4, count: count - 4)
                 == start.load(UInt32.self, at: 0)
         else { throw damaged("a group's checksum does not hold", at: start) }

@@ -11,6 +11,9 @@
 /// the same result. The seed is inverted on entry and exit, so CRCs can be chained.
 uint32_t roost_crc32c(uint32_t crc, const void *bytes, size_t length);
 
+/// Writes zeros that the compiler does not leave out.
+void roost_wipe(void *bytes, size_t length);
+
 /// The portable form, for comparing with the hardware's.
 uint32_t roost_crc32c_table(uint32_t crc, const void *bytes, size_t length);
 

@@ -55,7 +55,7 @@ extension BackupGeneration {
 
     /// Fills in what the manifest says, and returns it; `nil` and the problem where there is none.
     mutating func read(
-        _ fileSystem: PosixFileSystem, after earlier: ManifestRecord?
+        _ fileSystem: any FileSystem, after earlier: ManifestRecord?
     ) -> ManifestRecord? {
         do {
             let directory = try fileSystem.openDirectory(at: path, create: false)

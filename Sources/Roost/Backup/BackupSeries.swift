@@ -11,7 +11,7 @@ import RoostSnapshot
 /// - A generation is removed once a newer one is on disk and checked, and never the newest.
 struct BackupSeries {
     let directory: any Directory
-    let fileSystem: PosixFileSystem
+    let fileSystem: any FileSystem
     /// The oldest first.
     private(set) var generations: [BackupGeneration] = []
     /// Of the newest that can be read.
@@ -20,7 +20,7 @@ struct BackupSeries {
     static let incompleteName = "incomplete"
     private static let removedSuffix = ".removed"
 
-    init(at path: String, _ fileSystem: PosixFileSystem, create: Bool) throws {
+    init(at path: String, _ fileSystem: any FileSystem, create: Bool) throws {
         let place = URL(fileURLWithPath: path).standardizedFileURL.path
         directory = try fileSystem.openDirectory(at: place, create: create)
         self.fileSystem = fileSystem
@@ -115,7 +115,7 @@ extension Workspace {
         _ progress: @escaping @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
     ) async throws -> BackupReport {
         try engine.checkOpen()
-        let fileSystem = PosixFileSystem(handlesFaults: handlesPageFaults)
+        let fileSystem = backupFileSystem
         var series = try BackupSeries(at: path, fileSystem, create: true)
         try series.directory.lock(exclusive: true)
         defer { withExtendedLifetime(series) {} }
@@ -135,9 +135,12 @@ extension Workspace {
     /// no more: ``Workspace/verify(onProgress:)`` of one that was opened reads it all. Blocks for that.
     ///
     /// - Throws: `.io` where there is no such directory. A backup that cannot be read is in the list, with
-    ///   its ``BackupGeneration/problem``.
-    public static func backups(inSeries path: String) throws -> [BackupGeneration] {
-        var series = try BackupSeries(at: path, PosixFileSystem(), create: false)
+    ///   its ``BackupGeneration/problem``; so is one that another key than `encryption` opens.
+    public static func backups(
+        inSeries path: String, encryption: WorkspaceEncryption? = nil
+    ) throws -> [BackupGeneration] {
+        let fileSystem = Configuration(encryption: encryption).fileSystem
+        var series = try BackupSeries(at: path, fileSystem, create: false)
         try series.read()
         return series.generations
     }

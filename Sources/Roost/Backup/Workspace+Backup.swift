@@ -2,6 +2,7 @@ import Foundation
 import RoostEngine
 import RoostFormat
 import RoostIO
+import RoostSealing
 
 extension Workspace {
     /// Copies all that the workspace holds at one moment, in the call, into a new workspace at
@@ -46,7 +47,7 @@ extension Workspace {
         try engine.checkOpen()
         let place = URL(fileURLWithPath: path).standardizedFileURL
         let parentPath = place.deletingLastPathComponent().path
-        let fileSystem = PosixFileSystem(handlesFaults: handlesPageFaults)
+        let fileSystem = backupFileSystem
         let parent = try fileSystem.openDirectory(at: parentPath, create: true)
         let shared = try earlier.map { try fileSystem.openDirectory(at: $0, create: false) }
         return try await backup(
@@ -57,7 +58,7 @@ extension Workspace {
     /// Makes the directory `name` in `parent`, called `incomplete` until it is whole.
     func backup(
         to name: String, by incomplete: String, in parent: any Directory,
-        sharing earlier: (any Directory)?, _ fileSystem: PosixFileSystem,
+        sharing earlier: (any Directory)?, _ fileSystem: any FileSystem,
         _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
     ) async throws -> BackupReport {
         guard try !parent.entries().contains(where: { $0.name == name }) else {
@@ -83,5 +84,11 @@ extension Workspace {
         try target.unlock()
         report.path = "\(parent.path)/\(name)"
         return report
+    }
+
+    /// Where backups go: to files, of a workspace in memory too, and encrypted as the workspace is.
+    var backupFileSystem: any FileSystem {
+        fileSystem is PosixFileSystem || fileSystem is SealedFileSystem
+            ? fileSystem : PosixFileSystem()
     }
 }

@@ -111,6 +111,7 @@ struct BackupWriter: Sendable {
         let unfinished = FileName.unfinishedSnapshot(number).text
         let file = try target.createFile(unfinished)
         snapshot.region.readAhead()
+        try snapshot.region.require(offset: 0, count: snapshot.region.sizeBytes)
         try write(snapshot.region, count: snapshot.region.sizeBytes, to: file)
         try file.syncData()
         file.forgetCached()

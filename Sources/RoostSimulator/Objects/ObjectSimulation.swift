@@ -83,7 +83,7 @@ package actor ObjectSimulation {
             let configuration = configuration
             do {
                 let workspace = try await Workspace.open(
-                    at: "/simulated", configuration: .init(), fileSystem: fileSystem
+                    at: "/simulated", configuration: .init(), fileSystem: fileSystem.underEngine
                 ) { $0 = configuration }
                 let names = SimulatedItem.all.map(\.name).filter { _ in !random.once(in: 3) }
                 note("opens, declares \(names)")

@@ -1,0 +1,184 @@
+import CRoost
+import RoostIO
+import Synchronization
+
+/// A sealed file that is written in pieces, as log segments are: each write, and each change of the size, is one
+/// sealed piece behind the others, and the file's content is what they say one after another.
+///
+/// - A piece is written where none was before in this opening, also after one that failed. Each opening that
+///   writes begins a part of its own, with a new salt and so a new key, at the next 4 KiB: no nonce is used
+///   for two contents, whatever a crash has taken.
+/// - What a crash has left of a piece does not open. Pieces behind it do, where they are found, so that a hole in
+///   the content is seen as one (`JournalContent`).
+final class JournalFile: File {
+    private struct State {
+        var part: JournalPart?
+        /// Behind everything that was written to the file.
+        var end: UInt64
+        var sizeBytes: UInt64
+        /// What was read last; `nil` once something was written.
+        var content: JournalContent?
+        var isRead: Bool
+        /// Whether its first write is on disk.
+        var isBegun: Bool
+    }
+
+    let base: any File
+    private let keys: any JournalKeys
+    private let state: Mutex<State>
+
+    var path: String { base.path }
+
+    /// A file that was just created.
+    init(new base: any File, _ keys: any JournalKeys) {
+        self.base = base
+        self.keys = keys
+        state = Mutex(State(end: 0, sizeBytes: 0, isRead: true, isBegun: false))
+    }
+
+    init(_ base: any File, _ keys: any JournalKeys) {
+        self.base = base
+        self.keys = keys
+        state = Mutex(State(end: 0, sizeBytes: 0, isRead: false, isBegun: true))
+    }
+
+    // MARK: Writing
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
+        try state.withLock { state in
+            try load(&state)
+            if let content = state.content, content.has(bytes, at: offset) {
+                return try writeAgain(content)
+            }
+            try append(.write, bytes, offset: offset, &state)
+            state.sizeBytes = max(state.sizeBytes, offset + UInt64(bytes.count))
+            // Without its first header a log segment's frames say nothing. In a plain file a crash that
+            // takes the header takes the frames in its sector too; here they are elsewhere.
+            if !state.isBegun { try base.syncData() }
+            state.isBegun = true
+        }
+    }
+
+    func preallocate(sizeBytes: UInt64) throws {
+        try state.withLock { state in
+            try load(&state)
+            guard sizeBytes > state.sizeBytes else { return }
+            try base.preallocate(
+                sizeBytes: JournalPiece.storedSizeBytes(preallocating: sizeBytes))
+            try append(.room, .init(start: nil, count: 0), offset: sizeBytes, &state)
+            state.sizeBytes = sizeBytes
+        }
+    }
+
+    func truncate(to sizeBytes: UInt64) throws {
+        try state.withLock { state in
+            try load(&state)
+            try append(.size, .init(start: nil, count: 0), offset: sizeBytes, &state)
+            state.sizeBytes = sizeBytes
+            // Gives back what was preallocated.
+            try base.truncate(to: state.end)
+        }
+    }
+
+    /// Writes what is in the file once more, where it stands: what is asked for is there, and may not be on disk.
+    private func writeAgain(_ content: JournalContent) throws {
+        let pieceSize: UInt64 = 1 << 20
+        for begin in stride(from: 0, to: content.storedEnd, by: Int(pieceSize)) {
+            let count = Int(min(pieceSize, content.storedEnd - begin))
+            let bytes = try base.read(count: count, at: begin)
+            try bytes.withUnsafeBytes { try base.write($0, at: begin) }
+        }
+    }
+
+    private func append(
+        _ kind: JournalPiece.Kind, _ bytes: UnsafeRawBufferPointer, offset: UInt64,
+        _ state: inout State
+    ) throws {
+        if state.part == nil { try beginPart(&state) }
+        guard let part = state.part else { preconditionFailure("a part was begun") }
+        let piece = JournalPiece(kind: kind, offset: offset, count: bytes.count)
+        let place = state.end
+        // Whatever becomes of the write, nothing else is written there.
+        state.end += UInt64(piece.storedSizeBytes)
+        state.content = nil
+        try withUnsafeTemporaryAllocation(byteCount: piece.storedSizeBytes, alignment: 16) {
+            target in
+            let target = UnsafeMutableRawBufferPointer(rebasing: target[..<piece.storedSizeBytes])
+            try part.seal(piece, bytes, at: place, into: target)
+            try base.write(UnsafeRawBufferPointer(target), at: place)
+        }
+    }
+
+    private func beginPart(_ state: inout State) throws {
+        let alignment = JournalPart.alignment
+        let place = (state.end + alignment - 1) / alignment * alignment
+        let (part, header) = try keys.newPart()
+        state.end = place + UInt64(header.count)
+        try header.withUnsafeBytes { try base.write($0, at: place) }
+        state.part = part
+    }
+
+    func syncData() throws { try base.syncData() }
+    func forgetCached() { base.forgetCached() }
+
+    // MARK: Reading
+
+    /// Of a file that was opened, where it ends.
+    private func load(_ state: inout State) throws {
+        if state.isRead { return }
+        let content = try JournalContent(base, keys)
+        state.isRead = true
+        state.content = content
+        state.end = content.storedEnd
+        state.sizeBytes = content.sizeBytes
+    }
+
+    private func content() throws -> JournalContent {
+        try state.withLock { state in
+            try load(&state)
+            if let content = state.content { return content }
+            let content = try JournalContent(base, keys)
+            state.content = content
+            return content
+        }
+    }
+
+    func sizeBytes() throws -> UInt64 {
+        try state.withLock { state in
+            try load(&state)
+            return state.sizeBytes
+        }
+    }
+
+    func writtenEnd() throws -> UInt64 { try content().writtenEnd }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws {
+        let content = try content()
+        guard offset <= content.sizeBytes, UInt64(buffer.count) <= content.sizeBytes - offset else {
+            throw RoostError(.corrupt, "the file ends early", file: path, offset: content.sizeBytes)
+        }
+        guard let target = buffer.baseAddress else { return }
+        target.copyMemory(from: content.region.base + Int(offset), byteCount: buffer.count)
+    }
+
+    /// The content as it is now, in memory.
+    func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion? {
+        guard !writable, sizeBytes > 0 else { return nil }
+        let content = try content()
+        return content.region.sizeBytes == sizeBytes ? content.region : nil
+    }
+
+    func holdLock() throws { try base.holdLock() }
+    func releaseLock() throws { try base.releaseLock() }
+    func isLocked() throws -> Bool { try base.isLocked() }
+}
+
+/// The keys of a journal's parts.
+protocol JournalKeys: Sendable {
+    /// A part that begins now, and the header that stands before its pieces.
+    func newPart() throws -> (part: JournalPart, header: [UInt8])
+    /// The part behind a header.
+    ///
+    /// - Throws: `.wrongKey` where its data key is not known.
+    func part(_ header: SealedHeader) throws -> JournalPart
+}

@@ -1,0 +1,62 @@
+import RoostIO
+import Synchronization
+
+/// Which chunks of a sealed file are open in memory, and opens the others.
+///
+/// - `states` has a one for each chunk that is open. It is set, releasing, once the chunk's memory is written,
+///   under the lock of the chunk's stripe; who has loaded it, acquiring, may read that memory, which
+///   is never written again.
+///
+/// `@unchecked Sendable`: the stored properties are constants; what `states` points to are atomics, and the memory
+/// follows the rule above.
+final class OpenedChunks: RegionOpener, @unchecked Sendable {
+    private let file: ChunkedFile
+    private let memory: MappedRegion
+    private let chunkCount: Int
+    private let states: UnsafeMutablePointer<Atomic<UInt64>>
+    private let wordCount: Int
+    /// Chunks that are opened side by side are seldom of one stripe.
+    private let stripes: [Stripe]
+
+    private final class Stripe: Sendable { let lock = Mutex(()) }
+
+    init(_ file: ChunkedFile, _ memory: MappedRegion, count: Int) {
+        self.file = file
+        self.memory = memory
+        chunkCount = count
+        wordCount = (count + 63) / 64
+        states = .allocate(capacity: wordCount)
+        for index in 0..<wordCount { (states + index).initialize(to: Atomic(0)) }
+        stripes = (0..<8).map { _ in Stripe() }
+    }
+
+    deinit {
+        states.deinitialize(count: wordCount)
+        states.deallocate()
+    }
+
+    func open(offset: Int, count: Int) throws {
+        guard count > 0, offset >= 0, offset < memory.sizeBytes else { return }
+        let end = min(offset + count, memory.sizeBytes)
+        let size = ChunkedFile.chunkSizeBytes
+        for chunk in (offset / size)...((end - 1) / size) where !isOpen(chunk) {
+            try open(chunk)
+        }
+    }
+
+    private func isOpen(_ chunk: Int) -> Bool {
+        states[chunk / 64].load(ordering: .acquiring) & (1 << UInt64(chunk % 64)) != 0
+    }
+
+    private func open(_ chunk: Int) throws {
+        try stripes[chunk % stripes.count].lock.withLock { _ in
+            if isOpen(chunk) { return }
+            let begin = chunk * ChunkedFile.chunkSizeBytes
+            let target = UnsafeMutableRawBufferPointer(
+                start: memory.base + begin,
+                count: min(ChunkedFile.chunkSizeBytes, memory.sizeBytes - begin))
+            try file.open(UInt64(chunk), isLast: chunk == chunkCount - 1, into: target)
+            states[chunk / 64].bitwiseOr(1 << UInt64(chunk % 64), ordering: .releasing)
+        }
+    }
+}

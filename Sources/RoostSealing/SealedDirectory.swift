@@ -1,0 +1,187 @@
+import RoostIO
+import Synchronization
+
+/// A directory whose files are sealed, but for the page of signals, which says nothing of what is stored.
+///
+/// - The ring of keys is read when a file is first asked for, and made under the lock of a directory that has no
+///   workspace yet. It is hidden from who lists the directory.
+final class SealedDirectory: Directory {
+    private struct State {
+        var suite: any SealingSuite
+        var ring: KeyRing?
+        var isLockedForWriting = false
+    }
+
+    let base: any Directory
+    private let fileSystem: SealedFileSystem
+    private let state: Mutex<State>
+
+    var path: String { base.path }
+
+    init(_ base: any Directory, _ fileSystem: SealedFileSystem) {
+        self.base = base
+        self.fileSystem = fileSystem
+        state = Mutex(State(suite: fileSystem.suite))
+    }
+
+    // MARK: Keys
+
+    private func ring() throws -> KeyRing {
+        try state.withLock { state in
+            if let ring = state.ring { return ring }
+            let ring = try readRing(state.suite) ?? newRing(state)
+            state.ring = ring
+            return ring
+        }
+    }
+
+    private func readRing(_ suite: any SealingSuite) throws -> KeyRing? {
+        let entries = try base.entries()
+        guard entries.contains(where: { $0.name == KeyRing.fileName }) else { return nil }
+        let file = try base.openFile(KeyRing.fileName, writable: false)
+        let size = try file.sizeBytes()
+        guard size <= UInt64(KeyRing.sizeLimitBytes) else {
+            throw RoostError(.corrupt, "the file of keys is too long to be one", file: file.path)
+        }
+        return try KeyRing(try file.read(count: Int(size), at: 0), suite, path: file.path)
+    }
+
+    /// For a workspace that is new: with the keys of the one that this file system opened first, so that a backup
+    /// can share files with it.
+    private func newRing(_ state: State) throws -> KeyRing {
+        let isUsed = try base.entries().contains {
+            ![KeyRing.newFileName, "SIGNALS"].contains($0.name) && $0.isRegularFile
+        }
+        guard !isUsed, state.isLockedForWriting else {
+            throw RoostError(
+                .wrongKey,
+                "the workspace is not encrypted, or its file of keys is gone: open it without a key, or put that back",
+                file: path)
+        }
+        let ring = fileSystem.firstRing(besides: self) ?? KeyRing(random: base.randomNumber)
+        try write(ring, state.suite)
+        return ring
+    }
+
+    /// The ring as it is, where it was read.
+    var knownRing: KeyRing? { state.withLock { $0.ring } }
+
+    private func write(_ ring: KeyRing, _ suite: any SealingSuite) throws {
+        let bytes = try ring.sealed(suite, random: base.randomNumber)
+        if try base.entries().contains(where: { $0.name == KeyRing.newFileName }) {
+            try base.remove(KeyRing.newFileName)
+        }
+        let file = try base.createFile(KeyRing.newFileName)
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        try file.syncData()
+        try base.rename(KeyRing.newFileName, to: KeyRing.fileName)
+        try base.sync()
+    }
+
+    /// Adds a data key for new files, and seals the ring under another key of the user's from now on. Where
+    /// it throws, either the old key or the new one opens the workspace, and this opening goes on with the
+    /// old data key.
+    func rotate(to suite: any SealingSuite) throws {
+        _ = try ring()
+        try state.withLock { state in
+            guard var ring = state.ring else { preconditionFailure("the ring was read") }
+            ring.addKey(random: base.randomNumber)
+            try write(ring, suite)
+            state.ring = ring
+            state.suite = suite
+        }
+    }
+
+    private func sealer(_ header: SealedHeader) throws -> Sealer {
+        guard let key = try ring().key(header.keyNumber) else {
+            throw RoostError(
+                .wrongKey,
+                "a file is sealed under data key \(header.keyNumber), which the file of keys does not have: put the newest one back",
+                file: path)
+        }
+        return fileSystem.suite.sealer(dataKey: key, salt: header.salt, purpose: header.purpose)
+    }
+
+    private func newHeader(_ kind: SealedHeader.Kind) throws -> SealedHeader {
+        SealedHeader(kind: kind, keyNumber: try ring().newest.number, random: base.randomNumber)
+    }
+
+    // MARK: Files
+
+    private static func isJournal(_ name: String) -> Bool { name.hasPrefix("log-") }
+
+    func createFile(_ name: String) throws -> any File {
+        if name == "SIGNALS" { return try base.createFile(name) }
+        _ = try ring()
+        let file = try base.createFile(name)
+        if Self.isJournal(name) { return JournalFile(new: file, self) }
+        let header = try newHeader(.chunks)
+        return try ChunkedFile(new: file, header, try sealer(header))
+    }
+
+    func openFile(_ name: String, writable: Bool) throws -> any File {
+        if name == "SIGNALS" { return try base.openFile(name, writable: writable) }
+        _ = try ring()
+        let file = try base.openFile(name, writable: writable)
+        if Self.isJournal(name) { return JournalFile(file, self) }
+        var bytes = [UInt8](repeating: 0, count: SealedHeader.sizeBytes)
+        let count = try bytes.withUnsafeMutableBytes { try file.readUp(to: $0, at: 0) }
+        let header = bytes.withUnsafeBytes { SealedHeader(.init(rebasing: $0[..<count])) }
+        guard let header, header.kind == .chunks else {
+            throw RoostError(
+                .corrupt,
+                "the header of a sealed file is damaged. Restore a backup, or salvage what can be read",
+                file: file.path, offset: 0)
+        }
+        return ChunkedFile(file, try sealer(header))
+    }
+
+    /// As they are, where the other directory's files open with this one's keys.
+    func link(_ name: String, from other: any Directory) throws -> Bool {
+        guard let other = other as? SealedDirectory else { return false }
+        let own = try ring().entries
+        guard try other.ring().entries.allSatisfy(own.contains) else { return false }
+        return try base.link(name, from: other.base)
+    }
+
+    func entries() throws -> [DirectoryEntry] {
+        try base.entries().filter { ![KeyRing.fileName, KeyRing.newFileName].contains($0.name) }
+    }
+
+    func rename(_ source: String, to target: String) throws {
+        try base.rename(source, to: target)
+    }
+
+    /// The keys go with the last file.
+    func remove(_ name: String) throws { try base.remove(name) }
+
+    // MARK: The directory
+
+    func lock(exclusive: Bool) throws {
+        try base.lock(exclusive: exclusive)
+        if exclusive { state.withLock { $0.isLockedForWriting = true } }
+    }
+
+    func unlock() throws {
+        state.withLock { $0.isLockedForWriting = false }
+        try base.unlock()
+    }
+
+    func sync() throws { try base.sync() }
+    func syncAncestors() throws { try base.syncAncestors() }
+    func randomNumber() -> UInt64 { base.randomNumber() }
+
+    /// A reader would have to open each piece of the log as it comes, which none does yet.
+    var sharing: MemorySharing { .unknown("an encrypted workspace") }
+}
+
+extension SealedDirectory: JournalKeys {
+    func newPart() throws -> (part: JournalPart, header: [UInt8]) {
+        let header = try newHeader(.journal)
+        return (JournalPart(sealer: try sealer(header)), header.bytes)
+    }
+
+    func part(_ header: SealedHeader) throws -> JournalPart {
+        JournalPart(sealer: try sealer(header))
+    }
+}

@@ -1,0 +1,51 @@
+import RoostIO
+import Synchronization
+
+/// A file system under a workspace whose files are sealed: below the engine, which sees plain files, and above
+/// the real one, which sees sealed ones. docs/decisions/0130.
+package final class SealedFileSystem: FileSystem {
+    let base: any FileSystem
+    /// What the files of all its directories are sealed with; the ring of one may be sealed under another key.
+    let suite: any SealingSuite
+    /// The engine holds the directory, and its lock goes with it.
+    private struct First { weak var directory: SealedDirectory? }
+    private let first = Mutex(First())
+
+    package init(_ base: any FileSystem, _ suite: any SealingSuite) {
+        self.base = base
+        self.suite = suite
+    }
+
+    package func openDirectory(at path: String, create: Bool) throws -> any Directory {
+        let directory = SealedDirectory(
+            try base.openDirectory(at: path, create: create), self)
+        first.withLock { if $0.directory == nil { $0.directory = directory } }
+        return directory
+    }
+
+    package func removeDirectory(at path: String) throws {
+        let directory = try base.openDirectory(at: path, create: false)
+        for name in [KeyRing.fileName, KeyRing.newFileName]
+        where try directory.entries().contains(where: { $0.name == name }) {
+            try directory.remove(name)
+        }
+        try base.removeDirectory(at: path)
+    }
+
+    package var scheduling: any Scheduling { base.scheduling }
+
+    /// The ring of the directory that was opened first, unless that is `directory`.
+    func firstRing(besides directory: SealedDirectory) -> KeyRing? {
+        let first = first.withLock { $0.directory }
+        return first === directory ? nil : first?.knownRing
+    }
+
+    /// Seals the ring of the directory that was opened first under another key, and has its new files sealed
+    /// under a new data key. Blocks for two syncs, and for what deriving the key takes.
+    package func rotate(to suite: any SealingSuite) throws {
+        guard let first = first.withLock({ $0.directory }) else {
+            preconditionFailure("a workspace has opened its directory")
+        }
+        try first.rotate(to: suite)
+    }
+}

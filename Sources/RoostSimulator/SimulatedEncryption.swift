@@ -1,0 +1,21 @@
+import RoostIO
+import RoostSealing
+import RoostSimulation
+import Synchronization
+
+/// Whether the runs of this process are of encrypted workspaces.
+package enum SimulatedEncryption {
+    private static let flag = Atomic(false)
+
+    /// To be called before the first run.
+    package static func begin() { flag.store(true, ordering: .sequentiallyConsistent) }
+
+    package static var isOn: Bool { flag.load(ordering: .relaxed) }
+}
+
+extension SimulatedFileSystem {
+    /// What an engine is opened on.
+    var underEngine: any FileSystem {
+        SimulatedEncryption.isOn ? SealedFileSystem(self, SimulatedSealing()) : self
+    }
+}
