@@ -206,6 +206,7 @@ manual: dependencies
 extras: extras-dependencies
 	$(SWIFT) build --package-path Extras --build-tests
 	$(FEW_AT_A_TIME) $(SWIFT) test --package-path Extras --skip-build
+	scripts/encrypted-command
 	ROOST_TEST_TARGETS=RoostCommandTests $(SWIFT) test --traits SQLite --filter SQLiteImportTests
 	$(MAKE) replica
 

@@ -11,11 +11,13 @@ extension Workspace {
     ///
     /// - Throws: `.locked` while `source` or `target` is open; `.unsupportedVersion`; `.io` where
     ///   `source` cannot be read at all; what writing throws.
-    package static func salvage(from source: String, to target: String) async throws
-        -> SalvageReport
-    {
-        var salvage = try Salvage(path: source, fileSystem: PosixFileSystem())
-        let workspace = try await open(at: target)
+    /// An encrypted workspace is salvaged into one that the same key opens.
+    package static func salvage(
+        from source: String, to target: String, encryption: WorkspaceEncryption? = nil
+    ) async throws -> SalvageReport {
+        let configuration = Configuration(encryption: encryption)
+        var salvage = try Salvage(path: source, fileSystem: configuration.fileSystem)
+        let workspace = try await open(at: target, configuration: configuration)
         var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
         for recordKey in salvage.recordKeys {
             guard let value = try salvage.value(of: recordKey),

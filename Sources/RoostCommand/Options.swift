@@ -71,13 +71,29 @@ enum WorkspaceCompletion {
 struct WorkspaceArgument: ParsableArguments {
     @Argument(help: "The workspace's directory.", completion: .directory)
     var workspace: String
+    @OptionGroup var encryption: EncryptionOptions
+
+    /// Another workspace, with the same key.
+    func at(_ path: String) -> WorkspaceArgument {
+        var other = self
+        other.workspace = path
+        return other
+    }
 
     /// Runs `body` on the open workspace and closes it. For reading, nothing in the directory
     /// changes; for writing, it is created where there is none.
     func withWorkspace<Result>(
         _ access: Workspace.Configuration.Access, _ body: (Workspace) async throws -> Result
     ) async throws -> Result {
-        let opened = try await Workspace.open(at: workspace, configuration: .init(access: access))
+        try await Self.withWorkspace(workspace, access, try encryption.encryption(), body)
+    }
+
+    static func withWorkspace<Result>(
+        _ path: String, _ access: Workspace.Configuration.Access,
+        _ encryption: WorkspaceEncryption?, _ body: (Workspace) async throws -> Result
+    ) async throws -> Result {
+        let opened = try await Workspace.open(
+            at: path, configuration: .init(access: access, encryption: encryption))
         let result: Result
         do { result = try await body(opened) } catch {
             // What stopped `body` says more than a failure to close after it.

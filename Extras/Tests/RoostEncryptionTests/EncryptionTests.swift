@@ -205,7 +205,14 @@ import Testing
                         let opened = try await open(path, .key(key))
                         let isDeclared = !opened.recovery.tornTails.isEmpty
                         let isSound = try await opened.verify().isSound
-                        #expect(isDeclared || !isSound, "\(name), byte \(offset)")
+                        if !isDeclared, isSound {
+                            // What was changed is the size that a segment once had: nothing rests on it.
+                            #expect(
+                                name.hasPrefix("log-") && (64..<96).contains(offset),
+                                "\(name), byte \(offset)")
+                            #expect(try opened.dictionary(secret)["last", as: Int.self] == 41)
+                            #expect(try opened.dictionary(secret).count == 41)
+                        }
                         try await opened.close()
                     } catch let error as RoostError {
                         #expect([.corrupt, .wrongKey, .unsupportedVersion].contains(error.code))

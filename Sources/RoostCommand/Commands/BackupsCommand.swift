@@ -14,6 +14,7 @@ struct BackupsCommand: AsyncParsableCommand {
 
     @Argument(help: "The directory of the series.", completion: .directory) var series: String
     @Flag(help: "Read every file of each backup.") var verify = false
+    @OptionGroup var encryption: EncryptionOptions
     @OptionGroup var format: ListFormatOption
 
     func run() async throws {
@@ -21,8 +22,9 @@ struct BackupsCommand: AsyncParsableCommand {
             columns: ["number", "date", "sizeBytes", "newBytes", "lastSequence", "state", "path"],
             format: format.format, output: try Output())
         var isDamaged = false
-        for generation in try Workspace.backups(inSeries: series) {
-            let problem = await problem(of: generation)
+        let encryption = try encryption.encryption()
+        for generation in try Workspace.backups(inSeries: series, encryption: encryption) {
+            let problem = await problem(of: generation, encryption)
             if let problem {
                 isDamaged = true
                 printError(problem.description)
@@ -38,12 +40,15 @@ struct BackupsCommand: AsyncParsableCommand {
         if isDamaged { throw Failure(.damaged, nil) }
     }
 
-    private func problem(of generation: BackupGeneration) async -> RoostError? {
+    private func problem(
+        of generation: BackupGeneration, _ encryption: WorkspaceEncryption?
+    ) async -> RoostError? {
         if let problem = generation.problem { return problem }
         guard verify else { return nil }
         do {
-            let backup = try WorkspaceArgument.parse([generation.path])
-            return try await backup.withWorkspace(.readOnly) { try await $0.verify() }.damages.first
+            return try await WorkspaceArgument.withWorkspace(
+                generation.path, .readOnly, encryption
+            ) { try await $0.verify() }.damages.first
         } catch {
             return error as? RoostError ?? RoostError(.io, "cannot be read", cause: error)
         }

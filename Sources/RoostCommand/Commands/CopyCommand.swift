@@ -26,6 +26,12 @@ struct CopyCommand: AsyncParsableCommand {
     var newName: String?
     @Option(help: "The namespace of a cluster.") var namespace: String?
     @Option(help: "The namespace of the target, where it is another one.") var toNamespace: String?
+    @OptionGroup var encryption: EncryptionOptions
+    @Option(help: "The key of a target directory, as --key-file.", completion: .file())
+    var toKeyFile: String?
+    @Option(
+        help: "The passphrase of a target directory, as --passphrase-file.", completion: .file())
+    var toPassphraseFile: String?
     @OptionGroup var credentials: ClusterCredentials
 
     func validate() throws {
@@ -37,8 +43,13 @@ struct CopyCommand: AsyncParsableCommand {
     func run() async throws {
         var range = StoredRange(dictionary: dictionary)
         range.prefix = prefix
-        let report = try await withStore(source, namespace, .readOnly) { [range] from in
-            try await withStore(target, toNamespace ?? namespace, .readWrite) { into in
+        let (key, targetKey) = (
+            try encryption.encryption(),
+            try EncryptionOptions.encryption(
+                keyFile: toKeyFile, passphraseFile: toPassphraseFile)
+        )
+        let report = try await withStore(source, namespace, .readOnly, key) { [range] from in
+            try await withStore(target, toNamespace ?? namespace, .readWrite, targetKey) { into in
                 try await copy(
                     RecordCopy(source: from, target: into, range: range, newName: newName))
             }
@@ -66,11 +77,10 @@ struct CopyCommand: AsyncParsableCommand {
 
     private func withStore<Result: Sendable>(
         _ place: String, _ namespace: String?, _ access: Workspace.Configuration.Access,
-        _ body: (any RecordStore) async throws -> Result
+        _ encryption: WorkspaceEncryption?, _ body: (any RecordStore) async throws -> Result
     ) async throws -> Result {
         guard let address = ClusterAddress(place) else {
-            let directory = try WorkspaceArgument.parse([place])
-            return try await directory.withWorkspace(access) {
+            return try await WorkspaceArgument.withWorkspace(place, access, encryption) {
                 try await body(WorkspaceStore(workspace: $0))
             }
         }

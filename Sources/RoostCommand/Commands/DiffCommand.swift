@@ -21,7 +21,7 @@ struct DiffCommand: AsyncParsableCommand {
     @OptionGroup var format: ListFormatOption
 
     func run() async throws {
-        let second = try WorkspaceArgument.parse([other])
+        let second = source.at(other)
         let count = try await source.withWorkspace(.readOnly) { left in
             try await second.withWorkspace(.readOnly) { right in try compare(left, right) }
         }

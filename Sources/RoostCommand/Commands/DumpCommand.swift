@@ -20,6 +20,7 @@ struct DumpCommand: AsyncParsableCommand {
     var path: String
     @Flag(help: "Print values whole, however long they are.")
     var full = false
+    @OptionGroup var encryption: EncryptionOptions
 
     private static let previewCharacterCount = 100
 
@@ -37,8 +38,9 @@ struct DumpCommand: AsyncParsableCommand {
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw Failure(.usage, "\(path): there is no such file or directory")
         }
+        let fileSystem = Workspace.Configuration(encryption: try encryption.encryption()).fileSystem
         if isDirectory.boolValue {
-            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            let directory = try fileSystem.openDirectory(at: path, create: false)
             for name in try directory.entries().map(\.name).sorted() {
                 guard let file = FileName(name) else { continue }
                 do { try dump(file, in: directory, to: output) } catch let error as RoostError
@@ -54,7 +56,7 @@ struct DumpCommand: AsyncParsableCommand {
         guard let file = FileName(url.lastPathComponent), isReadable(file) else {
             throw Failure(.usage, "\(path): not a log segment, snapshot or manifest by its name")
         }
-        let directory = try PosixFileSystem().openDirectory(
+        let directory = try fileSystem.openDirectory(
             at: url.deletingLastPathComponent().path, create: false)
         try dump(file, in: directory, to: output)
     }

@@ -32,10 +32,9 @@ struct RepairCommand: AsyncParsableCommand {
             throw Failure(
                 .usage, "\(place): is there already, of an earlier repair: move it elsewhere")
         }
-        let report = try await Workspace.salvage(from: path, to: repaired)
-        let copy = try await Workspace.open(at: repaired, configuration: .init(access: .readOnly))
-        let check = try await copy.verify()
-        try await copy.close()
+        let encryption = try target.encryption.encryption()
+        let report = try await Workspace.salvage(from: path, to: repaired, encryption: encryption)
+        let check = try await target.at(repaired).withWorkspace(.readOnly) { try await $0.verify() }
         if let damage = check.damages.first { throw damage }
         try FileManager.default.moveItem(atPath: path, toPath: damaged)
         try FileManager.default.moveItem(atPath: repaired, toPath: path)

@@ -28,6 +28,7 @@ struct RestoreCommand: AsyncParsableCommand {
     var at: String?
     @Option(name: .long, help: "Of a copy: the state behind the batch of this number.")
     var sequence: UInt64?
+    @OptionGroup var encryption: EncryptionOptions
 
     func run() async throws {
         if let copied = CopiedPlace(backup) {
@@ -36,8 +37,9 @@ struct RestoreCommand: AsyncParsableCommand {
         if at != nil || sequence != nil {
             throw ValidationError("a backup is of one moment: --at and --sequence are for copies")
         }
-        let source = try WorkspaceArgument.parse([try backupPath()])
-        try await source.withWorkspace(.readOnly) { workspace in
+        let encryption = try encryption.encryption()
+        let source = try backupPath(encryption)
+        try await WorkspaceArgument.withWorkspace(source, .readOnly, encryption) { workspace in
             let report = try await workspace.verify()
             if let damage = report.damages.first { throw damage }
             try await BackupCommand.withProgress(verb: "restoring") { progress in
@@ -46,8 +48,8 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 
-    private func backupPath() throws -> String {
-        let generations = try Workspace.backups(inSeries: backup)
+    private func backupPath(_ encryption: WorkspaceEncryption?) throws -> String {
+        let generations = try Workspace.backups(inSeries: backup, encryption: encryption)
         guard let generation else { return generations.last?.path ?? backup }
         guard let found = generations.first(where: { $0.number == generation }) else {
             throw Failure(.notFound, "there is no backup \(generation) in \(backup)")

@@ -19,13 +19,15 @@ struct SalvageCommand: AsyncParsableCommand {
     var source: String
     @Argument(help: "The new workspace's directory, which must not exist.", completion: .directory)
     var target: String
+    @OptionGroup var encryption: EncryptionOptions
     @OptionGroup var format: FormatOption
 
     func run() async throws {
         guard !FileManager.default.fileExists(atPath: target) else {
             throw Failure(.usage, "\(target): is there already; a salvage makes a new workspace")
         }
-        let report = try await Workspace.salvage(from: source, to: target)
+        let report = try await Workspace.salvage(
+            from: source, to: target, encryption: try encryption.encryption())
         try Self.write(report, format)
         if !report.isComplete { throw Failure(.damaged, nil) }
     }

@@ -28,6 +28,8 @@
         ///
         /// The first copy of a workspace, and of one whose log does not prove that it goes on where the
         /// storage stands, begins with all of its snapshots.
+        ///
+        /// - Precondition: The workspace is not encrypted: what goes to the storage is plain.
         public convenience init(
             of workspace: Workspace, to storage: any ObjectStorage,
             options: ReplicaOptions = .init()
@@ -40,6 +42,10 @@
             of workspace: Workspace, to storage: any ObjectStorage, options: ReplicaOptions,
             takeover: Journal?
         ) {
+            precondition(
+                !workspace.isEncrypted,
+                "an encrypted workspace is not copied, as its copy would be plain: back it up instead"
+            )
             let shared = CopyShared()
             let copier = Copier(
                 engine: workspace.engine, storage: storage, options: options, shared: shared,

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Roost
+
+/// `roost rotate-key`: another key for an encrypted workspace.
+struct RotateKeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate-key",
+        abstract: "Has another key, or passphrase, open an encrypted workspace.",
+        discussion: """
+            The old key opens it no more when the command returns. What was written before stays sealed \
+            under the data key that it was sealed under, which the new key opens; with --compact it is \
+            sealed anew. Backups keep the key that they were made with.
+            """)
+
+    @OptionGroup var target: WorkspaceArgument
+    @Option(help: "The new key: a file as --key-file.", completion: .file())
+    var newKeyFile: String?
+    @Option(help: "The new passphrase: a file as --passphrase-file.", completion: .file())
+    var newPassphraseFile: String?
+    @Flag(help: "Seal everything under a new data key too.") var compact = false
+
+    func validate() throws {
+        if (newKeyFile == nil) == (newPassphraseFile == nil) {
+            throw ValidationError("say either --new-key-file or --new-passphrase-file")
+        }
+    }
+
+    func run() async throws {
+        let encryption = try EncryptionOptions.encryption(
+            keyFile: newKeyFile, passphraseFile: newPassphraseFile)
+        guard let encryption else { throw Failure(.usage, "which key?") }
+        try await target.withExistingWorkspace { workspace in
+            try await workspace.rotateKey(to: encryption)
+            if compact { try await workspace.compact() }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import Roost
+
+#if Encryption
+    import Crypto
+    import RoostEncryption
+#endif
+
+/// With which key a workspace is opened that is encrypted.
+struct EncryptionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The key of an encrypted workspace: a file of 32 bytes, or of 64 hexadecimal digits. Else ROOST_KEY_FILE."
+        ), completion: .file())
+    var keyFile: String?
+    @Option(
+        help: ArgumentHelp(
+            "The passphrase of an encrypted workspace: the first line of a file. Else ROOST_PASSPHRASE_FILE."
+        ), completion: .file())
+    var passphraseFile: String?
+
+    func validate() throws {
+        if keyFile != nil, passphraseFile != nil {
+            throw ValidationError("a key or a passphrase, not both")
+        }
+    }
+
+    /// As the options say, else the environment; `nil` where neither says anything.
+    func encryption() throws -> WorkspaceEncryption? {
+        let environment = ProcessInfo.processInfo.environment
+        if keyFile == nil, passphraseFile == nil {
+            return try Self.encryption(
+                keyFile: environment["ROOST_KEY_FILE"],
+                passphraseFile: environment["ROOST_PASSPHRASE_FILE"])
+        }
+        return try Self.encryption(keyFile: keyFile, passphraseFile: passphraseFile)
+    }
+
+    #if Encryption
+        static func encryption(
+            keyFile: String?, passphraseFile: String?
+        ) throws -> WorkspaceEncryption? {
+            if let keyFile { return .key(try key(in: keyFile)) }
+            guard let passphraseFile else { return nil }
+            let text = String(decoding: try contents(of: passphraseFile), as: UTF8.self)
+            return .passphrase(String(text.prefix { !$0.isNewline }))
+        }
+
+        private static func key(in path: String) throws -> SymmetricKey {
+            let data = try contents(of: path)
+            if data.count == 32 { return SymmetricKey(data: data) }
+            let digits = Array(data.drop { $0.isSpace }.reversed().drop { $0.isSpace }.reversed())
+            let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            guard digits.count == 64, values.count == 64 else {
+                throw Failure(.usage, "\(path): a key is 32 bytes, or 64 hexadecimal digits")
+            }
+            return SymmetricKey(
+                data: stride(from: 0, to: 64, by: 2).map {
+                    UInt8(values[$0] << 4 | values[$0 + 1])
+                })
+        }
+
+        private static func contents(of path: String) throws -> Data {
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw Failure(.usage, "cannot read \(path)")
+            }
+            return data
+        }
+    #else
+        static func encryption(
+            keyFile: String?, passphraseFile: String?
+        ) throws -> WorkspaceEncryption? {
+            guard keyFile != nil || passphraseFile != nil else { return nil }
+            throw Failure(
+                .usage,
+                "this roost was built without encryption. Build it with it: "
+                    + "swift build -c release --product roost --traits Encryption")
+        }
+    #endif
+}
+
+extension UInt8 {
+    fileprivate var isSpace: Bool { self == 0x20 || (0x09...0x0d).contains(self) }
+}
