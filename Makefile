@@ -4,7 +4,7 @@ SWIFT ?= swift
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
 	Examples/Tasks/Package.swift Examples/Tasks/Sources \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests \
-	Extras/Conformance Extras/InspectorSample Extras/ReplicaRun \
+	Extras/Conformance Extras/EncryptionCost Extras/InspectorSample Extras/ReplicaRun \
 	Examples/Server/Package.swift Examples/Server/Sources
 
 # Tests that all begin at once share the processor, and on a busy machine run into their time limits.

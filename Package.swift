@@ -262,7 +262,9 @@ let package = Package(
                 "RoostSimulation", "RoostSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostSimulate"),
-        .testTarget(name: "RoostSimulationTests", dependencies: ["RoostSimulator"]),
+        .testTarget(
+            name: "RoostSimulationTests",
+            dependencies: ["RoostSimulator", "RoostSealing", "RoostSimulation", "RoostIO"]),
         .testTarget(name: "RoostIOTests", dependencies: ["CRoost", "RoostIO", "RoostTestSupport"]),
         .testTarget(
             name: "RoostFormatTests", dependencies: ["CRoost", "RoostFormat", "RoostTestSupport"]),

@@ -91,6 +91,13 @@ let package = Package(
                 .product(name: "Roost", package: "roost"),
                 .product(name: "RoostReplica", package: "roost"),
             ]),
+        .executableTarget(
+            name: "encryption-cost",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostEncryption", package: "roost"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ], path: "EncryptionCost"),
         .testTarget(
             name: "RoostEncryptionTests",
             dependencies: [

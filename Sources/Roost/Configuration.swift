@@ -84,7 +84,10 @@ extension Workspace {
         /// The real one, as it is asked for.
         package var fileSystem: any FileSystem {
             let real = PosixFileSystem(handlesFaults: handlesPageFaults)
-            return encryption.map { SealedFileSystem(real, $0.suite) } ?? real
+            // What was read of snapshots is in memory of the workspace's own, beside the decoded values.
+            let limit = max(memoryBudgetBytes, 16 << 20)
+            return encryption.map { SealedFileSystem(real, $0.suite, openLimitBytes: limit) }
+                ?? real
         }
 
         var engineConfiguration: EngineConfiguration {

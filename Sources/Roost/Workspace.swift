@@ -2,6 +2,7 @@ import Foundation
 import RoostEngine
 import RoostFormat
 import RoostIO
+import RoostSealing
 
 #if canImport(System)
     import System
@@ -44,6 +45,10 @@ public final class Workspace: Sendable {
         self.path = path
         coder = configuration.coder
         self.fileSystem = fileSystem
+        guard let sealed = fileSystem as? SealedFileSystem else { return }
+        sealed.whenTooMuchIsOpen { [weak engine] done in
+            engine.map { $0.releaseColdMemory(done) } ?? done()
+        }
     }
 
     /// Opens the workspace in the directory at `path`; creates it, with mode 0700, where there

@@ -26,19 +26,24 @@ final class ChunkedFile: File {
 
     let base: any File
     private let cipher: any SealingCipher
+    private let pressure: MemoryPressure
     private let writing: Mutex<Writing>
 
     var path: String { base.path }
 
     /// Begins a new file.
-    init(new base: any File, _ header: SealedHeader, _ sealer: Sealer) throws {
+    init(
+        new base: any File, _ header: SealedHeader, _ sealer: Sealer, _ pressure: MemoryPressure
+    ) throws {
+        self.pressure = pressure
         self.base = base
         cipher = sealer.cipher
         writing = Mutex(Writing(isEnded: false))
         try header.bytes.withUnsafeBytes { try base.write($0, at: 0) }
     }
 
-    init(_ base: any File, _ sealer: Sealer) {
+    init(_ base: any File, _ sealer: Sealer, _ pressure: MemoryPressure) {
+        self.pressure = pressure
         self.base = base
         cipher = sealer.cipher
         writing = Mutex(Writing(isEnded: true))
@@ -178,7 +183,7 @@ final class ChunkedFile: File {
         let (count, last) = try extent()
         guard sizeBytes == (Int(count) - 1) * Self.chunkSizeBytes + last else { return nil }
         let memory = MappedRegion.anonymous(sizeBytes: sizeBytes)
-        let chunks = OpenedChunks(self, memory, count: Int(count))
+        let chunks = OpenedChunks(self, memory, count: Int(count), pressure)
         return MappedRegion(base: memory.base, sizeBytes: sizeBytes, path: path, openedBy: chunks) {
             _, _ in withExtendedLifetime(memory) {}
         }

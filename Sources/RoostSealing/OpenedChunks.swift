@@ -11,6 +11,8 @@ import Synchronization
 /// follows the rule above.
 final class OpenedChunks: RegionOpener, @unchecked Sendable {
     private let file: ChunkedFile
+    private let pressure: MemoryPressure
+    private let openSizeBytes = Atomic(0)
     private let memory: MappedRegion
     private let chunkCount: Int
     private let states: UnsafeMutablePointer<Atomic<UInt64>>
@@ -20,7 +22,10 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
 
     private final class Stripe: Sendable { let lock = Mutex(()) }
 
-    init(_ file: ChunkedFile, _ memory: MappedRegion, count: Int) {
+    init(
+        _ file: ChunkedFile, _ memory: MappedRegion, count: Int, _ pressure: MemoryPressure
+    ) {
+        self.pressure = pressure
         self.file = file
         self.memory = memory
         chunkCount = count
@@ -31,6 +36,7 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
     }
 
     deinit {
+        pressure.add(-openSizeBytes.load(ordering: .relaxed))
         states.deinitialize(count: wordCount)
         states.deallocate()
     }
@@ -57,6 +63,8 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
                 count: min(ChunkedFile.chunkSizeBytes, memory.sizeBytes - begin))
             try file.open(UInt64(chunk), isLast: chunk == chunkCount - 1, into: target)
             states[chunk / 64].bitwiseOr(1 << UInt64(chunk % 64), ordering: .releasing)
+            openSizeBytes.wrappingAdd(target.count, ordering: .relaxed)
         }
+        pressure.add(ChunkedFile.chunkSizeBytes)
     }
 }

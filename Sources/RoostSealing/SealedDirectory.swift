@@ -116,7 +116,7 @@ final class SealedDirectory: Directory {
         let file = try base.createFile(name)
         if Self.isJournal(name) { return JournalFile(new: file, self) }
         let header = try newHeader(.chunks)
-        return try ChunkedFile(new: file, header, try sealer(header))
+        return try ChunkedFile(new: file, header, try sealer(header), fileSystem.pressure)
     }
 
     func openFile(_ name: String, writable: Bool) throws -> any File {
@@ -133,7 +133,7 @@ final class SealedDirectory: Directory {
                 "the header of a sealed file is damaged. Restore a backup, or salvage what can be read",
                 file: file.path, offset: 0)
         }
-        return ChunkedFile(file, try sealer(header))
+        return ChunkedFile(file, try sealer(header), fileSystem.pressure)
     }
 
     /// As they are, where the other directory's files open with this one's keys.

@@ -11,9 +11,24 @@ package final class SealedFileSystem: FileSystem {
     private struct First { weak var directory: SealedDirectory? }
     private let first = Mutex(First())
 
-    package init(_ base: any FileSystem, _ suite: any SealingSuite) {
+    package let pressure: MemoryPressure
+
+    /// - Parameter openLimitBytes: from how much memory on, that what was read of snapshots takes, it is to be given
+    ///   back.
+    package init(
+        _ base: any FileSystem, _ suite: any SealingSuite, openLimitBytes: Int = 64 << 20
+    ) {
         self.base = base
         self.suite = suite
+        pressure = MemoryPressure(limitBytes: openLimitBytes)
+    }
+
+    /// `body` gives back what was read of snapshots, and then calls what it is given. It is called from the thread
+    /// that reads, and must not wait.
+    package func whenTooMuchIsOpen(
+        _ body: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
+    ) {
+        pressure.setRelief(body)
     }
 
     package func openDirectory(at path: String, create: Bool) throws -> any Directory {

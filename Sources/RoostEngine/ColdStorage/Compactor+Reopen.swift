@@ -1,0 +1,33 @@
+import RoostFormat
+import RoostSnapshot
+
+extension Engine {
+    /// Has the snapshots opened anew, so that the memory which was filled with what was read of the old ones goes with
+    /// the last view of them: of sealed ones that memory is no other program's. Does not wait.
+    package func releaseColdMemory(_ done: @escaping @Sendable () -> Void) {
+        Task.detached(executorPreference: compactor.taskExecutor) { [compactor] in
+            await compactor.reopenSnapshots()
+            done()
+        }
+    }
+}
+
+extension Compactor {
+    /// Gives every shard readers of the same files that have read nothing yet. Does nothing between two steps of a
+    /// merge, which keeps readers of its own and soon replaces them; where a file cannot be opened the old
+    /// readers stay, and who reads on is told what is wrong.
+    fileprivate func reopenSnapshots() async {
+        await beginWork()
+        defer { endWork() }
+        guard merges.isEmpty, !cold.tiers.isEmpty else { return }
+        let fresh: ColdStorage
+        do {
+            try condition.checkOpen()
+            fresh = try ColdStorage(manifest, in: directory)
+        } catch { return }
+        cold = ColdStorage(fresh.tiers, generation: cold.generation + 1)
+        var dropped: [Shard.Dropped] = []
+        for shard in shards { dropped.append(await shard.install(cold, dropsFrozen: false)) }
+        withExtendedLifetime(dropped) {}
+    }
+}

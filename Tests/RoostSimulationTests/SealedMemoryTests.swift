@@ -1,0 +1,46 @@
+import Roost
+import RoostIO
+import RoostSealing
+import RoostSimulation
+import Testing
+
+/// What is read of sealed snapshots is kept open in memory, as far as a limit.
+@Suite(.timeLimit(.minutes(5))) struct SealedMemoryTests {
+    @Test func aStoreThatIsLargerThanTheLimitIsReadWithinIt() async throws {
+        let limit = 1 << 20
+        let fileSystem = SealedFileSystem(
+            MemoryFileSystem(), SimulatedSealing(), openLimitBytes: limit)
+        let workspace = try await Workspace.open(
+            at: "(sealed)", configuration: .init(memoryBudgetBytes: 0), fileSystem: fileSystem)
+        let dictionary = workspace.dictionary("d")
+        let count = 20_000
+        for begin in stride(from: 0, to: count, by: 1_000) {
+            // Nothing in them that compression makes smaller.
+            try await dictionary.setAll(
+                (begin..<begin + 1_000).map { number in
+                    var random = SimulationRandom(seed: UInt64(number))
+                    return ("k\(number)", (0..<16).map { _ in random.next() as UInt64 })
+                })
+        }
+        try await workspace.compact()
+        var most = 0
+        var released = false
+        for round in 0..<6 {
+            for number in stride(from: round, to: count, by: 7) {
+                #expect(try dictionary.value(forKey: "k\(number)", as: [UInt64].self)?.count == 16)
+                let size = fileSystem.pressure.sizeBytes
+                if size < most / 2 { released = true }
+                most = max(most, size)
+                // The release goes on on a thread of its own; who reads without end gives it time here.
+                if size > limit {
+                    for _ in 0..<10_000 where fileSystem.pressure.sizeBytes > limit {
+                        try await Task.sleep(for: .milliseconds(1))
+                    }
+                }
+            }
+        }
+        #expect(released, "\(most) bytes were open")
+        #expect(most < 4 * limit, "\(most) bytes were open")
+        try await workspace.close()
+    }
+}
