@@ -67,7 +67,8 @@ package final class Engine: Sendable {
             log: parts.log, syncer: parts.syncer, condition: parts.condition,
             scheduling: parts.scheduling)
         compactor = Compactor(
-            directory: parts.directory, manifest: parts.manifest, cold: parts.cold,
+            directory: parts.directory, manifest: parts.manifest,
+            manifestGuard: parts.manifestGuard, cold: parts.cold,
             shards: parts.shards, log: parts.log, syncer: parts.syncer, condition: parts.condition,
             clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
             scheduling: parts.scheduling)

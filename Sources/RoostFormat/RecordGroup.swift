@@ -83,6 +83,11 @@ public enum RecordGroup {
         public func union(_ other: Flags) -> Flags { Flags(rawValue: rawValue | other.rawValue) }
     }
 
+    /// How many records a group has, whose checksum holds.
+    package static func recordCount(_ group: UnsafeRawBufferPointer) -> Int {
+        group.count < headerSizeBytes ? 0 : Int(group[8] & countMask)
+    }
+
     /// A record as it stands in its group: its key is `shared` bytes of the key before it, then
     /// `suffix`.
     package struct Record {

@@ -47,6 +47,9 @@ package protocol Directory: Sendable {
     /// Returns once the directory's own name is on disk, and the names of those that it is in: whoever
     /// made it may not have seen to that. Costs a sync for each of them.
     func syncAncestors() throws
+    /// Which file has a name, so that another one in its place is seen; `nil` where that cannot be told, or there is
+    /// none.
+    func identity(of name: String) throws -> FileIdentity?
     /// Whether readers can follow a writer in this directory.
     var sharing: MemorySharing { get throws }
     /// For salts and identifiers: the system's random numbers, unless a simulation, which has
@@ -64,7 +67,24 @@ package enum MemorySharing: Sendable, Hashable {
     case unknown(String)
 }
 
+/// A file, as it was when it was asked for.
+package struct FileIdentity: Sendable, Hashable {
+    package var device: UInt64
+    package var number: UInt64
+    /// When its content was changed last, in nanoseconds since 1970: numbers are given again.
+    package var changeNanoseconds: Int64
+
+    package init(device: UInt64, number: UInt64, changeNanoseconds: Int64) {
+        self.device = device
+        self.number = number
+        self.changeNanoseconds = changeNanoseconds
+    }
+}
+
 extension Directory {
+    /// For one that nobody else can change.
+    package func identity(of name: String) throws -> FileIdentity? { nil }
+
     package var sharing: MemorySharing { get throws { .unknown("memory") } }
 
     /// For one whose files have one name each.

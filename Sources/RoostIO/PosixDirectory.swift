@@ -105,6 +105,25 @@ final class PosixDirectory: Directory {
         return true
     }
 
+    func identity(of name: String) throws -> FileIdentity? {
+        var status = stat()
+        while fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 {
+            switch errno {
+            case EINTR: continue
+            case ENOENT: return nil
+            default: throw systemError(errno, "look at", full(name))
+            }
+        }
+        #if canImport(Darwin)
+            let changed = status.st_mtimespec
+        #else
+            let changed = status.st_mtim
+        #endif
+        return FileIdentity(
+            device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino),
+            changeNanoseconds: Int64(changed.tv_sec) * 1_000_000_000 + Int64(changed.tv_nsec))
+    }
+
     func sync() throws {
         _ = try retryingInterrupts("sync directory", path) { syncDirectoryEntries(descriptor) }
     }

@@ -93,6 +93,7 @@ extension LogWriter {
             return (state.nextNumber, nextSizeBytes(after: state.segment.sizeBytes))
         }
         guard let wanted else { return }
+        try checksDirectory()
         let segment = try LogSegment.create(
             number: wanted.number, sizeBytes: wanted.sizeBytes, in: directory)
         let isWanted = state.withLock { state in

@@ -97,6 +97,8 @@ package final class LogWriter: Sendable {
     /// Tells readers in other processes; `nil` where there can be none.
     package let signals: LogSignals?
     private let workspace: WorkspaceIdentifier
+    /// Throws where the directory is not the workspace's any more; called before a segment is made.
+    let checksDirectory: @Sendable () throws -> Void
     /// Of the segments behind the first.
     let minimumSegmentSizeBytes: Int
     /// A payload of this size or more, which waits for a sync, is written by a call.
@@ -110,12 +112,14 @@ package final class LogWriter: Sendable {
         minimumSegmentSizeBytes: Int = 1 << 20, minimumCallSizeBytes: Int,
         earlierSegments: [EarlierSegment] = [],
         history: LogHistory = .init(),
-        ahead: LogAhead? = nil, signals: LogSignals? = nil
+        ahead: LogAhead? = nil, signals: LogSignals? = nil,
+        checksDirectory: @escaping @Sendable () throws -> Void = {}
     ) throws {
         let segment = try LogSegment.create(number: number, sizeBytes: sizeBytes, in: directory)
         self.directory = directory
         self.history = history
         self.ahead = ahead
+        self.checksDirectory = checksDirectory
         self.signals = signals
         self.workspace = workspace
         self.minimumSegmentSizeBytes = minimumSegmentSizeBytes
@@ -257,6 +261,7 @@ package final class LogWriter: Sendable {
             let size = max(
                 sizeBytes ?? nextSizeBytes(after: usual), (needed + page - 1) / page * page)
             // Numbers go up with sequence numbers, so a standby that is too small is given up.
+            try checksDirectory()
             segment = try LogSegment.create(
                 number: state.nextNumber, sizeBytes: size, in: directory)
             state.nextNumber += 1

@@ -167,6 +167,7 @@ final class SealedDirectory: Directory {
         try base.unlock()
     }
 
+    func identity(of name: String) throws -> FileIdentity? { try base.identity(of: name) }
     func sync() throws { try base.sync() }
     func syncAncestors() throws { try base.syncAncestors() }
     func randomNumber() -> UInt64 { base.randomNumber() }

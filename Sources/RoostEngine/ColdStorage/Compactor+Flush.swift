@@ -6,6 +6,7 @@ extension Compactor {
     /// Writes everything in the log to a new tier of snapshots and frees the segments.
     func flush() async throws {
         guard let log, let syncer, log.lastSequence > manifest.flushedSequence else { return }
+        try checkOwnership()
         let begin = ContinuousClock.now
         let boundary = try await log.rotateWithoutWaiters()
         // Batches that wait for a sync get it, so that freezing need not wait for their timers.

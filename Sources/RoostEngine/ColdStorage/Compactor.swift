@@ -19,6 +19,8 @@ package actor Compactor {
     /// The merges that were begun and have not come to their last range, the newest last. Each is of
     /// tiers that are newer than those of the one before.
     var merges: [Merge] = []
+    /// `nil` for reading only.
+    let manifestGuard: ManifestGuard?
     let shards: [Shard]
     let log: LogWriter?
     let syncer: LogSyncer?
@@ -46,13 +48,15 @@ package actor Compactor {
     nonisolated var taskExecutor: WorkerTaskExecutor { thread.forTasks }
 
     init(
-        directory: any Directory, manifest: ManifestRecord, cold: ColdStorage, shards: [Shard],
+        directory: any Directory, manifest: ManifestRecord, manifestGuard: ManifestGuard?,
+        cold: ColdStorage, shards: [Shard],
         log: LogWriter?,
         syncer: LogSyncer?, condition: EngineCondition, clock: ExpiryClock,
         configuration: EngineConfiguration, tailSizeBytes: UInt64, scheduling: any Scheduling
     ) {
         self.directory = directory
         self.manifest = manifest
+        self.manifestGuard = manifestGuard
         self.cold = cold
         self.shards = shards
         self.log = log
@@ -168,6 +172,8 @@ package actor Compactor {
     func seal() throws {
         guard let log else { return }
         let sequence = log.lastSequence
+        // Closing the log removes files by their names.
+        try checkOwnership()
         try log.close()
         guard sequence > manifest.durableSequence else { return }
         var next = manifest
@@ -196,6 +202,7 @@ package actor Compactor {
     }
 
     func replaceManifest(_ next: ManifestRecord) throws {
+        try checkOwnership()
         try ManifestFile.prepare(next, in: directory)
         do {
             try ManifestFile.publish(in: directory)
@@ -208,6 +215,7 @@ package actor Compactor {
             throw error
         }
         manifest = next
+        try manifestGuard?.note()
         log?.signals?.noteManifest(generation: next.generation)
     }
 

@@ -41,6 +41,8 @@ enum Recovery {
     struct Parts {
         var directory: any Directory
         var manifest: ManifestRecord
+        /// `nil` for reading only.
+        var manifestGuard: ManifestGuard?
         var cold: ColdStorage
         var shards: [Shard]
         var feed: ChangeFeed
@@ -127,6 +129,7 @@ private struct Opening {
             clock: ExpiryClock(configuration.wallClock), report: report,
             tailSizeBytes: replay.sizeBytes, scheduling: fileSystem.scheduling)
         if writable {
+            parts.manifestGuard = try ManifestGuard(directory)
             let signals = try SignalPage.forWriter(FileName.signals.text, in: directory)
                 .map(LogSignals.init)
             try recovered.cut(in: directory)
@@ -308,7 +311,10 @@ private struct Opening {
             minimumSegmentSizeBytes: configuration.segmentSizeBytes,
             minimumCallSizeBytes: configuration.minimumCallSizeBytes,
             earlierSegments: earlier, history: LogHistory(recovered),
-            ahead: LogAhead(scheduling: parts.scheduling), signals: signals)
+            ahead: LogAhead(scheduling: parts.scheduling), signals: signals,
+            checksDirectory: { [manifestGuard = parts.manifestGuard] in
+                try manifestGuard?.check()
+            })
         signals?.begin(
             log, segmentNumber: recovered.highestNumber + 1, lastSequence: recovered.lastSequence,
             durableSequence: durable, manifestGeneration: parts.manifest.generation)

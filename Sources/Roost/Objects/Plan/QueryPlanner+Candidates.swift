@@ -122,6 +122,7 @@ extension QueryPlanner {
     }
 
     func count(_ range: RecordRange, upTo limit: Int) throws -> Int {
+        if limit == .max, let count = try view.count(in: range) { return count }
         let scan = try view.scan(range, .ascending, limit: limit)
         var count = 0
         while count < limit, scan.recordKey != nil {

@@ -1,0 +1,87 @@
+import Foundation
+import Roost
+import RoostTestSupport
+import Testing
+
+/// Files that somebody puts in the place of an open workspace's: a restored backup, another store, none.
+@Suite(.timeLimit(.minutes(5))) struct ReplacedFilesTests {
+    private func files(_ path: String) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: path)
+        where name != "SIGNALS" {
+            files[name] = try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"))
+        }
+        return files
+    }
+
+    private func replace(_ path: String, by other: String?) throws {
+        let manager = FileManager.default
+        for name in try manager.contentsOfDirectory(atPath: path) {
+            try manager.removeItem(atPath: "\(path)/\(name)")
+        }
+        guard let other else { return }
+        for name in try manager.contentsOfDirectory(atPath: other) {
+            try manager.copyItem(atPath: "\(other)/\(name)", toPath: "\(path)/\(name)")
+        }
+    }
+
+    /// The process that has the old files open knew nothing of the new ones, and at its next flush or its close
+    /// put its own manifest above them: the restored store was lost.
+    @Test(arguments: [true, false]) func aRestoredBackupStaysAsItIs(isCompacted: Bool) async throws
+    {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let dictionary = workspace.dictionary("d")
+            try await dictionary.setAll((0..<500).map { ("k\($0)", $0) })
+            try await workspace.backup(to: "\(path)/b")
+            try await dictionary.set(-1, forKey: "k0", durability: .synced)
+            try replace("\(path)/w", by: "\(path)/b")
+            let restored = try files("\(path)/w")
+
+            if isCompacted {
+                let error = await #expect(throws: RoostError.self) { try await workspace.compact() }
+                #expect(error?.code == .poisoned)
+                await #expect(throws: RoostError.self) {
+                    try await dictionary.set(2, forKey: "k2")
+                }
+                try await workspace.close()
+            } else {
+                await #expect(throws: RoostError.self) { try await workspace.close() }
+            }
+            let after = try files("\(path)/w")
+            for (name, data) in restored { #expect(after[name] == data, "\(name) was changed") }
+
+            let opened = try await Workspace.open(at: "\(path)/w")
+            #expect(try opened.dictionary("d").count == 500)
+            #expect(try opened.dictionary("d")["k0", as: Int.self] == 0)
+            try await opened.close()
+        }
+    }
+
+    @Test func anEmptiedDirectoryIsNotMadeAWorkspaceOfNothing() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            try await workspace.dictionary("d").setAll((0..<500).map { ("k\($0)", $0) })
+            try await workspace.compact()
+            try await workspace.dictionary("d").set(1, forKey: "new")
+            try replace("\(path)/w", by: nil)
+            let error = await #expect(throws: RoostError.self) { try await workspace.compact() }
+            #expect(error?.code == .poisoned)
+            try await workspace.close()
+            #expect(!FileManager.default.fileExists(atPath: "\(path)/w/MANIFEST"))
+        }
+    }
+
+    @Test func aManifestThatWasDamagedIsWrittenAnew() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: path)
+            try await workspace.dictionary("d").setAll((0..<500).map { ("k\($0)", $0) })
+            try Data("scanned".utf8).write(to: URL(fileURLWithPath: "\(path)/MANIFEST"))
+            try await workspace.compact()
+            try await workspace.close()
+            let opened = try await Workspace.open(at: path)
+            #expect(try opened.dictionary("d").count == 500)
+            try await opened.close()
+        }
+    }
+}
