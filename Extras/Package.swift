@@ -104,6 +104,7 @@ let package = Package(
                 .product(name: "Roost", package: "roost"),
                 .product(name: "RoostEncryption", package: "roost"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
             ]),
         .testTarget(
             name: "RoostObservabilityTests",

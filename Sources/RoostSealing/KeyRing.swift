@@ -9,7 +9,7 @@ import RoostIO
 struct KeyRing: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         let number: UInt64
-        let key: [UInt8]
+        let key: KeyMemory
     }
 
     private(set) var entries: [Entry]
@@ -33,13 +33,15 @@ struct KeyRing: Sendable, Equatable {
 
     var newest: Entry { entries[entries.count - 1] }
 
-    func key(_ number: UInt64) -> [UInt8]? { entries.last { $0.number == number }?.key }
+    func key(_ number: UInt64) -> KeyMemory? { entries.last { $0.number == number }?.key }
 
     mutating func addKey(random: () -> UInt64) {
-        let key = (0..<Sealed.keySizeBytes / 8).flatMap { _ in
+        var key = (0..<Sealed.keySizeBytes / 8).flatMap { _ in
             withUnsafeBytes(of: random()) { Array($0) }
         }
-        entries.append(Entry(number: (entries.last?.number ?? 0) + 1, key: key))
+        defer { wipe(&key) }
+        let number = (entries.last?.number ?? 0) + 1
+        entries.append(Entry(number: number, key: key.withUnsafeBytes(KeyMemory.init)))
     }
 
     // MARK: On disk
@@ -58,14 +60,16 @@ struct KeyRing: Sendable, Equatable {
         }
         bytes += salt
         var plain: [UInt8] = []
+        // Room for all, so that growing leaves no copy behind.
+        plain.reserveCapacity(entries.count * Self.entrySizeBytes)
+        defer { wipe(&plain) }
         for entry in entries {
             plain.add(entry.number)
-            plain += entry.key
+            plain += entry.key.bytes
         }
         bytes.add(UInt32(plain.count + Sealed.tagSizeBytes))
         var target = [UInt8](repeating: 0, count: plain.count + Sealed.tagSizeBytes)
-        let sealer = suite.sealer(
-            dataKey: try suite.ringKey(derivation), salt: salt, purpose: "roost keys 1")
+        let sealer = try Self.ringSealer(suite, derivation, salt)
         try plain.withUnsafeBytes { plain in
             try bytes.withUnsafeBytes { context in
                 try target.withUnsafeMutableBytes {
@@ -75,7 +79,6 @@ struct KeyRing: Sendable, Equatable {
                 }
             }
         }
-        wipe(&plain)
         bytes += target
         bytes.add(bytes.withUnsafeBytes { roost_crc32c(0, $0.baseAddress, $0.count) })
         return bytes
@@ -113,9 +116,8 @@ struct KeyRing: Sendable, Equatable {
             guard sizeOffset + 4 + sealedCount == end, plainCount > 0,
                 plainCount.isMultiple(of: Self.entrySizeBytes)
             else { throw corrupt(sizeOffset) }
-            let sealer = suite.sealer(
-                dataKey: try suite.ringKey(Array(bytes[16..<saltBegin])),
-                salt: Array(bytes[saltBegin..<sizeOffset]), purpose: "roost keys 1")
+            let sealer = try Self.ringSealer(
+                suite, Array(bytes[16..<saltBegin]), Array(bytes[saltBegin..<sizeOffset]))
             var plain = [UInt8](repeating: 0, count: plainCount)
             defer { wipe(&plain) }
             let isOpen = plain.withUnsafeMutableBytes {
@@ -134,10 +136,22 @@ struct KeyRing: Sendable, Equatable {
                 stride(from: 0, to: plain.count, by: Self.entrySizeBytes).map { place in
                     Entry(
                         number: plain.number(at: place, as: UInt64.self),
-                        key: Array(plain[(place + 8)..<(place + Self.entrySizeBytes)]))
+                        key: KeyMemory(
+                            .init(rebasing: plain[(place + 8)..<(place + Self.entrySizeBytes)])))
                 }
             }
         }
+    }
+}
+
+extension KeyRing {
+    /// What the user's key seals and opens the ring with.
+    private static func ringSealer(
+        _ suite: any SealingSuite, _ derivation: [UInt8], _ salt: [UInt8]
+    ) throws -> Sealer {
+        var key = try suite.ringKey(derivation)
+        defer { wipe(&key) }
+        return suite.sealer(dataKey: key, salt: salt, purpose: "roost keys 1")
     }
 }
 

@@ -99,7 +99,7 @@ final class SealedDirectory: Directory {
                 "a file is sealed under data key \(header.keyNumber), which the file of keys does not have: put the newest one back",
                 file: path)
         }
-        return fileSystem.suite.sealer(dataKey: key, salt: header.salt, purpose: header.purpose)
+        return key.sealer(fileSystem.suite, salt: header.salt, purpose: header.purpose)
     }
 
     private func newHeader(_ kind: SealedHeader.Kind) throws -> SealedHeader {
