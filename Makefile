@@ -233,7 +233,7 @@ platforms:
 replica: extras-dependencies
 	$(SWIFT) build --package-path Extras --product replica-run
 	$(MOTO)
-	scripts/replica-run --minutes 0.6 --restores 12 --binaries Extras/.build/debug
+	scripts/replica-run --minutes 0.6 --restores 12 --slack-ms 1500 --binaries Extras/.build/debug
 
 # An S3 server.
 MOTO = python3 -c "import moto.server" 2>/dev/null || python3 -m pip install "moto[server]"

@@ -9,17 +9,20 @@ struct Check {
     /// Those of batches, and those of starts, with which a new process goes on.
     let times: [(sequence: UInt64, time: UInt64)]
     let starts: [UInt64]
+    /// When the writer's process, copier and all, was held up by the machine.
+    let stalls: [ClosedRange<UInt64>]
     /// How much older than asked for a state may be, in milliseconds: what lies between two marks.
     let slack: UInt64
 
     init(
         directory: String, storage: any ObjectStorage,
-        times: [(sequence: UInt64, time: UInt64)], slack: UInt64
+        times: [(sequence: UInt64, time: UInt64)], stalls: [ClosedRange<UInt64>], slack: UInt64
     ) {
         self.directory = directory
         self.storage = storage
         self.times = times.filter { $0.sequence > 0 }
         starts = times.filter { $0.sequence == 0 }.map(\.time)
+        self.stalls = stalls
         self.slack = slack
     }
 
@@ -78,10 +81,12 @@ struct Check {
     /// Nothing that was committed after the moment, and everything that was committed `slack` before it. A
     /// batch is committed before its call returns, by some milliseconds.
     private func compare(_ sequence: UInt64, with moment: UInt64) {
-        let behind = times.last { $0.time + slack <= moment }
+        let heldUp = stalls.filter { $0.overlaps(moment - slack...moment) }
+        let allowed = slack + heldUp.map(\.length).reduce(0, +)
+        let behind = times.last { $0.time + allowed <= moment }
         // What a kill left uncopied is dated by the start that found it.
         let isFoundLater = starts.contains { start in
-            behind.map { $0.time <= start && moment < start + slack } ?? false
+            behind.map { $0.time <= start && moment < start + allowed } ?? false
         }
         if let behind, behind.sequence > sequence, !isFoundLater {
             ReplicaRun.fail(

@@ -33,7 +33,8 @@ struct ReplicaRun {
         case "check":
             try await Check(
                 directory: arguments[2], storage: storage(arguments[3]),
-                times: history(arguments[4]), slack: number(7)
+                times: history(arguments[4]), stalls: Stalls.read("\(arguments[4]).stalls"),
+                slack: number(7)
             ).run(count: Int(number(5)), seed: number(6))
         case "newest":
             try await newest(
@@ -80,6 +81,8 @@ struct ReplicaRun {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: history))
         try file.seekToEnd()
         try file.write(contentsOf: Data("0 \(milliseconds)\n".utf8))
+        let stalls = Stalls(path: "\(history).stalls")
+        defer { stalls.end() }
         let end = milliseconds + seconds * 1000
         var sequence = workspace.statistics.lastSequence
         while milliseconds < end {
@@ -117,10 +120,12 @@ struct ReplicaRun {
     ) async throws {
         let times = try history(path)
         let check = Check(
-            directory: directory, storage: try storage(address), times: times, slack: 0)
+            directory: directory, storage: try storage(address), times: times, stalls: [], slack: 0)
         var model = Model()
         let report = try await check.restore(at: .newest, &model)
-        let wanted = check.times.last { $0.time <= time }?.sequence ?? 0
+        let heldUp = Stalls.read("\(path).stalls").filter { $0.upperBound + 2_000 >= time }
+            .map(\.length).reduce(0, +)
+        let wanted = check.times.last { $0.time + heldUp <= time }?.sequence ?? 0
         guard report.lastSequence >= wanted else {
             fail(
                 "batch \(wanted) was committed in time and is not in the copy: it has up to \(report.lastSequence)"

@@ -33,13 +33,32 @@ struct CopyScheduleTests {
         schedule.observe(4, time: 69_000, now: 200)
         schedule.observe(9, time: 70_300, now: 300)
         #expect(
-            schedule.marks(through: 8) == [
+            schedule.marks(upTo: 8, time: 90_000) == [
                 Mark(time: 70_000, sequence: 3), Mark(time: 70_000, sequence: 4),
+                // Nobody looked behind it: it was there when the ninth was.
+                Mark(time: 70_300, sequence: 8),
             ])
         // A clock that was an hour ahead is believed no more.
         schedule.observe(10, time: 3_700_000, now: 400)
         schedule.observe(11, time: 80_000, now: 500)
-        #expect(schedule.marks(through: 11).last == Mark(time: 80_000, sequence: 11))
+        #expect(
+            schedule.marks(upTo: 12, time: 81_000).suffix(2) == [
+                Mark(time: 80_000, sequence: 11), Mark(time: 81_000, sequence: 12),
+            ])
+    }
+
+    @Test func anEntryThatTookLongDoesNotDateWhatWasCommittedMeanwhile() {
+        var schedule = schedule()
+        schedule.goOn(behind: 2, markTime: 69_000, entryTime: 69_900)
+        // Seen before the takeover's entry was written, and taken behind it.
+        schedule.observe(3, time: 69_500, now: 0)
+        #expect(schedule.entryTime(75_000) == 75_000)
+        schedule.observe(4, time: 71_000, now: 1_500)
+        #expect(
+            schedule.marks(upTo: 4, time: 75_000) == [
+                Mark(time: 69_500, sequence: 3), Mark(time: 71_000, sequence: 4),
+            ])
+        #expect(schedule.entryTime(74_000) == 75_000)
     }
 
     @Test func marksOfALongOutageAreThinnedAndTheNewestIsKept() {
@@ -47,7 +66,7 @@ struct CopyScheduleTests {
         for number in 1...20_000 as ClosedRange<UInt64> {
             schedule.observe(number, time: number, now: number)
         }
-        let marks = schedule.marks(through: 20_000)
+        let marks = schedule.marks(upTo: 20_000, time: 20_001)
         #expect(marks.count <= 4_096 && marks.last?.sequence == 20_000)
         #expect(zip(marks, marks.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
     }

@@ -26,6 +26,7 @@
         let isAdopted: Bool
         var tap: LogTap?
         var schedule: CopySchedule
+        private let commits = ObservedCommits()
         /// The bases whose entries stand and that are not removed, ascending.
         var bases: [Retention.KeptBase] = []
         var baseWriting: BaseWriting?
@@ -69,8 +70,10 @@
         }
 
         func run() async {
-            // Also while the storage does not answer, what was committed when is noted.
-            let observing = Task { await observe() }
+            // Also while the storage does not answer, or this thread is busy, what was committed when is noted.
+            let observing = Task.detached { [commits, engine, tick = schedule.tick] in
+                await commits.observe(engine, everyMilliseconds: tick)
+            }
             defer { observing.cancel() }
             do {
                 try await start()
@@ -85,17 +88,11 @@
             removing?.task.cancel()
         }
 
-        private func observe() async {
-            while !Task.isCancelled {
-                noteCommitted()
-                do {
-                    try await Task.sleep(for: .milliseconds(Int64(schedule.tick)))
-                } catch { return }
-            }
-        }
-
         private func noteCommitted() {
-            schedule.observe(engine.lastSequence, time: WallTime.milliseconds, now: Self.now)
+            commits.look(at: engine)
+            for commit in commits.take() {
+                schedule.observe(commit.sequence, time: commit.time, now: commit.instant)
+            }
         }
 
         /// Milliseconds, by a clock that never goes back.
@@ -109,11 +106,15 @@
         // MARK: The begin
 
         private func start() async throws {
-            if !isAdopted { try await takeOver() }
+            let earlier = isAdopted ? journal.state.standing : try await takeOver()
             let standing = journal.state.standing!
             shared.status.withLock { $0.state = .copying }
             tap = try goesOn(from: standing)
-            if tap != nil { schedule.goOn(behind: standing.lastSequence, time: standing.time) }
+            if tap != nil {
+                schedule.goOn(
+                    behind: standing.lastSequence, markTime: earlier?.time ?? 0,
+                    entryTime: standing.time)
+            }
             bases = try await loadBases(from: standing.base)
             if tap == nil {
                 try await beginHistory()
@@ -124,12 +125,14 @@
             }
         }
 
-        private func takeOver() async throws {
+        /// How the journal stood before.
+        private func takeOver() async throws -> JournalEntry.Standing? {
             let end = try await retrying { [storage] in try await JournalReader.end(of: storage) }
             let name = "\(ProcessInfo.processInfo.hostName), process \(getpid())"
             var journal = self.journal
             defer { self.journal = journal }
             try await journal.takeOver(behind: end, name: name, time: WallTime.milliseconds)
+            return end?.standing
         }
 
         /// The log behind what the journal holds, where it is proven to be the same history.
@@ -168,7 +171,7 @@
             try await beginBase(base, firstEntry: entry.index)
         }
 
-        func time() -> UInt64 { schedule.monotonic(WallTime.milliseconds) }
+        func time() -> UInt64 { schedule.entryTime(WallTime.milliseconds) }
 
         // MARK: The loop
 
@@ -192,14 +195,15 @@
         /// Copies what is in the log, once it is on disk: what a power cut could take from the log must
         /// not be in the copy.
         private func copyCommitted() async throws {
-            let (moment, instant) = (time(), ContinuousClock.now)
+            let instant = ContinuousClock.now
             let boundary = try await engine.syncLog()
-            schedule.observe(boundary, time: moment, now: Self.now)
+            // What was observed before reaches as far as the boundary.
+            noteCommitted()
             do {
                 while let piece = try tap!.read(
                     through: boundary, maximumSizeBytes: Self.pieceSizeBytes)
                 {
-                    try await add(piece, committedBy: moment)
+                    try await add(piece)
                 }
             } catch is LogTapLost {
                 return try await beginHistory()
@@ -210,12 +214,8 @@
             }
         }
 
-        private func add(_ piece: LogTap.Piece, committedBy moment: UInt64) async throws {
-            var marks = schedule.marks(through: piece.lastSequence)
-            // So that each entry says of all its batches by when they were committed.
-            if marks.last?.sequence != piece.lastSequence {
-                marks.append(Mark(time: moment, sequence: piece.lastSequence))
-            }
+        private func add(_ piece: LogTap.Piece) async throws {
+            let marks = schedule.marks(upTo: piece.lastSequence, time: WallTime.milliseconds)
             let payload = FramesPayload(marks: marks, runs: piece.runs).encoded()
             let entry = try await addEntry(.frames, payload: payload, time: time()) { standing in
                 standing.lastSequence = piece.lastSequence

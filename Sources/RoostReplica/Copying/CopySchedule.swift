@@ -2,6 +2,8 @@
     /// Decides what is to be copied when. No I/O, and no clock: moments are arguments.
     ///
     /// - `marks` are ascending, and of batches that are not copied yet.
+    /// - Times of marks ascend, and times of entries ascend, each for itself: an entry may be written, and dated,
+    ///   before a mark is taken that is older than it.
     struct CopySchedule: Sendable {
         enum Action: Sendable, Equatable {
             /// What has been committed goes out.
@@ -18,7 +20,8 @@
         private var marks: [(mark: Mark, seenAt: UInt64)] = []
         /// The last batch that was seen.
         private var seenSequence: UInt64 = 0
-        private var lastTime: UInt64 = 0
+        private var lastMarkTime: UInt64 = 0
+        private var lastEntryTime: UInt64 = 0
         /// When the last entry was written, by the clock of `seenAt`, which never goes back.
         private var wroteAt: UInt64
 
@@ -52,18 +55,29 @@
         mutating func observe(_ sequence: UInt64, time: UInt64, now: UInt64) {
             guard sequence > seenSequence else { return }
             seenSequence = sequence
-            marks.append((Mark(time: monotonic(time), sequence: sequence), now))
-            if marks.count > Self.maximumMarkCount {
-                // The newest stays.
-                let newest = marks.count - 1
-                marks = marks.enumerated().filter { $0.offset % 2 == newest % 2 }.map(\.element)
-            }
+            marks.append((Mark(time: markTime(time), sequence: sequence), now))
+            Self.thin(&marks)
         }
 
-        /// The time of the day for what is written next.
-        mutating func monotonic(_ time: UInt64) -> UInt64 {
-            if time > lastTime || lastTime > time + Self.maximumAhead { lastTime = time }
-            return lastTime
+        /// Leaves out every second, but not the newest, once there are more than are kept.
+        static func thin<Element>(_ elements: inout [Element]) {
+            guard elements.count > maximumMarkCount else { return }
+            let newest = elements.count - 1
+            elements = elements.enumerated().filter { $0.offset % 2 == newest % 2 }.map(\.element)
+        }
+
+        private mutating func markTime(_ time: UInt64) -> UInt64 {
+            Self.ascend(&lastMarkTime, to: time)
+        }
+
+        /// The time of the day for the entry that is written next.
+        mutating func entryTime(_ time: UInt64) -> UInt64 {
+            Self.ascend(&lastEntryTime, to: time)
+        }
+
+        private static func ascend(_ last: inout UInt64, to time: UInt64) -> UInt64 {
+            if time > last || last > time + maximumAhead { last = time }
+            return last
         }
 
         /// What is due. The copy begins at half of the interval, so that it can be there at its end.
@@ -74,9 +88,17 @@
             return now >= wroteAt + signOfLifeInterval ? .signOfLife : .wait
         }
 
-        /// The marks of batches up to `sequence`, which are being copied.
-        func marks(through sequence: UInt64) -> [Mark] {
-            marks.prefix { $0.mark.sequence <= sequence }.map(\.mark)
+        /// The marks of batches up to `sequence`, which are being copied. The last is of `sequence`, so that
+        /// it is known of each by when it was committed: as of the next batch of which that is known, or at
+        /// `time`.
+        mutating func marks(upTo sequence: UInt64, time: UInt64) -> [Mark] {
+            let count = marks.prefix { $0.mark.sequence <= sequence }.count
+            var found = marks[..<count].map(\.mark)
+            if found.last?.sequence != sequence {
+                let time = count < marks.count ? marks[count].mark.time : markTime(time)
+                found.append(Mark(time: time, sequence: sequence))
+            }
+            return found
         }
 
         /// Batches up to `sequence` are copied, with `logBytes` of log.
@@ -88,10 +110,12 @@
 
         mutating func noteWritten(now: UInt64) { wroteAt = now }
 
-        /// The journal holds the batches up to `sequence`, and was last written to at `time`.
-        mutating func goOn(behind sequence: UInt64, time: UInt64 = 0) {
+        /// The journal holds the batches up to `sequence`. Its last entry is of `entryTime`, and the last that
+        /// has marks of `markTime` at the latest.
+        mutating func goOn(behind sequence: UInt64, markTime: UInt64 = 0, entryTime: UInt64 = 0) {
             marks.removeAll { $0.mark.sequence <= sequence }
-            lastTime = max(lastTime, time)
+            lastMarkTime = max(lastMarkTime, markTime)
+            lastEntryTime = max(lastEntryTime, entryTime)
         }
 
         // MARK: Bases
