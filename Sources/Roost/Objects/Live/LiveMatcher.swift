@@ -57,6 +57,12 @@ struct LiveMatcher<Item: Identifiable & Sendable> where Item.ID: Sendable {
         }
     }
 
+    /// Whether any result may be about the object with these stored bytes; `false` only where they say that
+    /// none is.
+    func mayMatch(_ stored: UnsafeRawBufferPointer) -> Bool {
+        others.values.contains { $0.mayMatch(stored) } || fields.contains { $0.mayMatch(stored) }
+    }
+
     private mutating func field(_ path: FieldPath) -> LiveField<Item>? {
         if let field = fields.first(where: { $0.path == path }) { return field }
         guard let field = LiveField<Item>(path) else { return nil }
@@ -120,6 +126,7 @@ final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     let path: FieldPath
     private let forms: (UnsafePointer<Item>, ([UInt8]) -> Void) -> Void
+    private let storedForm: StoredFieldForm<Item>?
     private var points: [[UInt8]: [UInt64: Match]] = [:]
     private var ranges = IntervalTree<Match>()
 
@@ -128,6 +135,7 @@ final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
         guard let forms = fieldForms(path, of: Item.self) else { return nil }
         self.path = path
         self.forms = forms
+        storedForm = StoredFieldForm(path)
     }
 
     var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
@@ -144,6 +152,15 @@ final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
         guard entry.interval.isPoint else { return ranges.remove(entry.interval, id) }
         points[entry.interval.lower]?[id] = nil
         if points[entry.interval.lower]?.isEmpty == true { points[entry.interval.lower] = nil }
+    }
+
+    /// As `LiveMatcher.mayMatch`.
+    func mayMatch(_ stored: UnsafeRawBufferPointer) -> Bool {
+        guard let form = storedForm?.form(stored) else { return true }
+        if points[form]?.values.contains(where: { $0.mayMatch(stored) }) == true { return true }
+        var mayMatch = false
+        ranges.forEach(containing: form) { if !mayMatch { mayMatch = $0.mayMatch(stored) } }
+        return mayMatch
     }
 
     func forEachCandidate(_ object: UnsafePointer<Item>, _ body: (Match) -> Void) {

@@ -19,6 +19,7 @@ final class LiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let query: Query<Item>
     let order: LiveOrder<Item>
     let outlet: LiveOutlet<Item>
+    private lazy var stored = query.storedCondition
     private let window: LiveWindow?
     private var kept = SortedElements<Item>()
     private var horizon: SortKey?
@@ -27,6 +28,10 @@ final class LiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private var shown: [Element] = []
     private var toldBatch: UInt64 = 0
     private(set) var isReloadDue = false
+
+    /// `false` where an object's stored bytes say that it does not match.
+    func mayMatch(_ bytes: UnsafeRawBufferPointer) -> Bool { stored?.answer(bytes) != false }
+
     /// Set where the batch under way was found to touch it.
     var isTouched = false
     /// The last look-up that found it.

@@ -75,6 +75,12 @@ extension LiveState {
         _ operation: Operation, _ event: WatchEvent, _ told: inout LiveTold
     ) {
         guard let key = Self.key(event, repository) else { return }
+        // Nobody has it, and its stored bytes say that nobody gets it: nothing is made of it.
+        if operation.isPut, objects[key] == nil, subscribers[key] == nil, loading.isEmpty,
+            withExtendedLifetime(event.owner, { !matcher.mayMatch(operation.value) })
+        {
+            return
+        }
         var item: Item?
         do {
             item = try decode(operation, event, key)

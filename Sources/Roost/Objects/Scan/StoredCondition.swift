@@ -13,10 +13,15 @@ struct StoredCondition<Item: Sendable>: Sendable {
 
     /// `nil` where no stored bytes could say anything.
     init?(_ condition: ConditionNode<Item>) {
-        let fields = (Item.self as? any StoredFields.Type).map { Self.fields($0) } ?? []
+        let fields = Self.declaredFields
         binary = StoredTest(condition) { Self.reader(of: $0, among: fields)?.binary }
         coded = StoredTest(condition) { Self.reader(of: $0, among: fields)?.coded }
         if binary.isUnknown, coded.isUnknown { return nil }
+    }
+
+    /// The fields of which the type says where they are.
+    static var declaredFields: [StoredField<Item>] {
+        (Item.self as? any StoredFields.Type).map { fields($0) } ?? []
     }
 
     private static func fields<Type: StoredFields>(_ type: Type.Type) -> [StoredField<Item>] {
