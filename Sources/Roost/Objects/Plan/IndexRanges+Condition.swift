@@ -103,6 +103,7 @@ extension IndexOrder {
         self.ranges = ranges
         self.isReversed = isReversed ?? false
         fieldCount = place
+        unmatchedCount = wanted - matched
         needsSort = matched < wanted || place < fields.count || self.isReversed
     }
 }

@@ -13,24 +13,14 @@ struct QueryPlan<Item>: Sendable {
 
     /// A way whose matches come in the query's order, which is tried before `access`.
     struct Attempt: Sendable {
-        enum Way: Sendable {
-            case ordered(IndexOrder<Item>)
-            case scan
-        }
-        let way: Way
-        /// What it may cost; half of what a scan costs where it is `nil`.
+        let way: Access
+        /// What it may cost; where it is `nil`, some half of what a scan costs.
         let costLimit: Double?
     }
 
     var access: Access
     /// Behind a run: what gave its result.
-    var followed: Access {
-        switch attempt?.way {
-        case .ordered(let order): .ordered(order)
-        case .scan: .scan
-        case nil: access
-        }
-    }
+    var followed: Access { attempt?.way ?? access }
     /// Whether the entries are just those of the matching objects, so that these need not be read.
     var isCovering = false
     /// Where the planner counted them: the entries of `access`.
@@ -50,6 +40,8 @@ struct IndexRanges<Item>: Sendable {
     let fieldCount: Int
     /// Whether the objects come in the order of their keys: all fields of the index have one value.
     let isInKeyOrder: Bool
+    /// Whether objects may be read before the last entry is.
+    var mayEndEarly: Bool { isInKeyOrder && ranges.count == 1 }
     /// Whether the entries in the ranges are just those of the objects that match the whole condition.
     let isCovering: Bool
     /// Whether an object may have several entries in them.
@@ -65,6 +57,8 @@ struct IndexOrder<Item>: Sendable {
     let fieldCount: Int
     /// Whether entries with the same of these fields are to be put in order yet.
     let needsSort: Bool
+    /// How many terms of the query's order the entries leave to be sorted.
+    let unmatchedCount: Int
     /// The form of the fields before the order's, which have one value each.
     let fixedForm: [UInt8]
     let fixedCount: Int

@@ -11,17 +11,21 @@ extension QueryPlanner {
         var isCovering: Bool { ranges.count == 1 && ranges[0].isCovering }
     }
 
-    /// The index whose order fits best: the one that leaves least.
+    /// The index whose order fits best: the one that leaves least to be sorted, and of those the one that leaves
+    /// least to be asked of the objects.
     var bestOrder: IndexOrder<Item>? {
         let fitting = usable.compactMap { active -> IndexOrder<Item>? in
             IndexRanges(active, query.condition).flatMap {
                 IndexOrder($0, query.condition, query.orders)
             }
         }
-        return fitting.max { left, right in
-            (left.ranges.fieldCount, left.needsSort ? 0 : 1)
-                < (right.ranges.fieldCount, right.needsSort ? 0 : 1)
-        }
+        return fitting.max { Self.rank($0) < Self.rank($1) }
+    }
+
+    /// A partial index has left out what its filter says, as a field's range would.
+    private static func rank(_ order: IndexOrder<Item>) -> (Int, Int, Int) {
+        let fieldCount = order.ranges.fieldCount + (order.ranges.active.index.filter == nil ? 0 : 1)
+        return (-order.unmatchedCount, fieldCount, order.needsSort ? 0 : 1)
     }
 
     /// The entries of an index that has a field first, where they are just those of the matching
@@ -71,6 +75,13 @@ extension QueryPlanner {
             if let union = try union(parts) { candidates.append(union) }
         }
         return try smallest(of: candidates, below: most)
+    }
+
+    /// The fewest entries that come in the order of the objects' keys, if they are fewer than `most`.
+    func smallestInKeyOrder(below most: Int) throws -> IndexRanges<Item>? {
+        let candidates = usable.compactMap { IndexRanges($0, query.condition) }
+            .filter { $0.fieldCount > 0 && $0.mayEndEarly }
+        return try smallest(of: candidates.map { Candidate(ranges: [$0]) }, below: most)?.ranges[0]
     }
 
     /// The entries of each of several conditions of which one must hold.

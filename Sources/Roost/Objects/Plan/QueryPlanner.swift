@@ -7,7 +7,8 @@ import RoostIO
 /// - Counting reads no object: all candidates are counted side by side, up to a number that doubles
 ///   until the smallest is known. So it costs a few times the smallest, however large the others are.
 /// - The costs are in objects that are found by their keys, which is what an entry leads to. An object of a
-///   scan costs half of that, an entry itself a tenth (`PlanWeights`). docs/decisions/0082, 0088.
+///   scan costs half of that, an entry itself a tenth (`PlanWeights`). docs/decisions/0082, 0088,
+///   0140.
 struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let query: Query<Item>
     let view: EngineView
@@ -106,11 +107,14 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if let order {
             found.attempt = .init(way: .ordered(order), costLimit: cost / 2)
         } else if mayEnd, case .entries(let all) = found.access,
-            !all.allSatisfy({ $0.isInKeyOrder && $0.ranges.count == 1 })
+            !all.allSatisfy(\.mayEndEarly)
         {
             // All entries are read before the first object.
             let least = count * PlanWeights.entry + min(count, wantedCount) / 2
-            found.attempt = .init(way: .scan, costLimit: least)
+            let inKeyOrder = try smallestInKeyOrder(
+                below: Int(scanCost / (1 + PlanWeights.entry)))
+            found.attempt = .init(
+                way: inKeyOrder.map { .entries([$0]) } ?? .scan, costLimit: least)
         }
         return found
     }

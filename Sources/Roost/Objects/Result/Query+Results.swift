@@ -58,8 +58,9 @@ extension Query {
         var found = try matches(costing: first)
         if found == nil, attempt.costLimit == nil {
             let objectCount = try source.planningView().count(of: run.name)
-            let half = Double(objectCount) * PlanWeights.scannedObject / 2
-            if half > first { found = try matches(costing: half) }
+            let scanCost = Double(objectCount) * PlanWeights.scannedObject
+            // Both tries and the scan cost at most three times what a try would have that went on.
+            if scanCost > first * 2 { found = try matches(costing: (scanCost + first) / 2) }
         }
         guard let found else {
             run.giveUpAttempt()

@@ -26,13 +26,12 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
             query, try source.planningView(), showsIndexes: source.showsIndexes(of: name))
         plan = try planner.plan(isCounting: isCounting)
         stored = query.storedCondition
-        switch plan.access {
-        case .entries(let all): for ranges in all { try source.noteMark(ranges.active.mark) }
-        case .ordered(let order): try source.noteMark(order.ranges.active.mark)
-        case .nothing, .scan: break
-        }
-        if case .ordered(let order) = plan.attempt?.way {
-            try source.noteMark(order.ranges.active.mark)
+        for access in [plan.access, plan.attempt?.way] {
+            switch access {
+            case .entries(let all): for ranges in all { try source.noteMark(ranges.active.mark) }
+            case .ordered(let order): try source.noteMark(order.ranges.active.mark)
+            case .nothing, .scan, nil: break
+            }
         }
     }
 
@@ -65,7 +64,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// The first matches in the query's order, by a way that may cost so much; `nil` where that is not
     /// enough.
     mutating func firstMatches<Source: ObjectSource & ~Copyable>(
-        _ count: Int, by way: QueryPlan<Item>.Attempt.Way, costing limit: Double,
+        _ count: Int, by way: QueryPlan<Item>.Access, costing limit: Double,
         _ source: inout Source, _ isWanted: (_ key: [UInt8], _ item: Item) -> Bool
     ) throws -> [(key: [UInt8], item: Item)]? {
         var matches: [(key: [UInt8], item: Item)] = []
@@ -76,10 +75,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
             return matches.count < count
         }
         do {
-            switch way {
-            case .scan: try scanObjects(&source, add)
-            case .ordered(let order): try readOrdered(order, &source, add)
-            }
+            try forEachMatch(by: way, &source, add)
             return matches
         } catch is AttemptEnded { return nil }
     }
@@ -99,11 +95,18 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     mutating func forEachMatch<Source: ObjectSource & ~Copyable>(
         _ source: inout Source, _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws {
-        switch plan.access {
+        try forEachMatch(by: plan.access, &source, body)
+    }
+
+    private mutating func forEachMatch<Source: ObjectSource & ~Copyable>(
+        by way: QueryPlan<Item>.Access, _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws {
+        switch way {
         case .nothing: return
         case .scan: try scanObjects(&source, body)
         case .entries(let all):
-            if all.count == 1, all[0].isInKeyOrder, all[0].ranges.count == 1 {
+            if all.count == 1, all[0].mayEndEarly {
                 try readInOrder(all[0], &source, body)
             } else {
                 for key in try objectKeys(all, &source) {
