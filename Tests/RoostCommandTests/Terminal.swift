@@ -62,7 +62,7 @@ final class Terminal {
 
     /// Reads until `text` has come, and forgets what came up to its end.
     func expect(_ text: String, _ location: SourceLocation = #_sourceLocation) throws {
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end {
             if let found = seen.range(of: text) {
                 seen.removeSubrange(..<found.upperBound)
@@ -74,7 +74,7 @@ final class Terminal {
     }
 
     func end(_ process: Process) async throws {
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(120)
         while process.isRunning, ContinuousClock.now < end {
             read()
             try await Task.sleep(for: .milliseconds(10))

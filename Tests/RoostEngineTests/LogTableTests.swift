@@ -109,7 +109,7 @@ private func randomKey(_ random: inout SeededGenerator) -> [UInt8] {
             #expect(memory.load(as: Int.self) == index)
             pool.give(memory)
         }
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(120)
         while pool.freeCount > 0, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(5))
         }

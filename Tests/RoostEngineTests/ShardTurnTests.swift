@@ -171,7 +171,7 @@ import Testing
 
     /// The story: a transaction had its turn and waited for room in the log; the flush that was to make
     /// room waited for a batch that was staged in one shard, and that waited for the transaction in another.
-    @Test(.timeLimit(.minutes(1))) func whoHasItsTurnWaitsForNoRoom() async throws {
+    @Test(.timeLimit(.minutes(10))) func whoHasItsTurnWaitsForNoRoom() async throws {
         let engine = try await Engine.open(
             at: "/room", fileSystem: MemoryFileSystem(), configuration: EngineConfiguration())
         var first = EngineTransaction(engine)

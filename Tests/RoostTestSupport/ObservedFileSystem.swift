@@ -15,6 +15,14 @@ package enum FileCall: Sendable, Equatable {
     case syncAncestors
 }
 
+/// One call that takes a descriptor or memory of the process, before it is made.
+package enum ResourceCall: Sendable, Equatable {
+    case create(String)
+    case open(String)
+    case list
+    case map(String)
+}
+
 /// The real file system with a hook before each changing call: the hook may count, wait, or
 /// throw, and then the call is not made.
 package struct ObservedFileSystem: FileSystem {
@@ -24,6 +32,8 @@ package struct ObservedFileSystem: FileSystem {
     private let hook: Hook
     private var readHook: (@Sendable (_ name: String) -> Void)?
     private var claimedSharing: MemorySharing?
+    private var keepsLocks = true
+    private var resourceHook: (@Sendable (_ call: ResourceCall) throws -> Void)?
 
     package init(_ base: any FileSystem = PosixFileSystem(), hook: @escaping Hook) {
         self.base = base
@@ -45,10 +55,26 @@ package struct ObservedFileSystem: FileSystem {
         return copy
     }
 
+    /// With a hook before each call that takes a descriptor or memory.
+    package func onResource(
+        _ hook: @escaping @Sendable (_ call: ResourceCall) throws -> Void
+    ) -> ObservedFileSystem {
+        var copy = self
+        copy.resourceHook = hook
+        return copy
+    }
+
+    /// As a share that says of every lock that it was given.
+    package func withoutLocks() -> ObservedFileSystem {
+        var copy = self
+        copy.keepsLocks = false
+        return copy
+    }
+
     package func openDirectory(at path: String, create: Bool) throws -> any Directory {
         ObservedDirectory(
             base: try base.openDirectory(at: path, create: create), hook: hook, readHook: readHook,
-            claimedSharing: claimedSharing)
+            claimedSharing: claimedSharing, keepsLocks: keepsLocks, resourceHook: resourceHook)
     }
 }
 
@@ -57,23 +83,31 @@ private struct ObservedDirectory: Directory {
     let hook: ObservedFileSystem.Hook
     let readHook: (@Sendable (String) -> Void)?
     let claimedSharing: MemorySharing?
+    let keepsLocks: Bool
+    let resourceHook: (@Sendable (ResourceCall) throws -> Void)?
 
     var path: String { base.path }
-    func lock(exclusive: Bool) throws { try base.lock(exclusive: exclusive) }
-    func unlock() throws { try base.unlock() }
-    func entries() throws -> [DirectoryEntry] { try base.entries() }
+    func lock(exclusive: Bool) throws { if keepsLocks { try base.lock(exclusive: exclusive) } }
+    func unlock() throws { if keepsLocks { try base.unlock() } }
+    func entries() throws -> [DirectoryEntry] {
+        try resourceHook?(.list)
+        return try base.entries()
+    }
     var sharing: MemorySharing { get throws { try claimedSharing ?? base.sharing } }
 
     func createFile(_ name: String) throws -> any File {
+        try resourceHook?(.create(name))
         try hook(.createFile(name))
         return ObservedFile(
-            base: try base.createFile(name), name: name, hook: hook, readHook: readHook)
+            base: try base.createFile(name), name: name, hook: hook, readHook: readHook,
+            keepsLocks: keepsLocks, resourceHook: resourceHook)
     }
 
     func openFile(_ name: String, writable: Bool) throws -> any File {
-        ObservedFile(
+        try resourceHook?(.open(name))
+        return ObservedFile(
             base: try base.openFile(name, writable: writable), name: name, hook: hook,
-            readHook: readHook)
+            readHook: readHook, keepsLocks: keepsLocks, resourceHook: resourceHook)
     }
 
     func rename(_ source: String, to target: String) throws {
@@ -108,6 +142,8 @@ private struct ObservedFile: File {
     let name: String
     let hook: ObservedFileSystem.Hook
     let readHook: (@Sendable (String) -> Void)?
+    let keepsLocks: Bool
+    let resourceHook: (@Sendable (ResourceCall) throws -> Void)?
 
     var path: String { base.path }
     func sizeBytes() throws -> UInt64 { try base.sizeBytes() }
@@ -121,8 +157,8 @@ private struct ObservedFile: File {
         return try base.readUp(to: buffer, at: offset)
     }
 
-    func holdLock() throws { try base.holdLock() }
-    func releaseLock() throws { try base.releaseLock() }
+    func holdLock() throws { if keepsLocks { try base.holdLock() } }
+    func releaseLock() throws { if keepsLocks { try base.releaseLock() } }
     func isLocked() throws -> Bool { try base.isLocked() }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
@@ -148,7 +184,8 @@ private struct ObservedFile: File {
     }
 
     func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion? {
-        try base.map(sizeBytes: sizeBytes, writable: writable)
+        try resourceHook?(.map(name))
+        return try base.map(sizeBytes: sizeBytes, writable: writable)
     }
 }
 

@@ -14,7 +14,7 @@ private struct HeldSubscription: @unchecked Sendable {
     let subscription: any OpenCombine.Subscription
 }
 
-@Suite(.timeLimit(.minutes(1))) struct PublisherTests {
+@Suite(.timeLimit(.minutes(10))) struct PublisherTests {
     @Test func aQuerysPublisherGivesItsResultAndEachNewerOne() async throws {
         let workspace = try await Workspace.inMemory()
         let tickets = workspace.repository(of: Ticket.self)

@@ -51,7 +51,7 @@ let quick = ReplicaOptions(
 
 /// Asks again until `condition` holds; `false` after a minute.
 func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(180)
     while ContinuousClock.now < end {
         if try await condition() { return true }
         try await Task.sleep(for: .milliseconds(10))
