@@ -15,8 +15,9 @@
         /// The server has said that it did nothing, but another, or the same one later, may.
         var isElsewhere: Bool {
             switch state {
-            // In recovery, or read only; too many connections, starting up, or shutting down before it began.
-            case "25006", "53300", "57P03": true
+            // In recovery, or read only; too many connections, starting up, or shutting down before it began; a
+            // connection that was idle for too long.
+            case "25006", "53300", "57P03", "57P05": true
             default: false
             }
         }
@@ -25,8 +26,9 @@
         var isUnknown: Bool {
             guard wasSent else { return false }
             guard let state else { return true }
-            // Connections, shutting down, a crash of the server, and what it says of itself.
-            return ["08", "57P01", "57P02", "58", "XX"].contains { state.hasPrefix($0) }
+            // Connections, CockroachDB's lost answers, shutting down, a crash of the server, and what it says of
+            // itself.
+            return ["08", "40003", "57P01", "57P02", "58", "XX"].contains { state.hasPrefix($0) }
         }
 
         var isMissingTable: Bool { state == "42P01" }

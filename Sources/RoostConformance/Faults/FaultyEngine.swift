@@ -15,11 +15,17 @@ public final class FaultyEngine: SharedEngine {
         public var lateRequests = 0
         /// Nothing is sent.
         public var unavailable = 0
+        /// The commit is made, and its caller told that the space is used up.
+        public var lastSpace = 0
+        /// The records of all marks are removed before the commit comes.
+        public var removedMarks = 0
 
         public init(
             lostAnswers: Int = 0, lostRequests: Int = 0, lateRequests: Int = 0,
-            unavailable: Int = 0
+            unavailable: Int = 0, lastSpace: Int = 0, removedMarks: Int = 0
         ) {
+            self.lastSpace = lastSpace
+            self.removedMarks = removedMarks
             self.lostAnswers = lostAnswers
             self.lostRequests = lostRequests
             self.lateRequests = lateRequests
@@ -77,7 +83,25 @@ public final class FaultyEngine: SharedEngine {
             }
             throw RoostError(.unknownOutcome, "a fault: the request is late")
         }
+        drawn -= rates.lateRequests
+        if drawn >= 0, drawn < rates.lastSpace {
+            // Where a guard does not hold, etcd says the same.
+            _ = try await engine.commit(commit, before: deadline)
+            throw RoostError(.outOfSpace, "a fault: the space is used up")
+        }
+        drawn -= rates.lastSpace
+        if drawn >= 0, drawn < rates.removedMarks, let mark = commit.mark {
+            try await removeMarks(like: mark.key, before: deadline)
+        }
         return try await engine.commit(commit, before: deadline)
+    }
+
+    private func removeMarks(
+        like key: [UInt8], before deadline: ContinuousClock.Instant
+    ) async throws {
+        guard let range = SharedKeys.marks(of: key) else { return }
+        _ = try await engine.commit(
+            SharedCommit(operations: [.removeRange(range)]), before: deadline)
     }
 
     public func watch(_ range: SharedKeyRange, after revision: UInt64) -> SharedEvents {

@@ -88,11 +88,49 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                     .init(lateRequests: 300),
                     .init(
                         lostAnswers: 100, lostRequests: 100, lateRequests: 100, unavailable: 50),
+                    .init(lastSpace: 300), .init(removedMarks: 100),
+                    .init(lostAnswers: 100, lateRequests: 100, lastSpace: 100),
                 ].enumerated() {
                     try await checkFaults(context, rates, number)
                 }
             },
+            ConformanceCheck("a client whose marks were removed is told nothing that is not so") {
+                try await checkRemovedMarks($0)
+            },
         ]
+    }
+
+    /// One caller, who takes the same mark each time.
+    private static func checkRemovedMarks(
+        _ context: ConformanceContext<SharedWorkspace>
+    ) async throws {
+        let engine = FaultyEngine(context.workspace.connection.engine, seed: context.seed)
+        let workspace = try await SharedWorkspace.connect(
+            to: .engine(engine), namespace: context.workspace.namespace)
+        engine.set(.init(removedMarks: 500))
+        let values = workspace.dictionary("\(context.prefix)-unmarked")
+        let others = context.dictionary("unmarked", of: 1)
+        for number in 0..<(20 * context.effort) {
+            try await values.set(number, forKey: "set")
+            try await values.setAll(["a": number, "b": number])
+            try await values.update("counted", as: Int.self) { $0 = ($0 ?? 0) + 1 }
+            let entry = try await values.loadEntry("set", as: Int.self)
+            try requireEqual(entry.value, number, "what was set")
+            try await values.replace(entry, with: -number)
+            try await workspace.transaction { attempt in
+                let count = try await attempt.load("counted", as: Int.self, in: values)
+                try attempt.set(count ?? 0, forKey: "copied", in: values)
+            }
+            let read = try await others.entries(as: Int.self).collected().map(\.value)
+            try requireEqual(
+                read, [number, number, number + 1, number + 1, -number], "what another reads")
+            if number % 5 == 4 {
+                try await values.removeValue(forKey: "a")
+                try requireEqual(try await others.contains("a"), false, "whether a is there")
+            }
+        }
+        try await values.removeAll()
+        try requireEqual(try await others.count, 0, "the count of what was removed")
     }
 
     private static func checkFaults(

@@ -25,8 +25,9 @@ public protocol SharedEngine: Sendable {
     /// Makes the changes of `commit` where its guards hold.
     ///
     /// - Returns: `.committed` with the revision, or `.conflict` with nothing changed.
-    /// - Throws: `.tooLarge`, `.unavailable`, `.outOfSpace`, `.notPermitted`, `.cancelled`, and then nothing is
-    ///   and will be changed; `.unknownOutcome` where that is not known.
+    /// - Throws: `.tooLarge`, `.unavailable`, `.notPermitted`, `.cancelled`, and then nothing is and will be
+    ///   changed; `.outOfSpace` where the commit was refused, or was the last one that there was room for:
+    ///   it will not be made later; `.unknownOutcome` where nothing is known.
     func commit(_ commit: SharedCommit, before deadline: ContinuousClock.Instant) async throws
         -> SharedOutcome
 

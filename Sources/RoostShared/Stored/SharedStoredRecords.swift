@@ -121,7 +121,7 @@ extension SharedWorkspace {
     }
 
     private func make(_ commit: SharedCommit) async throws {
-        _ = try await connection.commit(commit, before: callEnd)
+        try await connection.write(commit.operations, before: callEnd)
     }
 
     /// With the mark that each commit leaves.

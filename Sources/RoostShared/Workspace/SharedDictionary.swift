@@ -134,8 +134,7 @@ public struct SharedDictionary: KeyValueDictionary {
     }
 
     private func write(_ operations: [SharedOperation]) async throws {
-        _ = try await connection.commit(
-            SharedCommit(operations: operations), before: workspace.callEnd)
+        try await connection.write(operations, before: workspace.callEnd)
     }
 
     // MARK: On a condition

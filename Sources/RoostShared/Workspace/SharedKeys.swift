@@ -23,9 +23,17 @@ package struct SharedKeys: Sendable, Hashable {
     /// The record that says in which form the namespace is written.
     var format: [UInt8] { prefix + Array("%format".utf8) }
 
-    /// The record that a client's commits leave behind; docs/SHARED-FORMAT in docs/SHARED.md.
+    /// The record that a client's commits leave behind; docs/SHARED.md, "Lost answers".
     func mark(_ client: String, _ number: Int) -> [UInt8] {
-        prefix + Array("%marks/\(client)/\(number)".utf8)
+        prefix + Self.markStart + Array("\(client)/\(number)".utf8)
+    }
+
+    private static let markStart = Array("%marks/".utf8)
+
+    /// The marks of all clients of the namespace that this mark is in.
+    package static func marks(of mark: [UInt8]) -> SharedKeyRange? {
+        guard let slash = mark.firstIndex(of: slash) else { return nil }
+        return range(behind: mark[...slash] + markStart)
     }
 
     /// All keys of a dictionary.

@@ -1,0 +1,169 @@
+import RoostIO
+
+// Commits, each with a mark by which its outcome is found out.
+
+extension SharedConnectionState {
+    /// Makes a commit, and finds out what became of it where its answer was lost.
+    ///
+    /// - Returns: `.conflict` only where a guard of `commit` itself did not hold: a mark that is no longer what it
+    ///   was is given up, and the commit made again with another one.
+    /// - Throws: `.unknownOutcome` only where that could not be found out until `deadline`.
+    func commit(
+        _ commit: SharedCommit, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedOutcome {
+        try checkLimits(commit)
+        var backoff = Backoff()
+        while true {
+            try checkCancellation()
+            let (slot, value) = marks.take()
+            switch try await attempt(commit, slot, value, before: deadline) {
+            case .made(let revision): return .committed(revision: revision)
+            case .untouched where !commit.guards.isEmpty: return .conflict
+            case .untouched, .strange, .fenced: break
+            }
+            guard ContinuousClock.now < deadline else {
+                throw RoostError(
+                    .unavailable, "the engine did not take the write within the deadline")
+            }
+            try await backoff.wait(before: deadline)
+        }
+    }
+
+    private func attempt(
+        _ commit: SharedCommit, _ slot: CommitMarks.Slot, _ value: [UInt8],
+        before deadline: ContinuousClock.Instant
+    ) async throws -> MarkState {
+        var marked = commit
+        marked.mark = SharedMark(key: slot.key, revision: slot.revision, value: value)
+        do {
+            if case .committed(let revision) = try await engine.commit(marked, before: deadline) {
+                marks.giveBack(slot, setBy: revision)
+                return .made(revision: revision)
+            }
+        } catch let error as RoostError
+            where error.code == .unknownOutcome || error.code == .outOfSpace
+        {
+            // In a task of its own, as it has to be found out after a cancellation too.
+            return try await Task {
+                error.code == .outOfSpace
+                    ? try await self.lookAgain(slot, value, before: deadline, because: error)
+                    : try await self.findOut(slot, value, before: deadline, because: error)
+            }.value
+        } catch {
+            // It was not made and never will be, so the record is as it was.
+            marks.giveBack(slot)
+            throw error
+        }
+        return try await state(of: slot, value, before: deadline)
+    }
+
+    /// Makes changes that nothing is a condition of.
+    ///
+    /// - Returns: the revision.
+    @discardableResult
+    func write(
+        _ operations: [SharedOperation], before deadline: ContinuousClock.Instant
+    ) async throws -> UInt64 {
+        let commit = SharedCommit(operations: operations)
+        guard case .committed(let revision) = try await self.commit(commit, before: deadline) else {
+            preconditionFailure("a commit without guards has nothing to conflict with")
+        }
+        return revision
+    }
+
+    // MARK: Finding out
+
+    /// What the record of a mark says of the commit that was to set it.
+    private enum MarkState {
+        case made(revision: UInt64)
+        /// It was not made, and never will be.
+        case fenced
+        /// It is what the commit was guarded by.
+        case untouched
+        /// Neither: somebody else removed it, or the engine has lost commits. Nobody can tell.
+        case strange
+    }
+
+    /// Reads a mark whose commit is over. The slot is given back where the record is what it then says.
+    private func state(
+        of slot: CommitMarks.Slot, _ value: [UInt8], before deadline: ContinuousClock.Instant
+    ) async throws -> MarkState {
+        var backoff = Backoff()
+        while true {
+            do {
+                let (record, _) = try await record(slot.key, before: deadline)
+                if let record, record.value == value {
+                    marks.giveBack(slot, setBy: record.revision)
+                    return .made(revision: record.revision)
+                }
+                guard record?.revision ?? 0 == slot.revision else { return .strange }
+                marks.giveBack(slot)
+                return .untouched
+            } catch let error as RoostError where error.code == .unavailable {
+                guard ContinuousClock.now < deadline else { throw error }
+                try await backoff.wait(before: deadline)
+            }
+        }
+    }
+
+    /// Of a commit of which the engine said that its space is used up: it may have made it all the same, as etcd does
+    /// with the one that uses it up, but will not later.
+    ///
+    /// - Throws: `cause` where it was not made.
+    private func lookAgain(
+        _ slot: CommitMarks.Slot, _ value: [UInt8], before deadline: ContinuousClock.Instant,
+        because cause: RoostError
+    ) async throws -> MarkState {
+        let state: MarkState
+        do { state = try await self.state(of: slot, value, before: deadline) } catch {
+            throw unknown(error as? RoostError ?? cause)
+        }
+        switch state {
+        case .made: return state
+        case .untouched, .fenced: throw cause
+        case .strange: throw unknown(cause)
+        }
+    }
+
+    /// Makes sure that a commit whose answer was lost was made, or never will be.
+    private func findOut(
+        _ slot: CommitMarks.Slot, _ value: [UInt8], before deadline: ContinuousClock.Instant,
+        because cause: RoostError
+    ) async throws -> MarkState {
+        let fence = value + Array("/fence".utf8)
+        var cause = cause
+        var backoff = Backoff()
+        while ContinuousClock.now < deadline {
+            do {
+                let (record, _) = try await record(slot.key, before: deadline)
+                if let record, record.value == fence || record.value == value {
+                    marks.giveBack(slot, setBy: record.revision)
+                    return record.value == value ? .made(revision: record.revision) : .fenced
+                }
+                guard record?.revision ?? 0 == slot.revision else { break }
+                let mark = SharedMark(key: slot.key, revision: slot.revision, value: fence)
+                if case .committed(let revision) = try await engine.commit(
+                    SharedCommit(mark: mark), before: deadline)
+                {
+                    marks.giveBack(slot, setBy: revision)
+                    return .fenced
+                }
+                // Something was first: the record says what.
+            } catch let error as RoostError {
+                cause = error
+                guard [.unavailable, .unknownOutcome, .outOfSpace].contains(error.code) else {
+                    break
+                }
+                do { try await backoff.wait(before: deadline) } catch { break }
+            }
+        }
+        throw unknown(cause)
+    }
+
+    private func unknown(_ cause: RoostError) -> RoostError {
+        RoostError(
+            .unknownOutcome,
+            "whether the write was made could not be found out within the deadline: read before it is repeated",
+            cause: cause)
+    }
+}

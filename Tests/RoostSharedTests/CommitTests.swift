@@ -1,0 +1,120 @@
+import Roost
+import RoostIO
+import RoostShared
+import RoostTestSupport
+import Synchronization
+import Testing
+
+/// What becomes of a commit whose mark or answer is not what was expected.
+@Suite struct CommitTests {
+    private func connect(
+        _ engine: HookedEngine, _ deadline: Duration = .seconds(60)
+    ) async throws -> SharedWorkspace {
+        try await .connect(
+            to: .engine(engine), namespace: "test", configuration: .init(callDeadline: deadline))
+    }
+
+    private func marks(in engine: HookedEngine) async throws -> [SharedRecord] {
+        let range = SharedKeyRange(lower: Array("test/%marks/".utf8), upper: Array("test/%n".utf8))
+        return try await engine.read(
+            SharedRead(range, limit: 100), before: .now + .seconds(10)
+        ).records
+    }
+
+    /// Whoever removes the records of marks makes each call of a client meet one that is not what it was.
+    @Test func noWriteIsLostWhereMarksWereRemoved() async throws {
+        let engine = HookedEngine()
+        let workspace = try await connect(engine)
+        let values = workspace.dictionary("values")
+        for number in 0..<20 {
+            let range = SharedKeyRange(
+                lower: Array("test/%marks/".utf8), upper: Array("test/%n".utf8))
+            _ = try await engine.commit(
+                SharedCommit(operations: [.removeRange(range)]), before: .now + .seconds(10))
+            switch number % 4 {
+            case 0: try await values.set(number, forKey: "n")
+            case 1: try await values.setAll(["n": number])
+            case 2:
+                let entry = try await values.loadEntry("n", as: Int.self)
+                try await values.replace(entry, with: number)
+            default:
+                try await workspace.transaction { try $0.set(number, forKey: "n", in: values) }
+            }
+            #expect(try await values.load("n", as: Int.self) == number)
+            if number % 5 == 4 {
+                try await values.removeAll()
+                #expect(try await values.contains("n") == false)
+            }
+        }
+    }
+
+    /// etcd makes the commit that uses its space up, and says that there is none.
+    @Test func aCommitThatWasMadeWithTheLastSpaceWasMade() async throws {
+        let engine = HookedEngine()
+        let workspace = try await connect(engine)
+        let values = workspace.dictionary("values")
+        engine.set {
+            $0.commit = { [memory = engine.engine] commit in
+                _ = try await memory.commit(commit, before: .now + .seconds(10))
+                throw RoostError(.outOfSpace, "no space")
+            }
+        }
+        for number in 0..<5 {
+            try await values.set(number, forKey: "n")
+            #expect(try await values.load("n", as: Int.self) == number)
+        }
+        engine.set { $0.commit = { _ in throw RoostError(.outOfSpace, "no space") } }
+        let refused = await #expect(throws: RoostError.self) {
+            try await values.set(9, forKey: "n")
+        }
+        #expect(refused?.code == .outOfSpace)
+        engine.set { $0.commit = { _ in nil } }
+        try await values.set(10, forKey: "n")
+        #expect(try await values.load("n", as: Int.self) == 10)
+        // One caller takes one mark, again and again.
+        #expect(try await marks(in: engine).count == 1)
+    }
+
+    /// What asking for an outcome fails with says nothing of the outcome.
+    @Test(arguments: [RoostError.Code.outOfSpace, .closed, .notPermitted, .unavailable])
+    func whatCannotBeFoundOutIsUnknown(code: RoostError.Code) async throws {
+        let engine = HookedEngine()
+        let workspace = try await connect(engine, .milliseconds(300))
+        let isFirst = Mutex(true)
+        engine.set {
+            $0.commit = { commit in
+                let wasFirst = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                throw RoostError(wasFirst ? .unknownOutcome : code, "a fault")
+            }
+        }
+        let error = await #expect(throws: RoostError.self) {
+            try await workspace.dictionary("values").set(1, forKey: "n")
+        }
+        #expect(error?.code == .unknownOutcome)
+        #expect((error?.cause as? RoostError)?.code == code)
+    }
+
+    /// Where the record of the mark says what became of the commit, nothing has to be written to know it.
+    @Test func aMadeCommitIsFoundWhereNothingCanBeWritten() async throws {
+        let engine = HookedEngine()
+        let workspace = try await connect(engine)
+        let isFirst = Mutex(true)
+        engine.set {
+            $0.commit = { [memory = engine.engine] commit in
+                let wasFirst = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                guard wasFirst else { throw RoostError(.outOfSpace, "no space") }
+                _ = try await memory.commit(commit, before: .now + .seconds(10))
+                throw RoostError(.unknownOutcome, "the answer was lost")
+            }
+        }
+        let values = workspace.dictionary("values")
+        try await values.set(1, forKey: "n")
+        #expect(try await values.load("n", as: Int.self) == 1)
+    }
+}

@@ -1,0 +1,48 @@
+import RoostShared
+import Synchronization
+
+/// An engine in memory, whose calls a test may answer itself.
+final class HookedEngine: SharedEngine {
+    /// What is done in the place of a call; `nil` where the call is to be made.
+    struct Hooks: Sendable {
+        var read: @Sendable (SharedRead) async throws -> SharedPage? = { _ in nil }
+        var commit: @Sendable (SharedCommit) async throws -> SharedOutcome? = { _ in nil }
+        var watch: @Sendable (SharedKeyRange, UInt64) -> SharedEvents? = { _, _ in nil }
+    }
+
+    let engine: MemoryEngine
+    private let hooks = Mutex(Hooks())
+
+    init(_ engine: MemoryEngine = MemoryEngine()) { self.engine = engine }
+
+    func set(_ change: (inout sending Hooks) -> Void) { hooks.withLock { change(&$0) } }
+
+    var limits: SharedLimits { engine.limits }
+
+    func read(
+        _ read: SharedRead, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedPage {
+        let hook = hooks.withLock { $0.read }
+        if let page = try await hook(read) { return page }
+        return try await engine.read(read, before: deadline)
+    }
+
+    func commit(
+        _ commit: SharedCommit, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedOutcome {
+        let hook = hooks.withLock { $0.commit }
+        if let outcome = try await hook(commit) { return outcome }
+        return try await engine.commit(commit, before: deadline)
+    }
+
+    func watch(_ range: SharedKeyRange, after revision: UInt64) -> SharedEvents {
+        let hook = hooks.withLock { $0.watch }
+        return hook(range, revision) ?? engine.watch(range, after: revision)
+    }
+
+    func clockMilliseconds(before deadline: ContinuousClock.Instant) async throws -> UInt64? {
+        try await engine.clockMilliseconds(before: deadline)
+    }
+
+    func close() async { await engine.close() }
+}
