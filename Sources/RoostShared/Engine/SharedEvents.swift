@@ -6,30 +6,51 @@ public struct SharedEvents: AsyncSequence, Sendable {
     public typealias Element = SharedEvent
     public typealias Failure = any Error
 
-    private let stream: AsyncThrowingStream<SharedEvent, any Error>
+    fileprivate struct Told: Sendable {
+        let event: SharedEvent
+        let instant: ContinuousClock.Instant
+    }
+
+    private let stream: AsyncThrowingStream<Told, any Error>
 
     /// How many events wait for a reader before it is told that it fell behind, and begins again.
     private static let waitingLimit = 4096
 
     /// Events, and what tells them.
     public static func make() -> (events: SharedEvents, source: Source) {
-        let (stream, continuation) = AsyncThrowingStream<SharedEvent, any Error>.makeStream(
+        let (stream, continuation) = AsyncThrowingStream<Told, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(waitingLimit))
         return (SharedEvents(stream: stream), Source(continuation: continuation))
     }
 
-    public func makeAsyncIterator() -> AsyncThrowingStream<SharedEvent, any Error>.Iterator {
-        stream.makeAsyncIterator()
+    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+
+    /// Takes the events one by one, and waits for the next.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var base: AsyncThrowingStream<Told, any Error>.Iterator
+        /// When the last event was so.
+        public private(set) var instant = ContinuousClock.now
+
+        /// The next event; `nil` behind the last.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws -> SharedEvent? {
+            guard let told = try await base.next(isolation: actor) else { return nil }
+            instant = told.instant
+            return told.event
+        }
     }
 
     /// Tells a watcher's events.
     public struct Source: Sendable {
-        fileprivate let continuation: AsyncThrowingStream<SharedEvent, any Error>.Continuation
+        fileprivate let continuation: AsyncThrowingStream<Told, any Error>.Continuation
 
         /// Tells an event. Where the reader has fallen far behind, it ends instead: the reader takes what waits,
         /// and begins again behind that.
-        public func tell(_ event: SharedEvent) {
-            if case .dropped = continuation.yield(event) {
+        ///
+        /// - Parameter instant: when it was so at the engine: when it came, or was asked for.
+        public func tell(_ event: SharedEvent, at instant: ContinuousClock.Instant = .now) {
+            if case .dropped = continuation.yield(Told(event: event, instant: instant)) {
                 continuation.finish(throwing: RoostError(.unavailable, "the reader fell behind"))
             }
         }
@@ -47,7 +68,8 @@ public struct SharedEvents: AsyncSequence, Sendable {
 /// One thing that a watcher is told.
 public enum SharedEvent: Sendable {
     /// All changes of the watched keys up to `revision`, from behind the event before, in the order of their
-    /// commits; none where the engine only tells how far it is. Changes of one commit are in one event.
+    /// commits; none where the engine only tells how far it is, or that it is no further. Changes of one commit are
+    /// in one event.
     case changes([SharedChange], through: UInt64)
     /// The engine no longer has the changes before `oldest`: the first that it can tell. The last event.
     case compacted(oldest: UInt64)

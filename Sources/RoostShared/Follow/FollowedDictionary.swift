@@ -14,7 +14,7 @@ import Synchronization
 /// - While the engine cannot be reached, reads go on and the lag grows.
 /// - The local workspace keeps the values and the revision that they stand at, in one batch each; another opening
 ///   asks only for what came since. Where the engine no longer has that, everything is loaded anew, at once.
-/// - It follows until ``stop()``, or until its last reference goes.
+/// - It follows until ``close()`` or ``stop()``, or until its last reference goes.
 public final class FollowedDictionary: Sendable {
     private let values: WorkspaceDictionary
     private let state: FollowState
@@ -32,7 +32,8 @@ public final class FollowedDictionary: Sendable {
     public var revision: UInt64 { state.revision }
 
     /// How long ago the engine last said how far it was: what is read may be so old. Engines that say it only
-    /// when something changes, as etcd before 3.4.25, let this grow while nothing does.
+    /// when something changes, as etcd before 3.4.25, let this grow while nothing does. What waits here to be
+    /// stored counts from when it came.
     public var lag: Duration { state.lag }
 
     /// Returns once reads are of this revision or a later one: of a write that was just made, for example.
@@ -58,6 +59,13 @@ public final class FollowedDictionary: Sendable {
 
     /// Follows no longer. Reads go on, of what was there.
     public func stop() { task.cancel() }
+
+    /// Follows no longer, and returns once the local workspace has the revision that was reached: to be called
+    /// before that is closed. Reads go on, of what was there.
+    public func close() async {
+        task.cancel()
+        await task.value
+    }
 
     // MARK: Reading
 
@@ -143,6 +151,7 @@ extension SharedWorkspace {
 /// - `revision` only grows, but where the engine was set up anew, and is stored only once the local workspace shows what belongs to it.
 final class FollowState: Sendable {
     private let current = Mutex<(revision: UInt64, heard: ContinuousClock.Instant)>((0, .now))
+    private let kept = Mutex<(revision: UInt64, instant: ContinuousClock.Instant)>((0, .now))
     private let lastFailure = Mutex<(any Error)?>(nil)
 
     var failure: (any Error)? { lastFailure.withLock { $0 } }
@@ -151,6 +160,12 @@ final class FollowState: Sendable {
 
     var revision: UInt64 { current.withLock { $0.revision } }
     var lag: Duration { current.withLock { .now - $0.heard } }
+
+    /// What the local workspace has, and since when.
+    var keptRevision: UInt64 { kept.withLock { $0.revision } }
+    var keptInstant: ContinuousClock.Instant { kept.withLock { $0.instant } }
+
+    func keep(_ revision: UInt64) { kept.withLock { $0 = (revision, .now) } }
 
     func reach(_ revision: UInt64, at heard: ContinuousClock.Instant) {
         current.withLock { $0 = (max($0.revision, revision), max($0.heard, heard)) }

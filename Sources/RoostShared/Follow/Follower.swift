@@ -29,29 +29,39 @@ struct Follower: Sendable {
             return try await loadAll()
         }
         state.reach(revision, at: .now - .seconds(1 << 30))
+        state.keep(revision)
         // The engine may have been set up anew since, or be out of reach.
         do {
             if try await shared.workspace.revision < revision { try await loadAll(isNew: true) }
         } catch let error as RoostError where error.code == .unavailable {}
     }
 
-    /// Follows until the task is cancelled or the workspace closed.
+    /// Follows until the task is cancelled or the workspace closed, and keeps the revision that it reached.
     func run() async {
+        await follow()
+        // The task may be cancelled, and this is to be done all the same.
+        await Task { await keepRevision() }.value
+    }
+
+    private func follow() async {
         var backoff = Backoff()
         while !Task.isCancelled {
             let reader = ChangeReader(shared, range, after: state.revision)
             do {
-                while let (elements, through) = await reader.nextElements() {
-                    let heard = ContinuousClock.now
-                    if elements.contains(where: \.isMissed) {
-                        try await loadAll()
+                while let next = await reader.nextElements() {
+                    if next.elements.contains(where: \.isMissed) {
+                        try await loadAll(isNew: next.through < state.revision)
                         break
                     }
-                    try await apply(elements, through)
-                    state.reach(through, at: heard)
+                    try await apply(next.elements, next.through)
+                    state.reach(next.through, at: next.instant)
+                    if ContinuousClock.now - state.keptInstant > Self.keepingInterval {
+                        await keepRevision()
+                    }
                     backoff = Backoff()
                 }
                 if Task.isCancelled { return }
+                if let failure = reader.failure { throw failure }
             } catch let error as RoostError where error.code == .closed {
                 return
             } catch {
@@ -60,6 +70,19 @@ struct Follower: Sendable {
             }
             do { try await backoff.wait(before: .now + .seconds(60)) } catch { return }
         }
+    }
+
+    /// How long a revision may go unkept to which no changes belong.
+    private static let keepingInterval = Duration.seconds(10)
+
+    /// So that a later opening begins where this one was, though nothing was changed here for long.
+    private func keepRevision() async {
+        let revision = state.revision
+        guard revision != state.keptRevision else { return }
+        do {
+            try await local.write { $0.set(revision, forKey: values.name, in: revisions) }
+            state.keep(revision)
+        } catch { state.note(error) }
     }
 
     private func apply(_ elements: [ChangeReader.Element], _ revision: UInt64) async throws {
@@ -75,6 +98,7 @@ struct Follower: Sendable {
             }
             batch.set(revision, forKey: values.name, in: revisions)
         }
+        state.keep(revision)
     }
 
     /// Everything of one revision, in the place of what was there.
@@ -91,6 +115,7 @@ struct Follower: Sendable {
             for record in records { try add(record.value, scan.key(of: record), to: &batch) }
             batch.set(revision, forKey: values.name, in: revisions)
         }
+        state.keep(revision)
         if isNew { state.restart(at: revision, heard) } else { state.reach(revision, at: heard) }
     }
 

@@ -14,24 +14,36 @@ final class ConflictTurns: Sendable {
     private struct State {
         var waiting: [[UInt8]: [Waiter]] = [:]
         var number: UInt64 = 0
-        /// Cancelled before they came into the queue.
-        var cancelled: Set<UInt64> = []
+        /// Those that ask now, with why they ended where that was before they came into the queue.
+        var asking: [UInt64: RoostError?] = [:]
     }
 
     private let state = Mutex(State())
 
     /// Waits for the turn of `name`. To be given back with `pass`.
     ///
-    /// - Throws: `.cancelled`, and then there is nothing to give back.
-    func take(_ name: [UInt8]) async throws {
+    /// - Parameter deadline: how long it is waited for; for ever where it is `nil`.
+    /// - Throws: `.cancelled`, or `.conflict` at the deadline, and then there is nothing to give back.
+    func take(_ name: [UInt8], before deadline: ContinuousClock.Instant? = nil) async throws {
         let number = state.withLock { state in
             state.number += 1
+            state.asking[state.number] = .some(nil)
             return state.number
+        }
+        let timer = deadline.map { deadline in
+            Task {
+                do { try await Task.sleep(until: deadline) } catch { return }
+                self.end(number, name, Self.late)
+            }
+        }
+        defer {
+            timer?.cancel()
+            state.withLock { _ = $0.asking.removeValue(forKey: number) }
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.remove(number) != nil { return .failure(Self.cancelled) }
+                    if let error = state.asking[number] ?? nil { return .failure(error) }
                     guard state.waiting[name] != nil else {
                         state.waiting[name] = []
                         return .success(())
@@ -43,10 +55,8 @@ final class ConflictTurns: Sendable {
                 if let result { continuation.resume(with: result) }
             }
         } onCancel: {
-            cancel(number, name)
+            end(number, name, Self.cancelled)
         }
-        // A cancellation that came too late to be told to the queue.
-        state.withLock { _ = $0.cancelled.remove(number) }
     }
 
     func pass(_ name: [UInt8]) {
@@ -62,19 +72,25 @@ final class ConflictTurns: Sendable {
         next?.continuation.resume()
     }
 
-    private func cancel(_ number: UInt64, _ name: [UInt8]) {
+    private func end(_ number: UInt64, _ name: [UInt8], _ error: RoostError) {
         let waiter: Waiter? = state.withLock { state in
             guard let index = state.waiting[name]?.firstIndex(where: { $0.number == number })
             else {
-                state.cancelled.insert(number)
+                // One that has its turn, or has gone, is not asking any more.
+                if state.asking[number] != nil { state.asking[number] = error }
                 return nil
             }
             return state.waiting[name]?.remove(at: index)
         }
-        waiter?.continuation.resume(throwing: Self.cancelled)
+        waiter?.continuation.resume(throwing: error)
     }
 
     private static var cancelled: RoostError {
         RoostError(.cancelled, "the task was cancelled before the call took effect")
+    }
+
+    private static var late: RoostError {
+        RoostError(
+            .conflict, "other writers were first until the call's deadline; nothing is changed")
     }
 }

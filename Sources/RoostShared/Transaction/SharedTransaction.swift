@@ -251,7 +251,7 @@ extension SharedWorkspace {
                     .conflict,
                     "other writers were first until the call's deadline; nothing is changed")
             }
-            if lostCount == 2 { try await connection.turns.take([]) }
+            if lostCount == 2 { try await connection.turns.take([], before: deadline) }
             lostCount += 1
             try await backoff.wait(before: deadline)
         }

@@ -8,9 +8,12 @@ extension SharedDictionary {
     /// Watching begins with the first element that is asked for: after the version `since`, or with the next
     /// change where that is `nil`. Versions are the engine's revisions. After any break it goes on where it was.
     /// Where the engine no longer has what came since, it tells `.missed`, with how many versions are
-    /// missing: the next change has at least the version that was told last, more by that count.
+    /// missing: the next change has at least the version that was told last, more by that count. Where the engine
+    /// went back to an older copy it tells `.missed` too, with how many versions are no more, and versions go on
+    /// from there.
     ///
-    /// It ends when the workspace is closed, and for a reader whose task is cancelled.
+    /// It ends when the workspace is closed, for a reader whose task is cancelled, and where the engine refuses
+    /// again and again to let the dictionary be read.
     public func changes<Value>(
         _ selection: KeySelection, form: ValueForm<Value>, since version: UInt64?
     ) -> KeyValueChanges<Value> {
@@ -58,12 +61,27 @@ package final class ChangeReader {
         case missed(count: Int)
     }
 
+    /// What came at once.
+    package struct Elements: Sendable {
+        package var elements: [Element]
+        /// All changes up to here were told.
+        package var through: UInt64
+        /// When the engine was so far, and no further as far as it has told.
+        package var instant: ContinuousClock.Instant
+    }
+
+    /// How often in a row the engine may refuse before the reader ends: a token that has run out is refused once.
+    private static let refusalLimit = 6
+
     private let dictionary: SharedDictionary
     private let range: SharedKeyRange
     private var revision: UInt64?
-    private var events: AsyncThrowingStream<SharedEvent, any Error>.Iterator?
+    private var events: SharedEvents.Iterator?
     private var waiting: ArraySlice<Element> = []
     private var backoff = Backoff()
+    private var refusalCount = 0
+    /// Why it has ended; `nil` while it goes on, and where its task was cancelled.
+    package private(set) var failure: RoostError?
 
     package init(
         _ dictionary: SharedDictionary, _ range: SharedKeyRange, after revision: UInt64?
@@ -73,7 +91,7 @@ package final class ChangeReader {
         self.revision = revision
     }
 
-    /// The next change; `nil` where the workspace was closed or the task cancelled.
+    /// The next change; `nil` where the workspace was closed, the task cancelled or reading refused.
     package nonisolated(nonsending) func next() async -> Element? {
         while waiting.isEmpty {
             guard let elements = await nextElements()?.elements else { return nil }
@@ -84,54 +102,80 @@ package final class ChangeReader {
 
     /// All changes up to a revision from behind those before, none where the engine tells only how far it is; `nil`
     /// as of `next`. Commits are never cut.
-    package nonisolated(nonsending) func nextElements() async -> (
-        elements: [Element], through: UInt64
-    )? {
+    package nonisolated(nonsending) func nextElements() async -> Elements? {
         while true {
-            if Task.isCancelled || range.isEmpty { return nil }
+            if Task.isCancelled || range.isEmpty || failure != nil { return nil }
             do {
+                if events == nil, let lost = try await begin() { return lost }
                 guard let event = try await nextEvent() else { continue }
                 backoff = Backoff()
-                return take(event)
-            } catch let error as RoostError where error.code == .closed {
-                return nil
+                refusalCount = 0
+                return take(event.event, event.instant)
             } catch {
                 events = nil
+                if hasEnded(error) { return nil }
                 do { try await backoff.wait(before: .now + .seconds(60)) } catch { return nil }
             }
         }
     }
 
-    private nonisolated(nonsending) func nextEvent() async throws -> SharedEvent? {
-        let connection = dictionary.connection
-        let after: UInt64
-        if let revision {
-            after = revision
-        } else {
-            let read = SharedRead(SharedKeyRange(connection.keys.format))
-            after = try await connection.read(read, before: dictionary.workspace.callEnd).revision
-            revision = after
+    private func hasEnded(_ error: any Error) -> Bool {
+        guard let error = error as? RoostError else { return false }
+        switch error.code {
+        case .closed: failure = error
+        case .notPermitted, .unsupportedVersion:
+            refusalCount += 1
+            if refusalCount >= Self.refusalLimit { failure = error }
+        default: break
         }
-        var iterator = events ?? connection.engine.watch(range, after: after).makeAsyncIterator()
-        let event = try await iterator.next(isolation: #isolation)
-        // One that has ended is not asked again.
-        events = event == nil ? nil : iterator
-        return event
+        return failure != nil
     }
 
-    private func take(_ event: SharedEvent) -> (elements: [Element], through: UInt64) {
+    /// Begins to watch behind `revision`.
+    ///
+    /// - Returns: what is told where the engine has fewer commits than were told: it went back to an older copy, or
+    ///   lost what only one of its nodes had.
+    private nonisolated(nonsending) func begin() async throws -> Elements? {
+        let connection = dictionary.connection
+        let instant = ContinuousClock.now
+        let read = SharedRead(SharedKeyRange(connection.keys.format))
+        let newest = try await connection.read(read, before: dictionary.workspace.callEnd).revision
+        if let revision, newest < revision {
+            self.revision = newest
+            let lost = Element.missed(count: Int(clamping: revision - newest))
+            return Elements(elements: [lost], through: newest, instant: instant)
+        }
+        let after = revision ?? newest
+        revision = after
+        events = connection.engine.watch(range, after: after).makeAsyncIterator()
+        return nil
+    }
+
+    private nonisolated(nonsending) func nextEvent() async throws -> (
+        event: SharedEvent, instant: ContinuousClock.Instant
+    )? {
+        guard var iterator = events else { return nil }
+        let event = try await iterator.next()
+        // One that has ended is not asked again.
+        events = event == nil ? nil : iterator
+        return event.map { ($0, iterator.instant) }
+    }
+
+    private func take(_ event: SharedEvent, _ instant: ContinuousClock.Instant) -> Elements {
         let last = revision ?? 0
+        var taken = Elements(elements: [], through: last, instant: instant)
         switch event {
         case .changes(let changes, let through):
-            let revision = max(last, through)
-            self.revision = revision
+            taken.through = max(last, through)
             // What came before a break may come again.
-            return (changes.filter { $0.revision > last }.map { .changed($0) }, revision)
+            taken.elements = changes.filter { $0.revision > last }.map { .changed($0) }
         case .compacted(let oldest):
             events = nil
-            guard oldest > last + 1 else { return ([], last) }
-            revision = oldest - 1
-            return ([.missed(count: Int(clamping: oldest - last - 1))], oldest - 1)
+            guard oldest > last + 1 else { return taken }
+            taken.through = oldest - 1
+            taken.elements = [.missed(count: Int(clamping: oldest - last - 1))]
         }
+        revision = taken.through
+        return taken
     }
 }

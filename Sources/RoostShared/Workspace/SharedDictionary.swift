@@ -195,7 +195,7 @@ public struct SharedDictionary: KeyValueDictionary {
             if hasTurn {
                 try await backoff.wait(before: deadline)
             } else {
-                try await connection.turns.take(engineKey)
+                try await connection.turns.take(engineKey, before: deadline)
                 hasTurn = true
             }
         }

@@ -1,0 +1,172 @@
+import Roost
+import RoostIO
+import RoostShared
+import RoostTestSupport
+import Synchronization
+import Testing
+
+/// Followers and watchers where the engine, or a restart, is not as usual.
+@Suite struct FollowFaultTests {
+    private func connect(_ engine: HookedEngine) async throws -> SharedWorkspace {
+        try await .connect(
+            to: .engine(engine), namespace: "test", configuration: .init(callDeadline: .seconds(60))
+        )
+    }
+
+    private func eventually(
+        _ holds: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !holds() {
+            guard ContinuousClock.now < end else {
+                Issue.record("it did not come to hold", sourceLocation: sourceLocation)
+                return
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// A restart asks for what came since the revision that was reached last, which may have no change of the
+    /// dictionary; nothing is loaded again.
+    @Test func aRestartGoesOnAtTheRevisionThatWasReached() async throws {
+        try await withTemporaryDirectory { path in
+            let engine = HookedEngine()
+            let shared = try await connect(engine)
+            try await shared.dictionary("settings").setAll(["a": 1, "b": 2])
+            var local = try await Workspace.open(at: "\(path)/local")
+            var followed = try await shared.follow("settings", in: local)
+            for number in 0..<5 { try await shared.dictionary("other").set(number, forKey: "n") }
+            try await followed.reached(try await shared.revision)
+            let revision = followed.revision
+            await followed.close()
+            try await local.close()
+
+            try await shared.dictionary("settings").set(3, forKey: "c")
+            let begun = Mutex<[UInt64]>([])
+            let loads = Mutex(0)
+            engine.set {
+                $0.watch = { _, after in
+                    begun.withLock { $0.append(after) }
+                    return nil
+                }
+                $0.read = { read in
+                    if read.range.contains(Array("test/settings/a".utf8)) {
+                        loads.withLock { $0 += 1 }
+                    }
+                    return nil
+                }
+            }
+            local = try await Workspace.open(at: "\(path)/local")
+            followed = try await shared.follow("settings", in: local)
+            #expect(followed.revision >= revision)
+            try await followed.reached(try await shared.revision)
+            #expect(try followed.keys == ["a", "b", "c"])
+            #expect(begun.withLock { $0 } == [revision])
+            #expect(loads.withLock { $0 } == 0)
+            await followed.close()
+            try await local.close()
+        }
+    }
+
+    /// What waits to be taken was heard of when it came; and that nothing has changed is heard of too.
+    @Test func theLagIsThatOfWhatWasTold() async throws {
+        let (events, source) = SharedEvents.make()
+        source.tell(.changes([], through: 7))
+        let told = ContinuousClock.now
+        try await Task.sleep(for: .milliseconds(20))
+        var iterator = events.makeAsyncIterator()
+        _ = try await iterator.next()
+        #expect(iterator.instant <= told)
+
+        let engine = HookedEngine()
+        let (quiet, teller) = SharedEvents.make()
+        let shared = try await connect(engine)
+        engine.set { $0.watch = { _, _ in quiet } }
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("settings", in: local)
+        let revision = followed.revision
+        let old = ContinuousClock.now - .seconds(5000)
+        #expect(followed.lag < .seconds(4000))
+        teller.tell(.changes([], through: revision + 1), at: old)
+        try await eventually { followed.revision == revision + 1 }
+        try await Task.sleep(for: .milliseconds(50))
+        let before = followed.lag
+        #expect(before >= .milliseconds(50))
+        let instant = ContinuousClock.now
+        teller.tell(.changes([], through: revision + 1), at: instant)
+        try await eventually { followed.lag <= .now - instant }
+        await followed.close()
+        try await local.close()
+    }
+
+    /// A node takes over that lacks what was acknowledged last: the copy is loaded anew, and watchers are told.
+    @Test func commitsThatTheEngineHasLostAreFound() async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(engine)
+        let settings = shared.dictionary("settings")
+        try await settings.set(1, forKey: "a")
+
+        // As the first node was before the commits that are lost.
+        let standby = MemoryEngine()
+        let other = try await SharedWorkspace.connect(to: .memory(standby), namespace: "test")
+        try await other.dictionary("settings").set(1, forKey: "a")
+
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("settings", in: local)
+        let start = try await shared.revision
+        let missed = Task { () -> (missed: Bool, last: Int?) in
+            var isMissed = false
+            for await change in settings.changes(as: Int.self, since: start) {
+                if case .missed = change { isMissed = true }
+                if case .set("d", let value, _) = change { return (isMissed, value) }
+            }
+            return (isMissed, nil)
+        }
+        for number in 0..<10 { try await settings.set(number, forKey: "lost") }
+        try await followed.reached(try await shared.revision)
+        #expect(try followed.keys == ["a", "lost"])
+
+        engine.set {
+            $0.read = { try await standby.read($0, before: .now + .seconds(60)) }
+            $0.commit = { try await standby.commit($0, before: .now + .seconds(60)) }
+            $0.watch = { standby.watch($0, after: $1) }
+        }
+        engine.engine.breakWatches()
+        try await eventually { try followed.keys == ["a"] }
+        #expect(followed.revision <= (try await shared.revision))
+        try await settings.set(4, forKey: "d")
+        try await followed.reached(try await shared.revision)
+        #expect(try followed["d", default: 0] == 4)
+        let told = await missed.value
+        #expect(told.missed)
+        #expect(told.last == 4)
+        await followed.close()
+        try await local.close()
+    }
+
+    /// A reader without the right to read is told so: a watcher ends, and a follower says why it does not go on.
+    @Test func whoMayNotReadIsTold() async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(engine)
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("settings", in: local)
+        engine.set {
+            $0.watch = { _, _ in
+                let (events, source) = SharedEvents.make()
+                source.end(RoostError(.notPermitted, "no right"))
+                return events
+            }
+        }
+        engine.engine.breakWatches()
+        var count = 0
+        for await _ in shared.dictionary("settings").changes(as: Int.self, since: 1) { count += 1 }
+        #expect(count == 0)
+        try await eventually { (followed.failure as? RoostError)?.code == .notPermitted }
+        engine.set { $0.watch = { _, _ in nil } }
+        try await shared.dictionary("settings").set(1, forKey: "a")
+        try await eventually { try followed.keys == ["a"] }
+        #expect(followed.failure == nil)
+        await followed.close()
+        try await local.close()
+    }
+}

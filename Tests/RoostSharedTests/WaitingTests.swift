@@ -1,0 +1,44 @@
+import RoostIO
+import Testing
+
+@testable import RoostShared
+
+/// Nobody waits past a deadline, or after a cancellation.
+@Suite struct WaitingTests {
+    @Test func aTurnIsWaitedForUntilTheDeadline() async throws {
+        let turns = ConflictTurns()
+        try await turns.take([1])
+        for deadline in [ContinuousClock.now, .now + .milliseconds(30)] {
+            let error = await #expect(throws: RoostError.self) {
+                try await turns.take([1], before: deadline)
+            }
+            #expect(error?.code == .conflict)
+        }
+        let cancelled = Task { try await turns.take([1], before: .now + .seconds(600)) }
+        cancelled.cancel()
+        let error = await #expect(throws: RoostError.self) { try await cancelled.value }
+        #expect(error?.code == .cancelled)
+        let next = Task { try await turns.take([1], before: .now + .seconds(600)) }
+        turns.pass([1])
+        try await next.value
+        turns.pass([1])
+        try await turns.take([1])
+    }
+
+    @Test func aTaskIsWaitedForUntilTheDeadline() async throws {
+        let task = Task {
+            try await Task.sleep(for: .seconds(600))
+            return 1
+        }
+        #expect(try await value(of: task, before: .now + .milliseconds(20)) == nil)
+        let waiter = Task { try await value(of: task, before: .now + .seconds(600)) }
+        waiter.cancel()
+        let error = await #expect(throws: RoostError.self) { try await waiter.value }
+        #expect(error?.code == .cancelled)
+        task.cancel()
+        await #expect(throws: CancellationError.self) {
+            try await value(of: task, before: .now + .seconds(600))
+        }
+        #expect(try await value(of: Task { 2 }, before: .now + .seconds(600)) == 2)
+    }
+}
