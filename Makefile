@@ -15,7 +15,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
 .PHONY: extras-dependencies replica replica-run shared shared-faults shared-sample shared-build
-.PHONY: prove live faults-sample crash followers simulate enumerate damage faults fuzz storms tsan asan mutations fixtures
+.PHONY: prove live synced faults-sample crash followers simulate enumerate damage faults fuzz storms tsan asan mutations fixtures
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
 SEEDS ?= 20000
@@ -152,6 +152,12 @@ LIVE_SECONDS ?= 3600
 live: dependencies
 	ROOST_LIVE_TRANSACTIONS=$(LIVE_TRANSACTIONS) $(SWIFT) test --filter LiveOracleTests
 	ROOST_LIVE_SECONDS=$(LIVE_SECONDS) $(SWIFT) test --filter LiveMemoryTests
+
+# Devices that exchange objects while connections break, over so many schedules of edits.
+SCHEDULES ?= 10000
+synced: dependencies
+	ROOST_SYNCED_SCHEDULES=$(SCHEDULES) ROOST_TEST_TARGETS=RoostSharedTests $(SWIFT) test \
+		--filter SyncedRepositoryTests
 
 fuzz: dependencies
 	scripts/fuzz $(FUZZ_SECONDS)

@@ -36,6 +36,8 @@ public final class FaultyEngine: SharedEngine {
     private let engine: any SharedEngine
     private let rates = Mutex(Rates())
     private let chance: Mutex<ChanceNumbers>
+    /// How many calls come before the engine cannot be reached; `nil` where it can.
+    private let callsLeft = Mutex<Int?>(nil)
 
     public init(_ engine: any SharedEngine, seed: UInt64) {
         self.engine = engine
@@ -45,6 +47,23 @@ public final class FaultyEngine: SharedEngine {
     /// The faults from now on.
     public func set(_ rates: Rates) { self.rates.withLock { $0 = rates } }
 
+    /// After so many calls the engine cannot be reached until `heal()`. A commit that is the last of them is made, and
+    /// its answer lost.
+    public func cutOff(afterCalls count: Int) { callsLeft.withLock { $0 = count } }
+
+    /// The engine can be reached again.
+    public func heal() { callsLeft.withLock { $0 = nil } }
+
+    /// - Returns: whether this is the last call whose request gets there.
+    private func passCut() throws -> Bool {
+        let left: Int? = callsLeft.withLock { left in
+            defer { left = left.map { max(0, $0 - 1) } }
+            return left
+        }
+        if left == 0 { throw RoostError(.unavailable, "a fault: cut off") }
+        return left == 1
+    }
+
     public var limits: SharedLimits { engine.limits }
 
     private func draw(_ limit: Int) -> Int { chance.withLock { $0.below(limit) } }
@@ -52,6 +71,7 @@ public final class FaultyEngine: SharedEngine {
     public func read(
         _ read: SharedRead, before deadline: ContinuousClock.Instant
     ) async throws -> SharedPage {
+        if try passCut() { throw RoostError(.unavailable, "a fault: cut off") }
         if draw(1000) < rates.withLock({ $0.unavailable }) {
             throw RoostError(.unavailable, "a fault")
         }
@@ -61,6 +81,10 @@ public final class FaultyEngine: SharedEngine {
     public func commit(
         _ commit: SharedCommit, before deadline: ContinuousClock.Instant
     ) async throws -> SharedOutcome {
+        if try passCut() {
+            _ = try await engine.commit(commit, before: deadline)
+            throw RoostError(.unknownOutcome, "a fault: cut off")
+        }
         let rates = rates.withLock { $0 }
         var drawn = draw(1000)
         if drawn < rates.unavailable { throw RoostError(.unavailable, "a fault") }

@@ -12,7 +12,8 @@ import RoostIO
 ///
 /// - Reading and changing touch the local workspace alone. A change and its place in the queue are one batch.
 /// - An object that both sides changed since they last agreed is a conflict, which `rule` decides. Whatever it
-///   decides is in the report, with both sides; nothing else is ever lost.
+///   decides is in a report, with both sides; nothing else is ever lost, also where an exchange breaks or answers
+///   are lost, and while objects are changed during one.
 /// - Devices that have exchanged everything have the same objects.
 public struct SyncedRepository<Item: Codable & Identifiable & Sendable>: Sendable
 where Item.ID: KeyRepresentable {
@@ -49,182 +50,87 @@ where Item.ID: KeyRepresentable {
         public var resolutions: [Resolution] = []
     }
 
-    private let local: Workspace
-    private let items: WorkspaceDictionary
-    private let queue: WorkspaceDictionary
-    private let versions: WorkspaceDictionary
+    private let records: SyncedRecords<Item>
     private let shared: SharedDictionary
     private let rule: Rule
-    private let turn = ConflictTurns()
+    /// Of the local objects, whichever value of this type exchanges them.
+    private let turn: [UInt8]
+
+    /// The rule where none is given, the last writer by version: versions are given there, when an object is sent, so
+    /// that is who is exchanged last, whatever the clocks of devices say.
+    public static var lastWriter: Rule { { _, _ in .mine } }
 
     /// - Parameters:
     ///   - type: what it keeps.
-    ///   - name: the name of its dictionaries, here and there; the type's where it is `nil`.
+    ///   - name: the name of its dictionaries, here and there; the type's where it is `nil`. Those whose names go on
+    ///     with a slash are its own too.
     ///   - local: where the objects are.
     ///   - shared: with what they are exchanged.
-    ///   - rule: decides about conflicts; where it is not given, who is exchanged last.
+    ///   - rule: decides about conflicts; ``lastWriter`` where it is not given. It may be asked again where another
+    ///     device was first.
     public init(
         of type: Item.Type, named name: String? = nil, in local: Workspace,
-        with shared: SharedWorkspace, rule: @escaping Rule = { _, _ in .mine }
+        with shared: SharedWorkspace, rule: @escaping Rule = Self.lastWriter
     ) {
         let name = name ?? "\(type)"
-        self.local = local
         self.rule = rule
-        items = local.dictionary(name)
-        queue = local.dictionary("\(name)/waiting")
-        versions = local.dictionary("\(name)/versions")
+        records = SyncedRecords(local, name)
         self.shared = shared.dictionary(name)
+        turn = Array("\(ObjectIdentifier(local))/\(name)".utf8)
     }
 
     // MARK: Here
 
     /// The object with this identifier, as it is here. Does not suspend.
-    public func find(by id: Item.ID) throws -> Item? { try items.value(forKey: id.key) }
+    public func find(by id: Item.ID) throws -> Item? { try records.items.value(forKey: id.key) }
 
     /// All objects, as they are here, in the order of their keys.
     public func loadAll() async throws -> [Item] {
         var all: [Item] = []
-        for try await entry in items.entries(prefix: "", as: Item.self) { all.append(entry.value) }
+        for try await entry in records.items.entries(prefix: "", as: Item.self) {
+            all.append(entry.value)
+        }
         return all
     }
 
     /// How many changes wait to be sent.
-    public var waitingCount: Int { get throws { try queue.count } }
+    public var waitingCount: Int { get throws { try records.queue.count } }
 
-    /// Saves an object here, and queues the change.
-    public func save(_ item: Item) async throws { try await change(item.id.key, to: item) }
-
-    /// Removes an object here, and queues the change.
-    public func delete(_ id: Item.ID) async throws { try await change(id.key, to: nil) }
-
-    private func change(_ key: String, to item: Item?) async throws {
-        try await local.transaction { transaction in
-            let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
-            // The first change that waits says what all of them are based on.
-            let base = try waiting?.base ?? transaction.value(forKey: key, in: versions) ?? 0
-            try transaction.set(
-                Waiting(base: base, number: (waiting?.number ?? 0) + 1), forKey: key, in: queue)
-            try put(item, key, &transaction)
-        }
+    /// Saves an object here, and queues the change. It takes the place of whatever is here, also of what an exchange has
+    /// brought since the object was read: ``update(_:_:)`` reads and changes at once.
+    public func save(_ item: Item) async throws {
+        try await records.change(item.id.key, always: true) { $0 = item }
     }
 
-    private func put(_ item: Item?, _ key: String, _ transaction: inout Transaction) throws {
-        if let item {
-            try transaction.set(item, forKey: key, in: items)
-        } else {
-            try transaction.removeValue(forKey: key, in: items)
+    /// Removes an object here, and queues the change.
+    public func delete(_ id: Item.ID) async throws {
+        try await records.change(id.key, always: true) { $0 = nil }
+    }
+
+    /// Changes the object with this identifier here, and queues the change; no exchange falls between. `body` gets `nil`
+    /// where there is none, removes it by leaving `nil`, and is called again where another writer was first.
+    @discardableResult
+    public nonisolated(nonsending) func update<Result: Sendable>(
+        _ id: Item.ID, _ body: (inout Item?) throws -> Result
+    ) async throws -> Result {
+        try await records.change(id.key, always: false) { item in
+            let result = try body(&item)
+            precondition(item.map { $0.id == id } ?? true, "the object has another identifier")
+            return result
         }
     }
 
     // MARK: Exchanging
 
-    /// Sends what waits, and takes what is new. Exchanges of one device go one after another; one that ends with an
-    /// error has done a part, and the next goes on there.
+    /// Sends what waits, and takes what is new. Exchanges of the same objects go one after another; one that ends with an
+    /// error has done a part, and the next goes on there, and reports the conflicts that this one decided.
     ///
     /// - Throws: `.unavailable` where the shared workspace cannot be reached; what `rule` throws.
     public func synchronize() async throws -> Report {
-        try await turn.take([])
-        defer { turn.pass([]) }
-        var report = Report()
-        for key in try queue.keys { try await send(key, &report) }
-        try await takeNew(&report)
-        return report
-    }
-
-    private func send(_ key: String, _ report: inout Report) async throws {
-        while let waiting = try queue.value(forKey: key, as: Waiting.self) {
-            let mine = try items.value(forKey: key, as: Item.self)
-            let theirs = try await shared.loadEntry(key, as: Item.self)
-            var result = mine
-            var resolution: Resolution?
-            if theirs.version != waiting.base {
-                switch try rule(mine, theirs.value) {
-                case .mine: break
-                case .theirs: result = theirs.value
-                case .merged(let item): result = item
-                }
-                resolution = Resolution(key: key, mine: mine, theirs: theirs.value, result: result)
-            }
-            let version: UInt64
-            do {
-                if result == nil && theirs.version == 0 {
-                    version = 0
-                } else {
-                    version = try await shared.replace(theirs, with: result, form: .codable())
-                        .version
-                }
-            } catch let error as RoostError where error.code == .conflict {
-                // Another device was between; with what it sent, it is decided again.
-                continue
-            }
-            if let resolution { report.resolutions.append(resolution) }
-            report.sentCount += 1
-            if try await settle(key, waiting, result, version) { return }
-        }
-    }
-
-    /// Returns whether nothing was changed here meanwhile.
-    private func settle(
-        _ key: String, _ sent: Waiting, _ result: Item?, _ version: UInt64
-    ) async throws -> Bool {
-        try await local.transaction { transaction in
-            try note(version, key, &transaction)
-            let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
-            guard let waiting, waiting.number != sent.number else {
-                try transaction.removeValue(forKey: key, in: queue)
-                try put(result, key, &transaction)
-                return true
-            }
-            try transaction.set(
-                Waiting(base: version, number: waiting.number), forKey: key, in: queue)
-            return false
-        }
-    }
-
-    /// Zero where it is not there.
-    private func note(
-        _ version: UInt64, _ key: String, _ transaction: inout Transaction
-    ) throws {
-        if version == 0 {
-            try transaction.removeValue(forKey: key, in: versions)
-        } else {
-            try transaction.set(version, forKey: key, in: versions)
-        }
-    }
-
-    /// Everything that is there and not here, of one revision.
-    private func takeNew(_ report: inout Report) async throws {
-        let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
-        let form = ValueForm<Item>.codable()
-        var there: Set<String> = []
-        while let record = try await scan.next() {
-            let key = scan.key(of: record)
-            there.insert(key)
-            let item = try form.value(ofStored: record.value, key: key, in: shared.checkedName())
-            if try await take(key, item, record.revision) { report.takenCount += 1 }
-        }
-        let known = try versions.keys
-        for key in known where !there.contains(key) {
-            if try await take(key, nil, 0) { report.takenCount += 1 }
-        }
-    }
-
-    /// Returns whether it is news. What waits to be sent is left, and decided about when it is.
-    private func take(_ key: String, _ item: Item?, _ version: UInt64) async throws -> Bool {
-        if try versions.value(forKey: key, as: UInt64.self) ?? 0 == version { return false }
-        return try await local.transaction { transaction in
-            if try transaction.contains(key, in: queue) { return false }
-            try note(version, key, &transaction)
-            try put(item, key, &transaction)
-            return true
-        }
+        try await exchangeTurns.take(turn)
+        defer { exchangeTurns.pass(turn) }
+        return try await SyncedExchange(records, shared, rule).run()
     }
 }
 
-/// A change that waits to be sent.
-private struct Waiting: Codable, Sendable {
-    /// The version, there, that it is based on; zero where there was none.
-    var base: UInt64
-    /// Counts the changes that wait, so that one that comes while another is sent is told from it.
-    var number: Int
-}
+private let exchangeTurns = ConflictTurns()

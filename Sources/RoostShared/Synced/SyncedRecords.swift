@@ -1,0 +1,182 @@
+import Roost
+import RoostIO
+
+/// What a `SyncedRepository` keeps in its local workspace.
+///
+/// - A key in `queue` was changed here and the others do not have it yet; one in `versions` is known to have that
+///   version there.
+/// - `device` has who this is, and what is being sent: written before it is sent, and removed with what became of it.
+/// - `resolutions` have the conflicts that no report has told of yet.
+struct SyncedRecords<Item: Codable & Identifiable & Sendable>: Sendable
+where Item.ID: KeyRepresentable {
+    let local: Workspace
+    let items: WorkspaceDictionary
+    let queue: WorkspaceDictionary
+    let versions: WorkspaceDictionary
+    private let device: WorkspaceDictionary
+    private let resolutions: WorkspaceDictionary
+
+    init(_ local: Workspace, _ name: String) {
+        self.local = local
+        items = local.dictionary(name)
+        queue = local.dictionary("\(name)/waiting")
+        versions = local.dictionary("\(name)/versions")
+        device = local.dictionary("\(name)/device")
+        resolutions = local.dictionary("\(name)/resolutions")
+    }
+
+    // MARK: Changing
+
+    /// - Parameter always: whether an object that was not here and is not now counts as changed.
+    nonisolated(nonsending) func change<Result: Sendable>(
+        _ key: String, always: Bool, _ body: (inout Item?) throws -> Result
+    ) async throws -> Result {
+        try await local.transaction { transaction in
+            let old = try transaction.value(forKey: key, as: Item.self, in: items)
+            var new = old
+            let result = try body(&new)
+            if old == nil && new == nil && !always { return result }
+            let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
+            // The first change that waits says what all of them are based on.
+            let base = try waiting?.base ?? transaction.value(forKey: key, in: versions) ?? 0
+            try transaction.set(
+                Waiting(base: base, number: .random(in: 0 ... .max)), forKey: key, in: queue)
+            try put(new, key, &transaction)
+            return result
+        }
+    }
+
+    private func put(_ item: Item?, _ key: String, _ transaction: inout Transaction) throws {
+        if let item {
+            try transaction.set(item, forKey: key, in: items)
+        } else {
+            try transaction.removeValue(forKey: key, in: items)
+        }
+    }
+
+    // MARK: Sending
+
+    /// What waits to be sent, and the object as it is then.
+    func waiting(_ key: String) async throws -> (waiting: Waiting, mine: Item?)? {
+        try await local.transaction { transaction in
+            guard let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
+            else { return nil }
+            return (waiting, try transaction.value(forKey: key, as: Item.self, in: items))
+        }
+    }
+
+    /// Who this device is, chosen by chance when it is first asked.
+    func deviceName() async throws -> String {
+        if let name = try device.value(forKey: "name", as: String.self) { return name }
+        return try await local.transaction { transaction in
+            if let name = try transaction.value(forKey: "name", as: String.self, in: device) {
+                return name
+            }
+            let name = SyncedAttempt<Item>.newName()
+            try transaction.set(name, forKey: "name", in: device)
+            return name
+        }
+    }
+
+    /// What was being sent when the last exchange ended.
+    func attempt() throws -> SyncedAttempt<Item>? { try device.value(forKey: "attempt") }
+
+    /// `nil` where nothing is being sent.
+    func note(_ attempt: SyncedAttempt<Item>?) async throws {
+        guard let attempt else { return try await device.removeValue(forKey: "attempt") }
+        try await device.set(attempt, forKey: "attempt")
+    }
+
+    /// Takes over what an attempt led to: `version`, zero where the object is not there.
+    ///
+    /// - Returns: whether nothing was changed here meanwhile.
+    func settle(_ attempt: SyncedAttempt<Item>, _ version: UInt64) async throws -> Bool {
+        let key = attempt.key
+        return try await local.transaction { transaction in
+            try note(version, key, &transaction)
+            try transaction.removeValue(forKey: "attempt", in: device)
+            if attempt.isConflict {
+                let count = try transaction.value(forKey: "count", as: UInt64.self, in: device) ?? 0
+                try transaction.set(count + 1, forKey: "count", in: device)
+                try transaction.set(attempt, forKey: count.key, in: resolutions)
+            }
+            guard let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
+            else { return true }
+            guard waiting.number != attempt.number else {
+                try transaction.removeValue(forKey: key, in: queue)
+                try put(attempt.result, key, &transaction)
+                return true
+            }
+            // The later change is based on what was sent, but not on what the rule has made of it.
+            let base = attempt.isMine ? version : Waiting.noBase
+            try transaction.set(
+                Waiting(base: base, number: waiting.number), forKey: key, in: queue)
+            return false
+        }
+    }
+
+    private func note(
+        _ version: UInt64, _ key: String, _ transaction: inout Transaction
+    ) throws {
+        if version == 0 {
+            try transaction.removeValue(forKey: key, in: versions)
+        } else {
+            try transaction.set(version, forKey: key, in: versions)
+        }
+    }
+
+    // MARK: Taking
+
+    /// Takes what the others have. What waits to be sent is left, and decided about when it is.
+    ///
+    /// - Returns: whether it is news.
+    func take(_ key: String, _ item: Item?, _ version: UInt64) async throws -> Bool {
+        if try versions.value(forKey: key, as: UInt64.self) ?? 0 == version { return false }
+        return try await local.transaction { transaction in
+            if try transaction.contains(key, in: queue) { return false }
+            try note(version, key, &transaction)
+            try put(item, key, &transaction)
+            return true
+        }
+    }
+
+    /// The conflicts that were decided since the last report, those of exchanges that ended with an error included.
+    func takeResolutions() async throws -> [SyncedAttempt<Item>] {
+        try await local.transaction { transaction in
+            try transaction.keys(of: resolutions).compactMap { key in
+                let attempt = try transaction.value(
+                    forKey: key, as: SyncedAttempt<Item>.self, in: resolutions)
+                try transaction.removeValue(forKey: key, in: resolutions)
+                return attempt
+            }
+        }
+    }
+}
+
+/// A change that waits to be sent.
+struct Waiting: Codable, Sendable {
+    /// The version, there, that it is based on; zero where there was none.
+    var base: UInt64
+    /// Of this change alone, so that one that comes while another is sent is told from it.
+    var number: Int
+
+    /// The base of what is based on no version there: whatever is there, the rule decides.
+    static let noBase = UInt64.max
+}
+
+/// What is sent of an object, and what was decided about it before.
+struct SyncedAttempt<Item: Codable & Sendable>: Codable, Sendable {
+    /// Of this attempt alone: the device's record there has it once it was made.
+    var name: String
+    var key: String
+    /// Of the change that is sent.
+    var number: Int
+    var isConflict: Bool
+    /// Whether what is there in the end is what this device had.
+    var isMine: Bool
+    var mine: Item?
+    var theirs: Item?
+    var result: Item?
+
+    static func newName() -> String { String(UInt128.random(in: 0 ... .max), radix: 36) }
+}
