@@ -15,8 +15,7 @@ public final class SharedTransaction: KeyValueTransaction {
     private var revision: UInt64?
     private var reads: [[UInt8]: UInt64] = [:]
     private var ranges: [SharedKeyRange] = []
-    /// With no value, the key is removed.
-    private var writes: [[UInt8]: [UInt8]?] = [:]
+    private var writes: [[UInt8]: Write] = [:]
     private var cleared: Set<SharedKeyRange> = []
     /// The first deadline of what was read: from then on it is no longer so.
     private var earliestDeadline = Deadline.never
@@ -27,6 +26,19 @@ public final class SharedTransaction: KeyValueTransaction {
     }
 
     private var connection: SharedConnectionState { workspace.connection }
+
+    /// What becomes of a key.
+    private struct Write {
+        /// With no value, the key is removed.
+        var value: [UInt8]?
+        /// When the engine may remove the value; the value itself has its deadline.
+        var duration: Duration?
+    }
+
+    /// What the body has set, as long as it has not expired.
+    private func liveValue(_ write: Write) -> [UInt8]? {
+        write.value.flatMap { connection.clock.isLive($0) ? $0 : nil }
+    }
 
     // MARK: Reading
 
@@ -73,7 +85,7 @@ public final class SharedTransaction: KeyValueTransaction {
         func addOwn(before key: [UInt8]?) {
             while ownIndex < own.count, found.count < limit {
                 if let key, !isBefore(own[ownIndex], key, selection.order) { return }
-                if case .some(.some) = writes[own[ownIndex]] { found.append(own[ownIndex]) }
+                if writes[own[ownIndex]].flatMap(liveValue) != nil { found.append(own[ownIndex]) }
                 ownIndex += 1
             }
         }
@@ -111,7 +123,7 @@ public final class SharedTransaction: KeyValueTransaction {
     }
 
     private nonisolated(nonsending) func stored(_ key: [UInt8]) async throws -> [UInt8]? {
-        if let written = writes[key] { return written }
+        if let written = writes[key] { return liveValue(written) }
         if cleared.contains(where: { $0.contains(key) }) { return nil }
         let (record, newest) = try await pinned {
             try await connection.record(key, at: revision, before: deadline)
@@ -143,14 +155,16 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// Sets the value of `key`; as the call that takes a type. Does not suspend.
     public func set<Value>(
-        _ value: Value, forKey key: String, in dictionary: SharedDictionary, form: ValueForm<Value>
+        _ value: Value, forKey key: String, in dictionary: SharedDictionary,
+        expiresIn duration: Duration?, form: ValueForm<Value>
     ) throws {
-        writes[try engineKey(key, dictionary)] = .some(try dictionary.stored(value, form))
+        let stored = try dictionary.stored(value, form, expiresIn: duration)
+        writes[try engineKey(key, dictionary)] = Write(value: stored, duration: duration)
     }
 
     /// Removes `key` from `dictionary`; a key without a value is no error.
     public func removeValue(forKey key: String, in dictionary: SharedDictionary) throws {
-        writes[try engineKey(key, dictionary)] = .some(nil)
+        writes[try engineKey(key, dictionary)] = Write()
     }
 
     /// Removes every key of `dictionary`, those that the body has set included.
@@ -193,15 +207,15 @@ public final class SharedTransaction: KeyValueTransaction {
         let keys = writes.keys.sorted { $0.lexicographicallyPrecedes($1) }
         var operations: [SharedOperation] = []
         for key in keys {
-            if let value = writes[key] ?? nil {
-                operations.append(.put(key: key, value: value, expiresIn: nil))
+            if let write = writes[key], let value = write.value {
+                operations.append(.put(key: key, value: value, expiresIn: write.duration))
             } else if !cleared.contains(where: { $0.contains(key) }) {
                 operations.append(.remove(key: key))
             }
         }
         for range in cleared {
             var rest = range
-            for key in keys where range.contains(key) && (writes[key] ?? nil) != nil {
+            for key in keys where range.contains(key) && writes[key]?.value != nil {
                 let before = SharedKeyRange(lower: rest.lower, upper: key)
                 if !before.isEmpty { operations.append(.removeRange(before)) }
                 rest.lower = key + [0]

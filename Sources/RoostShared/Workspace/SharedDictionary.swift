@@ -140,14 +140,18 @@ public struct SharedDictionary: KeyValueDictionary {
 
     // MARK: On a condition
 
-    /// Sets or removes the entry's key if it still has the entry's version; one request.
+    /// Sets or removes the entry's key if it still has the entry's version; one request. Where `duration` is not
+    /// `nil`, the value is gone once that has passed.
     public func replace<Value>(
-        _ entry: Entry<Value>, with value: Value?, form: ValueForm<Value>
+        _ entry: Entry<Value>, with value: Value?, expiresIn duration: Duration?,
+        form: ValueForm<Value>
     ) async throws -> Entry<Value> {
         let key = try engineKey(entry.key)
         let operation: SharedOperation =
             if let value {
-                .put(key: key, value: try stored(value, form), expiresIn: nil)
+                .put(
+                    key: key, value: try stored(value, form, expiresIn: duration),
+                    expiresIn: duration)
             } else {
                 .remove(key: key)
             }
@@ -164,6 +168,12 @@ public struct SharedDictionary: KeyValueDictionary {
         return Entry(
             key: entry.key, value: value, version: value == nil ? 0 : revision,
             in: try checkedName())
+    }
+
+    func replace<Value>(
+        _ entry: Entry<Value>, with value: Value?, form: ValueForm<Value>
+    ) async throws -> Entry<Value> {
+        try await replace(entry, with: value, expiresIn: nil, form: form)
     }
 
     /// Changes, sets or removes the value of `key` atomically; as the call that takes a type. Those of this
