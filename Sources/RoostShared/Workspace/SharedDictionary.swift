@@ -135,7 +135,7 @@ public struct SharedDictionary: KeyValueDictionary {
 
     private func write(_ operations: [SharedOperation]) async throws {
         _ = try await connection.commit(
-            SharedCommit(operations: operations), before: workspace.callEnd)
+            SharedCommit(operations: operations), byKeysOf: [name], before: workspace.callEnd)
     }
 
     // MARK: On a condition
@@ -159,7 +159,7 @@ public struct SharedDictionary: KeyValueDictionary {
             guards: [.key(key, revision: entry.version)], operations: [operation])
         guard
             case .committed(let revision) = try await connection.commit(
-                commit, before: workspace.callEnd)
+                commit, byKeysOf: [name], before: workspace.callEnd)
         else {
             throw RoostError(
                 .conflict,
@@ -201,7 +201,9 @@ public struct SharedDictionary: KeyValueDictionary {
             let commit = SharedCommit(
                 guards: [.key(engineKey, revision: record?.revision ?? 0)],
                 operations: [operation])
-            if try await connection.commit(commit, before: deadline) != .conflict { return result }
+            let outcome = try await connection.commit(
+                commit, byKeysOf: [name], before: deadline)
+            if outcome != .conflict { return result }
             try checkTime(deadline)
             if hasTurn {
                 try await backoff.wait(before: deadline)
