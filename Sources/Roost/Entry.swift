@@ -65,7 +65,7 @@ extension WorkspaceDictionary {
     public nonisolated(nonsending) func replace<Value: BinaryCodable & Sendable>(
         _ entry: Entry<Value>, with value: Value, durability: Durability? = nil
     ) async throws -> Entry<Value> {
-        try await replace(entry, with: value, .binary(), durability)
+        try await replace(entry, with: value, .binary(), .never, durability)
     }
 
     /// Sets the value of the entry's key if it still has the entry's version; as the other
@@ -75,7 +75,7 @@ extension WorkspaceDictionary {
     public nonisolated(nonsending) func replace<Value: Codable & Sendable>(
         _ entry: Entry<Value>, with value: Value, durability: Durability? = nil
     ) async throws -> Entry<Value> {
-        try await replace(entry, with: value, .codable(), durability)
+        try await replace(entry, with: value, .codable(), .never, durability)
     }
 
     /// Removes the entry's key if it still has the entry's version. As durable as any write.
@@ -105,10 +105,11 @@ extension WorkspaceDictionary {
 
     nonisolated(nonsending) func replace<Value>(
         _ entry: Entry<Value>, with value: Value,
-        _ codec: @autoclosure @Sendable () -> ValueCodec<Value>, _ durability: Durability?
+        _ codec: @autoclosure @Sendable () -> ValueCodec<Value>, _ deadline: Deadline,
+        _ durability: Durability?
     ) async throws -> Entry<Value> {
         try checkCancellation()
-        let encoded = try encode(value, codec())
+        let encoded = try encode(value, codec()).with(deadline: deadline)
         let sequence = try await write(encoded, entry, durability)
         return Entry(
             key: entry.key, value: value, dictionary: entry.dictionary,

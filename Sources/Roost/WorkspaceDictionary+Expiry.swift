@@ -66,6 +66,28 @@ extension WorkspaceDictionary {
         try await set(value, key.name, key.form, Deadline(date), durability)
     }
 
+    // MARK: Replacing
+
+    /// Sets the value of the entry's key, which is gone once `duration` has passed, if the key still has the
+    /// entry's version: a lease that its holder renews. Else as `replace(_:with:durability:)`.
+    @discardableResult
+    public nonisolated(nonsending) func replace<Value: BinaryCodable & Sendable>(
+        _ entry: Entry<Value>, with value: Value, expiresIn duration: Duration,
+        durability: Durability? = nil
+    ) async throws -> Entry<Value> {
+        try await replace(entry, with: value, .binary(), deadline(after: duration), durability)
+    }
+
+    /// Sets the value of the entry's key; as the other `replace(_:with:expiresIn:durability:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func replace<Value: Codable & Sendable>(
+        _ entry: Entry<Value>, with value: Value, expiresIn duration: Duration,
+        durability: Durability? = nil
+    ) async throws -> Entry<Value> {
+        try await replace(entry, with: value, .codable(), deadline(after: duration), durability)
+    }
+
     // MARK: Asking
 
     /// When the value of `key` expires; `nil` where it has no value, or one that stays. Does not

@@ -24,6 +24,8 @@ public struct RoostError: Error, Sendable {
         public static let alreadyExists = Code("alreadyExists")
         /// Another object has the value that an index keeps unique; the cause is a `NotUnique`.
         public static let notUnique = Code("notUnique")
+        /// No index answers the query of a shared repository, which reads every object only where it is told to.
+        public static let notIndexed = Code("notIndexed")
         /// The key is longer than 64 KiB.
         public static let keyTooLarge = Code("keyTooLarge")
         /// The value is longer than 256 MiB, or the batch longer than 1 GiB.

@@ -79,23 +79,26 @@ extension KeyValueDictionary {
         try await setAll(values.map { ($0.key, $0.value) }, form: .codable())
     }
 
-    /// Sets the value of the entry's key if it still has the entry's version; returns the new entry.
+    /// Sets the value of the entry's key if it still has the entry's version; returns the new entry. With
+    /// `duration`, the value is gone once that has passed: a lease that its holder renews, whose version is a
+    /// fencing token.
     ///
     /// - Throws: `.conflict`, with nothing changed, where another writer was there first; else as `set`.
     @discardableResult
     public func replace<Value: BinaryCodable & Sendable>(
-        _ entry: Entry<Value>, with value: Value
+        _ entry: Entry<Value>, with value: Value, expiresIn duration: Duration? = nil
     ) async throws -> Entry<Value> {
-        try await replace(entry, with: value, form: .binary())
+        try await replace(entry, with: value, expiresIn: duration, form: .binary())
     }
 
-    /// Sets the value of the entry's key if it still has the entry's version; as the other `replace(_:with:)`.
+    /// Sets the value of the entry's key if it still has the entry's version; as the other
+    /// `replace(_:with:expiresIn:)`.
     @_disfavoredOverload
     @discardableResult
     public func replace<Value: Codable & Sendable>(
-        _ entry: Entry<Value>, with value: Value
+        _ entry: Entry<Value>, with value: Value, expiresIn duration: Duration? = nil
     ) async throws -> Entry<Value> {
-        try await replace(entry, with: value, form: .codable())
+        try await replace(entry, with: value, expiresIn: duration, form: .codable())
     }
 
     /// Changes the value of `key` atomically: no other write of the key falls between the read and the write.

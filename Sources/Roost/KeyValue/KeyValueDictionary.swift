@@ -34,9 +34,11 @@ public protocol KeyValueDictionary: Sendable {
     func removeAllKeys() async throws
 
     /// Sets the value of the entry's key, or removes it where `value` is `nil`, if the key still has the
-    /// entry's version; else throws `.conflict`.
+    /// entry's version; else throws `.conflict`. Where `duration` is not `nil`, the value is gone once that has
+    /// passed.
     func replace<Value>(
-        _ entry: Entry<Value>, with value: Value?, form: ValueForm<Value>
+        _ entry: Entry<Value>, with value: Value?, expiresIn duration: Duration?,
+        form: ValueForm<Value>
     ) async throws -> Entry<Value>
 
     /// Changes, sets or removes the value of `key` atomically. `body` runs on the caller's actor, and

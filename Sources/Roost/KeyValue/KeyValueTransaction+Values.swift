@@ -35,29 +35,33 @@ extension KeyValueTransaction {
         try await keys(of: dictionary, KeySelection(prefix: prefix, limit: limit, order: order))
     }
 
-    /// Sets the value of `key` in `dictionary`.
+    /// Sets the value of `key` in `dictionary`. With `duration`, the value is gone once that has passed, counted
+    /// from this call.
     ///
     /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.tooLarge`.
     public func set<Value: BinaryCodable & Sendable>(
-        _ value: Value, forKey key: String, in dictionary: NamedDictionary
+        _ value: Value, forKey key: String, in dictionary: NamedDictionary,
+        expiresIn duration: Duration? = nil
     ) throws {
-        try set(value, forKey: key, in: dictionary, form: .binary())
+        try set(value, forKey: key, in: dictionary, expiresIn: duration, form: .binary())
     }
 
-    /// Sets the value of `key` in `dictionary`; as the other `set(_:forKey:in:)`.
+    /// Sets the value of `key` in `dictionary`; as the other `set(_:forKey:in:expiresIn:)`.
     @_disfavoredOverload
     public func set<Value: Codable & Sendable>(
-        _ value: Value, forKey key: String, in dictionary: NamedDictionary
+        _ value: Value, forKey key: String, in dictionary: NamedDictionary,
+        expiresIn duration: Duration? = nil
     ) throws {
-        try set(value, forKey: key, in: dictionary, form: .codable())
+        try set(value, forKey: key, in: dictionary, expiresIn: duration, form: .codable())
     }
 
     /// Sets the value of `key` in `dictionary`, or removes it where `value` is the `nil` of an optional
     /// key.
     public func set<Value>(
-        _ value: Value, for key: Key<Value>, in dictionary: NamedDictionary
+        _ value: Value, for key: Key<Value>, in dictionary: NamedDictionary,
+        expiresIn duration: Duration? = nil
     ) throws {
-        try set(value, key, key.form, dictionary)
+        try set(value, key, key.form, dictionary, duration)
     }
 
     private nonisolated(nonsending) func load<Form: KeyForm>(
@@ -69,11 +73,13 @@ extension KeyValueTransaction {
 
     private func set<Form: KeyForm>(
         _ value: Form.Value, _ key: Key<Form.Value>, _ form: Form.Type,
-        _ dictionary: NamedDictionary
+        _ dictionary: NamedDictionary, _ duration: Duration?
     ) throws {
         guard let stored = form.stored(of: value) else {
             return try removeValue(forKey: key.name, in: dictionary)
         }
-        try set(stored, forKey: key.name, in: dictionary, form: ValueForm(codec: form.codec))
+        try set(
+            stored, forKey: key.name, in: dictionary, expiresIn: duration,
+            form: ValueForm(codec: form.codec))
     }
 }

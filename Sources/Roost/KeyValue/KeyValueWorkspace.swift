@@ -64,9 +64,11 @@ public protocol KeyValueTransaction {
         of dictionary: NamedDictionary, _ selection: KeySelection
     ) async throws -> [String]
 
-    /// Sets the value of `key`; the calls that take a type are made of it.
+    /// Sets the value of `key`; the calls that take a type are made of it. Where `duration` is not `nil`, the
+    /// value is gone once that has passed, counted from this call.
     func set<Value>(
-        _ value: Value, forKey key: String, in dictionary: NamedDictionary, form: ValueForm<Value>
+        _ value: Value, forKey key: String, in dictionary: NamedDictionary,
+        expiresIn duration: Duration?, form: ValueForm<Value>
     ) throws
 
     /// Removes `key` from `dictionary`; a key without a value is no error.

@@ -66,9 +66,11 @@ public final class SuspendingTransaction: KeyValueTransaction {
     /// Sets the value of `key`; as the call that takes a type.
     public func set<Value>(
         _ value: Value, forKey key: String, in dictionary: WorkspaceDictionary,
-        form: ValueForm<Value>
+        expiresIn duration: Duration?, form: ValueForm<Value>
     ) throws {
-        try transaction.put(try dictionary.encode(value, form.codec), key, dictionary)
+        let deadline = duration.map { dictionary.workspace.engine.clock.deadline(after: $0) }
+        let encoded = try dictionary.encode(value, form.codec)
+        try transaction.put(encoded.with(deadline: deadline ?? .never), key, dictionary)
     }
 
     /// Removes `key` from `dictionary`; a key without a value is no error.

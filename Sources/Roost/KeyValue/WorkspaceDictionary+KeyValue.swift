@@ -46,10 +46,11 @@ extension WorkspaceDictionary: KeyValueDictionary {
     /// For code that is generic over workspaces; as `removeAll(durability:)`.
     public func removeAllKeys() async throws { try await removeAll(durability: nil) }
 
-    /// For code that is generic over workspaces; as `replace(_:with:durability:)` and
+    /// For code that is generic over workspaces; as `replace(_:with:expiresIn:durability:)` and
     /// `remove(_:durability:)`.
     public func replace<Value>(
-        _ entry: Entry<Value>, with value: Value?, form: ValueForm<Value>
+        _ entry: Entry<Value>, with value: Value?, expiresIn duration: Duration?,
+        form: ValueForm<Value>
     ) async throws -> Entry<Value> {
         guard let value else {
             try await remove(entry, durability: nil)
@@ -57,7 +58,8 @@ extension WorkspaceDictionary: KeyValueDictionary {
                 key: entry.key, value: nil, dictionary: entry.dictionary,
                 record: RecordVersion(sequence: 0))
         }
-        return try await replace(entry, with: value, form.codec, nil)
+        let deadline = duration.map { workspace.engine.clock.deadline(after: $0) }
+        return try await replace(entry, with: value, form.codec, deadline ?? .never, nil)
     }
 
     /// For code that is generic over workspaces; as `update(_:as:durability:_:)`.

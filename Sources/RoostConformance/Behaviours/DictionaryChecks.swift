@@ -150,6 +150,30 @@ extension ConformanceCheck {
                 try await values.update("short", default: 5) { $0 += 1 }
                 try requireEqual(try await values.load("short", as: Int.self), 6, "short, anew")
             },
+            ConformanceCheck(
+                "an entry that is replaced for a time is a lease: had by one, and by another after it"
+            ) { context in
+                let leases = context.dictionary("leases")
+                let free = try await leases.loadEntry("leader", as: String.self)
+                let first = try await leases.replace(free, with: "a", expiresIn: .seconds(3600))
+                try await requireError(.conflict, "taking one that somebody has") {
+                    try await leases.replace(free, with: "b", expiresIn: .seconds(3600))
+                }
+                try requireEqual(
+                    try await leases.load("leader", as: String.self), "a", "who has the lease")
+                let renewed = try await leases.replace(
+                    first, with: "a", expiresIn: .milliseconds(300))
+                try await Task.sleep(for: .milliseconds(320))
+                let over = try await leases.loadEntry("leader", as: String.self)
+                try requireEqual(over.value, nil, "who has the lease after its time")
+                let second = try await leases.replace(over, with: "b")
+                try require(second.version > renewed.version, "the token does not grow")
+                try await requireError(.conflict, "renewing one that another has") {
+                    try await leases.replace(renewed, with: "a", expiresIn: .seconds(3600))
+                }
+                try requireEqual(
+                    try await leases.load("leader", as: String.self), "b", "who has it for good")
+            },
         ]
     }
 
@@ -197,6 +221,28 @@ extension ConformanceCheck {
                 let all = try await values.entries(as: Int.self).collected()
                 try requireEqual(all.map(\.key), ["c"], "the keys after a removal of all")
                 try requireEqual(all.map(\.value), [9], "the value after a removal of all")
+            },
+            ConformanceCheck("what a transaction sets for a time is gone after it") { context in
+                let values = context.dictionary("transaction-expiry")
+                try await values.set(1, forKey: "kept", expiresIn: .seconds(3600))
+                try await context.workspace.transaction { attempt in
+                    try attempt.set(1, forKey: "long", in: values, expiresIn: .seconds(3600))
+                    try attempt.set(2, forKey: "kept", in: values)
+                    try attempt.set(1, forKey: "never", in: values, expiresIn: .zero)
+                    try requireEqual(
+                        try await attempt.load("never", as: Int.self, in: values), nil,
+                        "what has expired, within")
+                    try requireEqual(
+                        try await attempt.keys(of: values), ["kept", "long"], "the keys, within")
+                    try attempt.set(1, forKey: "short", in: values, expiresIn: .milliseconds(300))
+                    try attempt.set(8, for: .counter, in: values, expiresIn: .milliseconds(300))
+                }
+                try requireEqual(try await values.contains("never"), false, "contains never")
+                try await Task.sleep(for: .milliseconds(320))
+                try requireEqual(
+                    try await values.keys().collected(), ["kept", "long"], "the keys afterwards")
+                try requireEqual(try await values.load(.counter), 7, "the counter")
+                try requireEqual(try await values.load("kept", as: Int.self), 2, "kept")
             },
             ConformanceCheck("a key that comes into a range that was read is a conflict") {
                 context in

@@ -177,7 +177,7 @@ extension ConformanceSuite where Workspace == SharedWorkspace {
         ConformanceSuite(
             ConformanceCheck.dictionaryChecks + ConformanceCheck.transactionChecks
                 + ConformanceCheck.watchChecks + ConformanceCheck.historyChecks
-                + ConformanceCheck.sharedChecks,
+                + ConformanceCheck.sharedChecks + ConformanceCheck.indexChecks,
             effort: effort, seed: seed, patience: patience
         ) {
             let configuration = SharedWorkspace.Configuration(callDeadline: .seconds(30))

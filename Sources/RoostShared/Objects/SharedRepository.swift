@@ -5,10 +5,15 @@ import RoostIO
 ///
 /// The objects are the values of the dictionary, whose keys are those of the identifiers, as those of a
 /// `Repository` of a `Workspace` are: either reads what the other has written, once it is copied.
+///
+/// Where the type is `Indexed`, the entries of its indexes are written in the same commit as the object, and
+/// ``where(_:)`` asks them. An index counts once ``buildIndexes()`` has built it.
 public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
     /// Where the objects are: for all that a repository does not do.
     public let dictionary: SharedDictionary
-    private let form: ValueForm<Item>
+    let form: ValueForm<Item>
+    /// `nil` where the type declares none.
+    let indexes: DeclaredIndexes<Item>?
     private let key: @Sendable (Item.ID) -> String
 
     init(
@@ -18,7 +23,10 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
         self.dictionary = dictionary
         self.form = form
         self.key = key
+        indexes = DeclaredIndexes()
     }
+
+    private var workspace: SharedWorkspace { dictionary.workspace }
 
     /// The key of the object with this identifier, as the dictionary has it.
     public func key(of id: Item.ID) -> String { key(id) }
@@ -54,20 +62,36 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
 
     // MARK: Changing
 
-    /// Saves an object under its identifier; acknowledged by the engine's quorum when it returns.
+    /// Saves an object under its identifier; acknowledged by the engine's quorum when it returns. One request; of a
+    /// type with indexes two, as its earlier entries are those of the object that was there.
+    ///
+    /// - Throws: `.notUnique`, whose cause names the index and the other object, with nothing changed; as `set` of
+    ///   a dictionary.
     public func save(_ item: Item) async throws {
-        try await dictionary.set(item, forKey: key(item.id), expiresIn: nil, form: form)
+        guard indexes != nil else {
+            return try await dictionary.set(item, forKey: key(item.id), expiresIn: nil, form: form)
+        }
+        try await workspace.transaction { try await $0.save(item, in: self) }
     }
 
-    /// Saves objects in one commit; more than the engine takes at once is `.tooLarge`.
+    /// Saves objects in one commit; more than the engine takes at once, entries included, is `.tooLarge`. Of several
+    /// with one identifier the last counts.
     public func saveAll(_ items: some Sequence<Item>) async throws {
-        try await dictionary.setAll(items.map { (key($0.id), $0) }, form: form)
+        let pairs = items.map { (key($0.id), $0) }
+        guard indexes != nil else { return try await dictionary.setAll(pairs, form: form) }
+        try await workspace.transaction { attempt in
+            try await attempt.prefetch(pairs.map(\.0), in: dictionary)
+            for (key, item) in pairs { try await attempt.change(key, to: item, in: self) }
+        }
     }
 
     /// Saves an object where none has its identifier.
     ///
     /// - Throws: `.alreadyExists`, with nothing changed.
     public func insert(_ item: Item) async throws {
+        guard indexes == nil else {
+            return try await workspace.transaction { try await $0.insert(item, in: self) }
+        }
         let absent = Entry<Item>(
             key: key(item.id), value: nil, version: 0, in: try dictionary.checkedName())
         do { _ = try await dictionary.replace(absent, with: item, form: form) } catch let error
@@ -84,7 +108,22 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     @discardableResult
     public func replace(_ entry: Entry<Item>, with item: Item) async throws -> Entry<Item> {
         precondition(key(item.id) == entry.key, "the object has another identifier")
-        return try await dictionary.replace(entry, with: item, form: form)
+        guard indexes != nil else {
+            return try await dictionary.replace(entry, with: item, form: form)
+        }
+        let (_, revision) = try await workspace.committing { attempt in
+            let engineKey = try dictionary.engineKey(entry.key)
+            _ = try await attempt.stored(engineKey)
+            guard attempt.version(ofRead: engineKey) == entry.version else {
+                throw RoostError(
+                    .conflict,
+                    "\"\(entry.key)\" in \"\(dictionary.name)\" was changed by another writer: read it again"
+                )
+            }
+            try await attempt.change(entry.key, to: item, in: self)
+        }
+        return Entry(
+            key: entry.key, value: item, version: revision ?? 0, in: try dictionary.checkedName())
     }
 
     /// Changes the object with this identifier atomically; `body` gets `nil` where there is none, and removes it by
@@ -93,11 +132,23 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     public nonisolated(nonsending) func update<Result: Sendable>(
         _ id: Item.ID, _ body: (inout Item?) throws -> Result
     ) async throws -> Result {
-        try await dictionary.update(key(id), form: form, body)
+        guard indexes != nil else { return try await dictionary.update(key(id), form: form, body) }
+        return try await workspace.transaction { attempt in
+            var item = try await attempt.find(id, in: self)
+            let wasThere = item != nil
+            let result = try body(&item)
+            if wasThere || item != nil {
+                try await attempt.change(key(id), to: item, in: self)
+            }
+            return result
+        }
     }
 
     /// Removes the object with this identifier; that there is none is no error.
-    public func delete(_ id: Item.ID) async throws { try await dictionary.remove(key: key(id)) }
+    public func delete(_ id: Item.ID) async throws {
+        guard indexes != nil else { return try await dictionary.remove(key: key(id)) }
+        try await workspace.transaction { try await $0.delete(id, in: self) }
+    }
 }
 
 extension SharedWorkspace {

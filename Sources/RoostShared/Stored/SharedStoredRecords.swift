@@ -98,9 +98,14 @@ extension SharedWorkspace {
     ///
     /// - Throws: what a commit throws; those before it are made then.
     package func writeStored(_ records: [StoredRecord]) async throws {
+        // Before, so that what takes indexes away needs no room in the commits.
+        for name in Self.names(of: records[...]) {
+            try await connection.dropIndexes(of: name, before: callEnd)
+        }
         var commit = SharedCommit()
         var places: [[UInt8]: Int] = [:]
-        for record in records {
+        var first = 0
+        for (number, record) in records.enumerated() {
             let operation = try operation(record)
             if let place = places[operation.key] {
                 commit.operations[place] = operation.change
@@ -109,7 +114,8 @@ extension SharedWorkspace {
             var larger = commit
             larger.operations.append(operation.change)
             if !commit.operations.isEmpty, !hasRoom(for: larger) {
-                try await make(commit)
+                try await make(commit, Self.names(of: records[first..<number]))
+                first = number
                 commit = SharedCommit(operations: [operation.change])
                 places = [:]
             } else {
@@ -117,11 +123,17 @@ extension SharedWorkspace {
             }
             places[operation.key] = commit.operations.count - 1
         }
-        if !commit.operations.isEmpty { try await make(commit) }
+        guard !commit.operations.isEmpty else { return }
+        try await make(commit, Self.names(of: records[first...]))
     }
 
-    private func make(_ commit: SharedCommit) async throws {
-        try await connection.write(commit.operations, before: callEnd)
+    /// Each once, by its bytes.
+    private static func names(of records: ArraySlice<StoredRecord>) -> [String] {
+        Set(records.map { Array($0.dictionary.utf8) }).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func make(_ commit: SharedCommit, _ names: [String]) async throws {
+        try await connection.write(commit.operations, byKeysOf: names, before: callEnd)
     }
 
     /// With the mark that each commit leaves.

@@ -57,15 +57,19 @@ extension SharedConnectionState {
         return try await state(of: slot, value, before: deadline)
     }
 
-    /// Makes changes that nothing is a condition of.
+    /// Makes changes of dictionaries by their keys, which nothing is a condition of.
     ///
     /// - Returns: the revision.
     @discardableResult
     func write(
-        _ operations: [SharedOperation], before deadline: ContinuousClock.Instant
+        _ operations: [SharedOperation], byKeysOf dictionaries: [String],
+        before deadline: ContinuousClock.Instant
     ) async throws -> UInt64 {
         let commit = SharedCommit(operations: operations)
-        guard case .committed(let revision) = try await self.commit(commit, before: deadline) else {
+        guard
+            case .committed(let revision) = try await self.commit(
+                commit, byKeysOf: dictionaries, before: deadline)
+        else {
             preconditionFailure("a commit without guards has nothing to conflict with")
         }
         return revision

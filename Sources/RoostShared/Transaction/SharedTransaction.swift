@@ -9,24 +9,47 @@ import RoostIO
 ///   Together they are the guards of the commit.
 /// - Changes stay in `writes` and `cleared` until then. A key in `writes` was changed after its dictionary was
 ///   cleared, if it was.
+/// - `catalogs` has the lists of indexes that the changes rest on, each guarded too. A dictionary in `changedByKeys`
+///   loses its indexes with the commit.
 public final class SharedTransaction: KeyValueTransaction {
-    private let workspace: SharedWorkspace
-    private let deadline: ContinuousClock.Instant
+    let workspace: SharedWorkspace
+    let deadline: ContinuousClock.Instant
+    /// Whether no attempt of the transaction has lost yet, so that what was read before may be taken to be so still.
+    let isFirst: Bool
     private var revision: UInt64?
+    var catalogs: [[UInt8]: AttemptCatalog] = [:]
+    private var changedByKeys: [[UInt8]: String] = [:]
+    /// What was read: it is asked for once.
+    private var fetched: [[UInt8]: SharedRecord?] = [:]
     private var reads: [[UInt8]: UInt64] = [:]
     private var ranges: [SharedKeyRange] = []
-    /// With no value, the key is removed.
-    private var writes: [[UInt8]: [UInt8]?] = [:]
+    private var writes: [[UInt8]: Write] = [:]
     private var cleared: Set<SharedKeyRange> = []
     /// The first deadline of what was read: from then on it is no longer so.
     private var earliestDeadline = Deadline.never
 
-    init(_ workspace: SharedWorkspace, before deadline: ContinuousClock.Instant) {
+    init(
+        _ workspace: SharedWorkspace, isFirst: Bool, before deadline: ContinuousClock.Instant
+    ) {
         self.workspace = workspace
+        self.isFirst = isFirst
         self.deadline = deadline
     }
 
-    private var connection: SharedConnectionState { workspace.connection }
+    var connection: SharedConnectionState { workspace.connection }
+
+    /// What becomes of a key.
+    private struct Write {
+        /// With no value, the key is removed.
+        var value: [UInt8]?
+        /// When the engine may remove the value; the value itself has its deadline.
+        var duration: Duration?
+    }
+
+    /// What the body has set, as long as it has not expired.
+    private func liveValue(_ write: Write) -> [UInt8]? {
+        write.value.flatMap { connection.clock.isLive($0) ? $0 : nil }
+    }
 
     // MARK: Reading
 
@@ -73,7 +96,7 @@ public final class SharedTransaction: KeyValueTransaction {
         func addOwn(before key: [UInt8]?) {
             while ownIndex < own.count, found.count < limit {
                 if let key, !isBefore(own[ownIndex], key, selection.order) { return }
-                if case .some(.some) = writes[own[ownIndex]] { found.append(own[ownIndex]) }
+                if writes[own[ownIndex]].flatMap(liveValue) != nil { found.append(own[ownIndex]) }
                 ownIndex += 1
             }
         }
@@ -110,18 +133,50 @@ public final class SharedTransaction: KeyValueTransaction {
             ? one.lexicographicallyPrecedes(other) : other.lexicographicallyPrecedes(one)
     }
 
-    private nonisolated(nonsending) func stored(_ key: [UInt8]) async throws -> [UInt8]? {
-        if let written = writes[key] { return written }
+    nonisolated(nonsending) func stored(_ key: [UInt8]) async throws -> [UInt8]? {
+        if let written = writes[key] { return liveValue(written) }
         if cleared.contains(where: { $0.contains(key) }) { return nil }
+        if let record = fetched[key] { return connection.live(record)?.value }
         let (record, newest) = try await pinned {
             try await connection.record(key, at: revision, before: deadline)
         }
         if revision == nil { revision = newest }
         note(record, key)
+        fetched[key] = record
         return connection.live(record)?.value
     }
 
-    private func note(_ record: SharedRecord?, _ key: [UInt8]) {
+    /// Reads records, several at once, at the attempt's revision, which is set by then.
+    nonisolated(nonsending) func fetch(_ keys: [[UInt8]]) async throws {
+        let records = try await pinned {
+            try await connection.records(keys, at: revision, before: deadline)
+        }
+        for (key, record) in zip(keys, records) {
+            note(record, key)
+            fetched[key] = record
+        }
+    }
+
+    /// What had set a key that was read; zero where it had no value.
+    func version(ofRead key: [UInt8]) -> UInt64 { reads[key] ?? 0 }
+
+    /// Takes a key to have no value, which the commit's guard finds out. Says whether that is what to rest on.
+    func assumeAbsent(_ key: [UInt8]) -> Bool {
+        guard isFirst, writes[key] == nil, reads[key] == nil else { return false }
+        reads[key] = 0
+        return true
+    }
+
+    /// Reads a catalog, at the attempt's revision.
+    nonisolated(nonsending) func readCatalog(of name: String) async throws -> KnownCatalog {
+        let (known, newest) = try await pinned {
+            try await connection.readCatalog(of: name, at: revision, before: deadline)
+        }
+        if revision == nil { revision = newest }
+        return known
+    }
+
+    func note(_ record: SharedRecord?, _ key: [UInt8]) {
         reads[key] = record?.revision ?? 0
         if let live = connection.live(record) {
             earliestDeadline = min(earliestDeadline, connection.clock.deadline(of: live.value))
@@ -143,26 +198,45 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// Sets the value of `key`; as the call that takes a type. Does not suspend.
     public func set<Value>(
-        _ value: Value, forKey key: String, in dictionary: SharedDictionary, form: ValueForm<Value>
+        _ value: Value, forKey key: String, in dictionary: SharedDictionary,
+        expiresIn duration: Duration?, form: ValueForm<Value>
     ) throws {
-        writes[try engineKey(key, dictionary)] = .some(try dictionary.stored(value, form))
+        let stored = try dictionary.stored(value, form, expiresIn: duration)
+        writes[try engineKey(key, dictionary)] = Write(value: stored, duration: duration)
+        noteChange(byKeysOf: dictionary)
     }
 
     /// Removes `key` from `dictionary`; a key without a value is no error.
     public func removeValue(forKey key: String, in dictionary: SharedDictionary) throws {
-        writes[try engineKey(key, dictionary)] = .some(nil)
+        writes[try engineKey(key, dictionary)] = Write()
+        noteChange(byKeysOf: dictionary)
     }
 
     /// Removes every key of `dictionary`, those that the body has set included.
     public func removeAll(in dictionary: SharedDictionary) throws {
         check(dictionary)
         _ = try dictionary.checkedName()
-        let range = connection.keys.range(of: dictionary.name)
+        clear(connection.keys.range(of: dictionary.name))
+        noteChange(byKeysOf: dictionary)
+    }
+
+    private func noteChange(byKeysOf dictionary: SharedDictionary) {
+        changedByKeys[connection.keys.catalog(of: dictionary.name)] = dictionary.name
+    }
+
+    /// Puts, or with no value removes, a record; what is derived of it is the caller's to keep.
+    func write(_ value: [UInt8]?, forKey key: [UInt8]) throws {
+        try connection.checkKey(key)
+        writes[key] = Write(value: value)
+    }
+
+    /// Removes the records of a range, those that were written before included.
+    func clear(_ range: SharedKeyRange) {
         for key in writes.keys where range.contains(key) { writes[key] = nil }
         cleared.insert(range)
     }
 
-    private func engineKey(_ key: String, _ dictionary: SharedDictionary) throws -> [UInt8] {
+    func engineKey(_ key: String, _ dictionary: SharedDictionary) throws -> [UInt8] {
         check(dictionary)
         return try dictionary.engineKey(key)
     }
@@ -175,8 +249,10 @@ public final class SharedTransaction: KeyValueTransaction {
     // MARK: Ending
 
     /// What the attempt would commit; `nil` where it changes nothing.
-    func commit() throws -> SharedCommit? {
+    nonisolated(nonsending) func commit() async throws -> SharedCommit? {
         guard !writes.isEmpty || !cleared.isEmpty else { return nil }
+        for name in changedByKeys.values { try await dropIndexes(ofDictionary: name) }
+        try finishCatalogs()
         if earliestDeadline != .never,
             earliestDeadline.milliseconds <= connection.clock.milliseconds
         {
@@ -184,6 +260,7 @@ public final class SharedTransaction: KeyValueTransaction {
         }
         let guards =
             reads.map { SharedGuard.key($0.key, revision: $0.value) }
+            + catalogs.map { SharedGuard.key($0.key, revision: $0.value.revision) }
             + ranges.map { SharedGuard.nothingNewer($0, than: revision ?? 0) }
         return SharedCommit(guards: guards, operations: operations)
     }
@@ -193,15 +270,15 @@ public final class SharedTransaction: KeyValueTransaction {
         let keys = writes.keys.sorted { $0.lexicographicallyPrecedes($1) }
         var operations: [SharedOperation] = []
         for key in keys {
-            if let value = writes[key] ?? nil {
-                operations.append(.put(key: key, value: value, expiresIn: nil))
+            if let write = writes[key], let value = write.value {
+                operations.append(.put(key: key, value: value, expiresIn: write.duration))
             } else if !cleared.contains(where: { $0.contains(key) }) {
                 operations.append(.remove(key: key))
             }
         }
         for range in cleared {
             var rest = range
-            for key in keys where range.contains(key) && (writes[key] ?? nil) != nil {
+            for key in keys where range.contains(key) && writes[key]?.value != nil {
                 let before = SharedKeyRange(lower: rest.lower, upper: key)
                 if !before.isEmpty { operations.append(.removeRange(before)) }
                 rest.lower = key + [0]
@@ -232,6 +309,13 @@ extension SharedWorkspace {
     public nonisolated(nonsending) func transaction<Result: Sendable>(
         _ body: nonisolated(nonsending) (SharedTransaction) async throws -> Result
     ) async throws -> Result {
+        try await committing(body).result
+    }
+
+    /// As `transaction`; tells the revision of the commit too, `nil` where nothing was changed.
+    nonisolated(nonsending) func committing<Result: Sendable>(
+        _ body: nonisolated(nonsending) (SharedTransaction) async throws -> Result
+    ) async throws -> (result: Result, revision: UInt64?) {
         let deadline = callEnd
         var backoff = Backoff()
         var lostCount = 0
@@ -239,12 +323,14 @@ extension SharedWorkspace {
         defer { if lostCount > 2 { connection.turns.pass([]) } }
         while true {
             do {
-                let attempt = SharedTransaction(self, before: deadline)
+                let attempt = SharedTransaction(self, isFirst: lostCount == 0, before: deadline)
                 let result = try await body(attempt)
-                guard let commit = try attempt.commit() else { return result }
-                if try await connection.commit(commit, before: deadline) != .conflict {
-                    return result
-                }
+                guard let commit = try await attempt.commit() else { return (result, nil) }
+                let outcome = try await connection.commit(commit, before: deadline)
+                // Those that it changed are others by now, and those of one that lost may be.
+                connection.catalogs.forget(
+                    attempt.catalogs.filter { outcome == .conflict || $0.value.isChanged }.keys)
+                if case .committed(let revision) = outcome { return (result, revision) }
             } catch is AttemptLost {}
             guard ContinuousClock.now < deadline else {
                 throw RoostError(

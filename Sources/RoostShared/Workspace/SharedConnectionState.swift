@@ -10,6 +10,7 @@ package final class SharedConnectionState: Sendable {
     let coder: ValueCoder
     let marks: CommitMarks
     let turns = ConflictTurns()
+    let catalogs = KnownCatalogs()
 
     init(
         _ engine: any SharedEngine, _ keys: SharedKeys, _ clock: SharedClock, _ coder: ValueCoder

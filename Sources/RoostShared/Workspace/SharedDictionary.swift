@@ -134,19 +134,24 @@ public struct SharedDictionary: KeyValueDictionary {
     }
 
     private func write(_ operations: [SharedOperation]) async throws {
-        try await connection.write(operations, before: workspace.callEnd)
+        try await connection.write(
+            operations, byKeysOf: [name], before: workspace.callEnd)
     }
 
     // MARK: On a condition
 
-    /// Sets or removes the entry's key if it still has the entry's version; one request.
+    /// Sets or removes the entry's key if it still has the entry's version; one request. Where `duration` is not
+    /// `nil`, the value is gone once that has passed.
     public func replace<Value>(
-        _ entry: Entry<Value>, with value: Value?, form: ValueForm<Value>
+        _ entry: Entry<Value>, with value: Value?, expiresIn duration: Duration?,
+        form: ValueForm<Value>
     ) async throws -> Entry<Value> {
         let key = try engineKey(entry.key)
         let operation: SharedOperation =
             if let value {
-                .put(key: key, value: try stored(value, form), expiresIn: nil)
+                .put(
+                    key: key, value: try stored(value, form, expiresIn: duration),
+                    expiresIn: duration)
             } else {
                 .remove(key: key)
             }
@@ -154,7 +159,7 @@ public struct SharedDictionary: KeyValueDictionary {
             guards: [.key(key, revision: entry.version)], operations: [operation])
         guard
             case .committed(let revision) = try await connection.commit(
-                commit, before: workspace.callEnd)
+                commit, byKeysOf: [name], before: workspace.callEnd)
         else {
             throw RoostError(
                 .conflict,
@@ -163,6 +168,12 @@ public struct SharedDictionary: KeyValueDictionary {
         return Entry(
             key: entry.key, value: value, version: value == nil ? 0 : revision,
             in: try checkedName())
+    }
+
+    func replace<Value>(
+        _ entry: Entry<Value>, with value: Value?, form: ValueForm<Value>
+    ) async throws -> Entry<Value> {
+        try await replace(entry, with: value, expiresIn: nil, form: form)
     }
 
     /// Changes, sets or removes the value of `key` atomically; as the call that takes a type. Those of this
@@ -190,7 +201,9 @@ public struct SharedDictionary: KeyValueDictionary {
             let commit = SharedCommit(
                 guards: [.key(engineKey, revision: record?.revision ?? 0)],
                 operations: [operation])
-            if try await connection.commit(commit, before: deadline) != .conflict { return result }
+            let outcome = try await connection.commit(
+                commit, byKeysOf: [name], before: deadline)
+            if outcome != .conflict { return result }
             try checkTime(deadline)
             if hasTurn {
                 try await backoff.wait(before: deadline)

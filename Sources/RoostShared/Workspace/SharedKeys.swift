@@ -36,6 +36,25 @@ package struct SharedKeys: Sendable, Hashable {
         return range(behind: mark[...slash] + markStart)
     }
 
+    /// The record that says which indexes a dictionary's objects have.
+    func catalog(of dictionary: String) -> [UInt8] {
+        prefix + Array("%indexes/".utf8) + Self.escaped(dictionary)
+    }
+
+    /// The entries of one of a dictionary's indexes.
+    func entries(of dictionary: String, number: UInt64) -> SharedKeyRange {
+        Self.range(behind: entriesStart(dictionary) + Array("\(number)/".utf8))
+    }
+
+    /// The entries of all indexes of a dictionary.
+    func entries(of dictionary: String) -> SharedKeyRange {
+        Self.range(behind: entriesStart(dictionary))
+    }
+
+    private func entriesStart(_ dictionary: String) -> [UInt8] {
+        prefix + Array("%entries/".utf8) + Self.escaped(dictionary) + [slash]
+    }
+
     /// All keys of a dictionary.
     package func range(of dictionary: String) -> SharedKeyRange {
         Self.range(behind: start(of: dictionary))

@@ -1,4 +1,5 @@
 import Roost
+import RoostTestSupport
 import Testing
 
 /// Code that is written for any workspace, on one in files or in memory.
@@ -100,6 +101,33 @@ import Testing
     }
 
     /// The synchronous calls are the dictionary's own, and take no `await`: this compiles.
+    /// A workspace's own transaction and replacement take a time as the calls for any workspace do.
+    @Test func whatIsSetForATimeIsGoneAfterIt() async throws {
+        let time = SettableTime()
+        let workspace = try await Workspace.inMemory(
+            configuration: .init(clock: .settable(time)))
+        let values = workspace.dictionary("values")
+        try await workspace.transaction { transaction in
+            try transaction.set(1, forKey: "a", in: values, expiresIn: .seconds(60))
+            try transaction.set(["x"], forKey: "b", in: values, expiresIn: .seconds(60))
+            try transaction.set(1, forKey: "stays", in: values)
+        }
+        let free = try values.entry(forKey: "lease", as: String.self)
+        let taken = try await values.replace(
+            free, with: "me", expiresIn: .seconds(60), durability: .process)
+        #expect(try values.remainingTime(forKey: "lease") != nil)
+        time.advance(by: .milliseconds(59_998))
+        #expect(try values.keys == ["a", "b", "lease", "stays"])
+        time.advance(by: .milliseconds(2))
+        #expect(try values.keys == ["stays"])
+        let over = try values.entry(forKey: "lease", as: String.self)
+        #expect(over.value == nil)
+        let other = try await values.replace(over, with: "you", expiresIn: .seconds(60))
+        #expect(other.version > taken.version)
+        await #expect(throws: RoostError.self) { try await values.replace(taken, with: "me") }
+        try await workspace.close()
+    }
+
     @Test func aWorkspaceKeepsItsOwnCalls() async throws {
         let workspace = try await Workspace.inMemory()
         let values = workspace.dictionary("values")

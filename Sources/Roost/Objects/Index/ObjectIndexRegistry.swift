@@ -23,7 +23,7 @@ final class ObjectIndexRegistry: Sendable {
         }
     }
 
-    private static func declared<Item, Type: Indexed>(_ type: Type.Type) -> [Index<Item>] {
+    static func declared<Item, Type: Indexed>(_ type: Type.Type) -> [Index<Item>] {
         // `Type` is `Item`, as the caller found it by a cast.
         type.indexes as Any as? [Index<Item>] ?? []
     }

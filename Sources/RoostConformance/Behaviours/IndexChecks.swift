@@ -1,0 +1,112 @@
+import Roost
+import RoostIO
+import RoostShared
+
+private struct Ticket: Codable, Equatable, Identifiable, Sendable {
+    var id: Int
+    var owner: String
+    var priority: Int
+    var seat: String
+}
+
+extension Ticket: Indexed {
+    static var indexes: [Index<Ticket>] {
+        [
+            Index("owner", \.owner, .descending(\.priority)),
+            Index("priority", \.priority),
+            Index("seat", \.seat, isUnique: true),
+        ]
+    }
+}
+
+extension ConformanceCheck where Workspace == SharedWorkspace {
+    /// What the indexes of shared repositories promise over an engine.
+    static var indexChecks: [ConformanceCheck] {
+        [
+            ConformanceCheck(
+                "an index that is built beside two clients who write has what the objects have"
+            ) { context in
+                let name = "\(context.prefix)-tickets"
+                let one = context.workspaces[0].repository(of: Ticket.self, named: name)
+                let two = context.workspaces[context.workspaces.count - 1].repository(
+                    of: Ticket.self, named: name)
+                try await one.saveAll((0..<20).map { ticket($0, 0) })
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (number, tickets) in [one, two].enumerated() {
+                        group.addTask { try await tickets.buildIndexes() }
+                        group.addTask {
+                            for round in 0..<(20 * context.effort) {
+                                let id = (round * (7 + 4 * number)) % 25
+                                if round % 4 == 3 {
+                                    try await tickets.delete(id)
+                                } else {
+                                    try await tickets.save(ticket(id, round))
+                                }
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let all = try await two.loadAll()
+                for priority in 0..<5 {
+                    let found = try await one.where { $0.priority == priority }.fetch()
+                    try requireEqual(
+                        found, all.filter { $0.priority == priority }, "those of \(priority)")
+                }
+                let first = try await two.where { $0.owner == "ada" }
+                    .order(by: \.priority, .descending).limit(3).fetch()
+                let expected = all.filter { $0.owner == "ada" }
+                    .sorted { ($1.priority, $0.id) < ($0.priority, $1.id) }.prefix(3)
+                try requireEqual(first, Array(expected), "the first three of ada's")
+                try requireEqual(
+                    try await two.where { $0.seat.hasPrefix("s") }.count(), all.count,
+                    "the count by seats")
+            },
+            ConformanceCheck("one of many has a value that is to be unique") { context in
+                let name = "\(context.prefix)-seats"
+                let won = try await withThrowingTaskGroup(of: Bool.self) { group in
+                    let tickets = context.workspaces.map {
+                        $0.repository(of: Ticket.self, named: name)
+                    }
+                    try await tickets[0].buildIndexes()
+                    for id in 0..<8 {
+                        group.addTask {
+                            let wanted = Ticket(id: id, owner: "a", priority: 0, seat: "1A")
+                            do {
+                                try await tickets[id % tickets.count].insert(wanted)
+                                return true
+                            } catch let error as RoostError where error.code == .notUnique {
+                                return false
+                            }
+                        }
+                    }
+                    return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+                try requireEqual(won, 1, "how many have the seat")
+            },
+            ConformanceCheck("what is written by keys takes indexes away, whoever writes it") {
+                context in
+                let name = "\(context.prefix)-by-keys"
+                let tickets = context.workspaces[0].repository(of: Ticket.self, named: name)
+                let other = context.workspaces[context.workspaces.count - 1].dictionary(name)
+                try await other.set(ticket(1, 1), forKey: 1.key)
+                try await tickets.buildIndexes()
+                try requireEqual(
+                    try await tickets.where { $0.priority >= 0 }.count(), 1, "the count")
+                try await other.set(ticket(2, 2), forKey: 2.key)
+                try await requireError(.notIndexed, "a query of an index that was passed by") {
+                    _ = try await tickets.where { $0.priority >= 0 }.count()
+                }
+                try await tickets.buildIndexes()
+                try requireEqual(
+                    try await tickets.where { $0.priority >= 0 }.count(), 2, "the count")
+            },
+        ]
+    }
+
+    private static func ticket(_ id: Int, _ round: Int) -> Ticket {
+        Ticket(
+            id: id, owner: round % 3 == 0 ? "ada" : "bea", priority: (id + round) % 5,
+            seat: "s\(id)")
+    }
+}

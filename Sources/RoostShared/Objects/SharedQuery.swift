@@ -1,0 +1,115 @@
+import Roost
+import RoostIO
+
+/// Objects of a ``SharedRepository`` that match a condition, in an order, as many as wanted.
+///
+/// ```swift
+/// let urgent = posts.where { $0.priority > 100 && $0.color == .red }
+/// let shown = try await urgent.order(by: \.priority, .descending).limit(20).fetch()
+/// ```
+///
+/// A query is a value: making one costs nothing. Each run sees one revision, the newest when it begins.
+///
+/// - It reads the entries of one index, or of one for each side of an `||`, that the condition leaves, and the objects
+///   that they name: a request for each page of entries and for each object, several at once. What the index does not
+///   answer is asked of the objects.
+/// - Where no index leaves any objects out it throws `.notIndexed`, unless ``scanning()`` allows to read every
+///   object, or every object is asked for.
+/// - Without an order objects come in the order of their identifiers' keys, and so do those that an order does not
+///   tell apart.
+public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
+    let repository: SharedRepository<Item>
+    var terms = QueryTerms<Item>()
+    var mayScan = false
+
+    init(_ repository: SharedRepository<Item>) { self.repository = repository }
+
+    /// The objects of these that match another condition too.
+    public func `where`<Added: ConditionConvertible>(
+        _ condition: (Row<Item>) -> Added
+    ) -> SharedQuery where Added.Root == Item {
+        self.where(Condition.make(condition))
+    }
+
+    /// The objects of these that match another condition too.
+    public func `where`(_ condition: Condition<Item>) -> SharedQuery {
+        var query = self
+        query.terms.add(condition)
+        return query
+    }
+
+    /// In the order of a field; behind the orders that were asked for before. `nil` is before all others, and NaN
+    /// behind them.
+    public func order<Value: IndexRepresentable>(
+        by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
+    ) -> SharedQuery {
+        var query = self
+        query.terms.add(path, order)
+        return query
+    }
+
+    /// At most so many.
+    public func limit(_ count: Int) -> SharedQuery {
+        precondition(count >= 0, "a limit is not negative")
+        var query = self
+        query.terms.limitCount = min(count, terms.limitCount ?? .max)
+        return query
+    }
+
+    /// Without the first so many, which are read all the same.
+    public func offset(_ count: Int) -> SharedQuery {
+        precondition(count >= 0, "an offset is not negative")
+        var query = self
+        query.terms.offsetCount += count
+        return query
+    }
+
+    /// Lets the query read every object where no index answers it: for small repositories, and for tools.
+    public func scanning() -> SharedQuery {
+        var query = self
+        query.mayScan = true
+        return query
+    }
+
+    // MARK: Running
+
+    /// The matching objects, in order, all of one revision.
+    ///
+    /// - Throws: `.notIndexed`, which says what is missing; `.decodingFailed` and `.typeMismatch`, naming the key,
+    ///   where an object that was looked at is none; `.compacted` where it takes longer than the engine keeps the
+    ///   revision; what reading from the engine throws.
+    public func fetch() async throws -> [Item] { try await SharedQueryRun(self).fetch() }
+
+    /// The first of the matching objects.
+    public func first() async throws -> Item? { try await limit(1).fetch().first }
+
+    /// How many objects match. Reads no object where the entries say all.
+    public func count() async throws -> Int { try await SharedQueryRun(self).count() }
+
+    /// How the query is answered, as far as that is known before: by which index, or by reading every object.
+    ///
+    /// - Throws: `.notIndexed`, as ``fetch()``.
+    public func explain() async throws -> String { try await SharedQueryRun(self).explain() }
+}
+
+extension SharedRepository {
+    /// All objects, as a query.
+    public var all: SharedQuery<Item> { SharedQuery(self) }
+
+    /// The objects that match a condition. The closure is run once, to make it.
+    public func `where`<Made: ConditionConvertible>(
+        _ condition: (Row<Item>) -> Made
+    ) -> SharedQuery<Item> where Made.Root == Item {
+        all.where(condition)
+    }
+
+    /// The objects that match a condition.
+    public func `where`(_ condition: Condition<Item>) -> SharedQuery<Item> { all.where(condition) }
+
+    /// All objects in the order of a field.
+    public func order<Value: IndexRepresentable>(
+        by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
+    ) -> SharedQuery<Item> {
+        all.order(by: path, order)
+    }
+}

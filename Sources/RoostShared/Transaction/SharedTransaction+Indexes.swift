@@ -1,0 +1,161 @@
+import Roost
+import RoostIO
+
+/// A dictionary's list of indexes, as one attempt found it and would leave it.
+struct AttemptCatalog {
+    let dictionary: String
+    /// What had written it; the commit is guarded by it.
+    let revision: UInt64
+    var catalog: SharedIndexCatalog
+    var isChanged = false
+}
+
+extension SharedTransaction {
+    /// The indexes of a dictionary. In a first attempt what is known of them counts, and the commit's guard finds out
+    /// whether it is so.
+    nonisolated(nonsending) func catalog(
+        of dictionary: String
+    ) async throws -> SharedIndexCatalog {
+        let key = connection.keys.catalog(of: dictionary)
+        if let seen = catalogs[key] { return seen.catalog }
+        let known: KnownCatalog
+        if isFirst, let cached = connection.catalogs[key] {
+            known = cached
+        } else {
+            known = try await readCatalog(of: dictionary)
+        }
+        catalogs[key] = AttemptCatalog(
+            dictionary: dictionary, revision: known.revision, catalog: known.catalog)
+        return known.catalog
+    }
+
+    /// What had written the list of a dictionary's indexes that the attempt rests on.
+    func catalogRevision(of dictionary: String) -> UInt64? {
+        catalogs[connection.keys.catalog(of: dictionary)]?.revision
+    }
+
+    func setCatalog(_ catalog: SharedIndexCatalog, of dictionary: String) {
+        let key = connection.keys.catalog(of: dictionary)
+        catalogs[key]?.catalog = catalog
+        catalogs[key]?.isChanged = true
+    }
+
+    /// Takes those indexes away of which `isDropped` says so: the commit does not keep them.
+    nonisolated(nonsending) func dropIndexes(
+        ofDictionary name: String,
+        where isDropped: (SharedIndexCatalog.Listed) -> Bool = { _ in true }
+    ) async throws {
+        var catalog = try await catalog(of: name)
+        let dropped = catalog.indexes.filter(isDropped)
+        guard !dropped.isEmpty else { return }
+        catalog.indexes.removeAll(where: isDropped)
+        setCatalog(catalog, of: name)
+        for index in dropped {
+            clear(connection.keys.entries(of: name, number: index.number))
+        }
+    }
+
+    /// Adds the lists that were changed to what is written.
+    func finishCatalogs() throws {
+        for (key, state) in catalogs where state.isChanged {
+            try write(try state.catalog.stored(), forKey: key)
+        }
+    }
+
+    /// Puts an object under `key`, or with none removes it, with its entries in all indexes that are listed and
+    /// declared; one that is not declared here is taken away.
+    ///
+    /// - Throws: `.notUnique`; `.valueTooLarge` where a value that is to be unique is cut off.
+    nonisolated(nonsending) func change<Item>(
+        _ key: String, to item: Item?, in repository: SharedRepository<Item>
+    ) async throws {
+        let dictionary = repository.dictionary
+        guard let indexes = repository.indexes else {
+            guard let item else { return try removeValue(forKey: key, in: dictionary) }
+            return try set(
+                item, forKey: key, in: dictionary, expiresIn: nil, form: repository.form)
+        }
+        let engineKey = try engineKey(key, dictionary)
+        let objectKey = Array(key.utf8)
+        let before: Item?
+        do { before = try await load(key, in: dictionary, form: repository.form) } catch let error
+            as RoostError where error.code == .decodingFailed || error.code == .typeMismatch
+        {
+            // Nobody knows its entries.
+            try await dropIndexes(ofDictionary: dictionary.name)
+            before = nil
+        }
+        let declared = try await catalog(of: dictionary.name).listed(indexes)
+        try await dropIndexes(ofDictionary: dictionary.name) { listed in
+            !declared.contains { $0.index == listed }
+        }
+        for (place, listed) in declared {
+            let old = try before.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
+            let new = try item.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
+            let start = connection.keys.entries(of: dictionary.name, number: listed.number).lower
+            for entry in new where !old.contains(entry) {
+                if entry.isSole, let other = try await holder(start + entry.key, objectKey) {
+                    throw indexes.notUnique(at: place, objectKey, other)
+                }
+            }
+            for entry in old where !new.contains(entry) {
+                try write(nil, forKey: start + entry.key)
+            }
+            for entry in new where !old.contains(entry) {
+                try write(entry.value, forKey: start + entry.key)
+            }
+        }
+        try write(try item.map { try dictionary.stored($0, repository.form) }, forKey: engineKey)
+    }
+
+    /// The other object that has a sole entry; `nil` where none has.
+    nonisolated(nonsending) func holder(
+        _ entryKey: [UInt8], _ objectKey: [UInt8]
+    ) async throws -> [UInt8]? {
+        if assumeAbsent(entryKey) { return nil }
+        guard let stored = try await stored(entryKey) else { return nil }
+        let other = DeclaredIndexes<Never>.objectKey(inValue: stored)
+        return other == objectKey ? nil : other
+    }
+}
+
+// MARK: Objects
+
+extension SharedTransaction {
+    /// The object with this identifier, or `nil`. That there is none is a conflict with whoever makes one.
+    public nonisolated(nonsending) func find<Item>(
+        _ id: Item.ID, in repository: SharedRepository<Item>
+    ) async throws -> Item? {
+        try await load(repository.key(of: id), in: repository.dictionary, form: repository.form)
+    }
+
+    /// Stores an object whose identifier has none yet.
+    ///
+    /// - Throws: `.alreadyExists`, `.notUnique`, whose causes say of what, and then the transaction should be left.
+    public nonisolated(nonsending) func insert<Item>(
+        _ item: Item, in repository: SharedRepository<Item>
+    ) async throws {
+        let key = repository.key(of: item.id)
+        guard try await !contains(key, in: repository.dictionary) else {
+            throw RoostError(
+                .alreadyExists, "\"\(key)\" in \"\(repository.dictionary.name)\" is there already")
+        }
+        try await change(key, to: item, in: repository)
+    }
+
+    /// Stores an object, in the place of the one with its identifier if there is one.
+    ///
+    /// - Throws: `.notUnique`, whose cause names the index and the other object.
+    public nonisolated(nonsending) func save<Item>(
+        _ item: Item, in repository: SharedRepository<Item>
+    ) async throws {
+        try await change(repository.key(of: item.id), to: item, in: repository)
+    }
+
+    /// Removes the object with this identifier; that there is none is no error.
+    public nonisolated(nonsending) func delete<Item>(
+        _ id: Item.ID, in repository: SharedRepository<Item>
+    ) async throws {
+        try await change(repository.key(of: id), to: nil, in: repository)
+    }
+}
