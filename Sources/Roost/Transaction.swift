@@ -15,6 +15,11 @@ public struct Transaction: ~Copyable {
     /// batch keeps their marks.
     var indexSets: [ObjectIdentifier: any AnyObject & Sendable] = [:]
 
+    /// The marks of unique indexes that the attempt has found to be complete.
+    var completeMarks: Set<[UInt8]> = []
+    /// What the attempt would have needed, and does not come to anything without.
+    var incompleteIndex: IncompleteIndex?
+
     init(_ workspace: Workspace, hasTurn: Bool) {
         self.workspace = workspace
         attempt = EngineTransaction(workspace.engine, hasTurn: hasTurn)
@@ -200,17 +205,40 @@ extension Workspace {
     public nonisolated(nonsending) func transaction<Result: Sendable>(
         durability: Durability? = nil, _ body: (inout Transaction) throws -> Result
     ) async throws -> Result {
-        try await transaction(durability) { hasTurn in
-            var transaction = Transaction(self, hasTurn: hasTurn)
-            let result: Result
-            do { result = try body(&transaction) } catch {
-                transaction.close()
-                throw error
+        while true {
+            do {
+                return try await transaction(durability) { hasTurn in
+                    try self.attempt(hasTurn: hasTurn, body)
+                }
+            } catch let error as RoostError {
+                guard let incomplete = error.cause as? IncompleteIndex else { throw error }
+                try checkCancellation()
+                // Without a turn: what is waited for writes too.
+                try await incomplete.wait()
             }
-            transaction.complete()
-            let (batch, reads) = transaction.outcome
-            return (result, batch, reads)
         }
+    }
+
+    private func attempt<Result: Sendable>(
+        hasTurn: Bool, _ body: (inout Transaction) throws -> Result
+    ) throws -> Run<Result> {
+        var transaction = Transaction(self, hasTurn: hasTurn)
+        let outcome = Swift.Result { try body(&transaction) }
+        // Whatever the body has made of that.
+        if let incomplete = transaction.incompleteIndex {
+            transaction.close()
+            throw RoostError(
+                .conflict, "an index that is to keep values unique is being built",
+                cause: incomplete)
+        }
+        let result: Result
+        do { result = try outcome.get() } catch {
+            transaction.close()
+            throw error
+        }
+        transaction.complete()
+        let (batch, reads) = transaction.outcome
+        return (result, batch, reads)
     }
 
     /// What one run of a body returned, what it would commit, and what that rests on.

@@ -49,6 +49,8 @@ public struct RoostError: Error, Sendable {
         public static let decodingFailed = Code("decodingFailed")
         /// The value could not be encoded; nothing was changed.
         public static let encodingFailed = Code("encodingFailed")
+        /// A sum does not fit into its type.
+        public static let overflow = Code("overflow")
         /// More than an engine beyond this process takes at once; the message names the limit.
         public static let tooLarge = Code("tooLarge")
         /// An engine beyond this process could not be reached within the call's deadline, or has nobody

@@ -28,7 +28,7 @@ struct ObjectHistoryCaller {
 
     /// One call.
     mutating func step() async {
-        switch random.below(20) {
+        switch random.below(23) {
         case 0..<3: await save()
         case 3..<5: await insert()
         case 5..<7: await update()
@@ -39,6 +39,7 @@ struct ObjectHistoryCaller {
         case 13 where random.once(in: 12): await reindex()
         case 13..<16: await addWhereFew()
         case 16..<18: await changeMatches()
+        case 18..<21: await addWhereNone()
         default: await moveFirst()
         }
     }
@@ -150,6 +151,47 @@ struct ObjectHistoryCaller {
         }
     }
 
+    /// Adds a match where nothing but what is made of the matches says that there is none.
+    private mutating func addWhereNone() async {
+        let (item, kind) = (anyItem(), random.below(9))
+        let color = item.color
+        await record("add where none") { call in
+            let empty = call
+            call = try await items.dictionary.workspace.transaction { transaction in
+                var call = empty
+                guard try isAbsent(color, kind, &transaction) else { return call }
+                call.read([], color)
+                let added = HistoryItem(id: item.id, color: color, call: call.id)
+                try transaction.save(added, in: items)
+                call.write(added)
+                return call
+            }
+        }
+    }
+
+    private func isAbsent(
+        _ color: Int, _ kind: Int, _ transaction: inout Transaction
+    ) throws -> Bool {
+        let groups = items.grouped(by: \.color)
+        switch kind {
+        case 0: return try transaction.isEmpty(query(color))
+        case 1: return try !transaction.distinct(\.color, in: items.all).contains(color)
+        case 2: return try transaction.counts(of: groups)[color] == nil
+        case 3: return try transaction.max(of: \.call, in: query(color)) == nil
+        case 4: return try transaction.min(of: \.color, in: items.all).map { $0 > color } ?? true
+        case 5: return try transaction.max(of: \.color, in: items.all).map { $0 < color } ?? true
+        case 6:
+            return try transaction.page(of: query(color), after: nil, limit: 3).items.isEmpty
+        case 7: return try transaction.sums(of: \.call, in: groups)[color] == nil
+        default:
+            var isAbsent = true
+            try transaction.forEach(items.order(by: \.call)) {
+                if $0.color == color { isAbsent = false }
+            }
+            return isAbsent
+        }
+    }
+
     private mutating func changeMatches() async {
         let (color, other) = (random.below(Self.colors.count), random.below(Self.colors.count))
         await record("change matches") { call in
@@ -213,7 +255,11 @@ struct ObjectHistoryCaller {
             defer { view.close() }
             call.read(try view.fetch(query(color)), color)
             await Task.yield()
-            call.read(try view.fetch(query(other)), other)
+            let found = try view.fetch(query(other))
+            call.read(found, other)
+            if try view.distinct(\.color, in: items.all).contains(other) == found.isEmpty {
+                call.contradiction = "the colors of a view are not those of its objects"
+            }
             call.read(try view.find(0, in: items), id: 0)
         }
     }

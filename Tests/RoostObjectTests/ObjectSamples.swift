@@ -28,10 +28,17 @@ struct Sample<Form: SampleForm>: Codable, Identifiable, Equatable, Sendable {
     var maybe: Owner?
     var data: Data
     var date: Date?
+    /// The least and the greatest are among its values.
+    var quota: Int?
+    var size: UInt64?
+    /// Kept unique by an index of that name; NaN is equal to none.
+    var serial: Double
 }
 
 extension Sample: Indexed {
     static var indexes: [Index<Sample>] { all.filter { DeclaredIndexes.names.contains($0.name) } }
+    /// The index that keeps values unique, which a store has always or never.
+    static var uniqueName: String { "serial" }
 
     static var all: [Index<Sample>] {
         [
@@ -49,6 +56,13 @@ extension Sample: Indexed {
             Index("open", \.number, \.text, where: { !$0.isDone && $0.number > 2 }),
             Index("data", \.data, .descending(\.date)),
             Index("maybe", \.maybe?.name),
+            Index("serial", \.serial, isUnique: true),
+            Index("quota", \.quota),
+            Index("quota-down", .descending(\.quota), \.size, where: { $0.number > 2 }),
+            Index("size", \.size, \.text),
+            Index("open-tags", each: \.tags, where: { !$0.isDone }),
+            Index("untagged", \.number, where: { !$0.tags.contains("a") }),
+            Index("tagged", \.text, where: { $0.tags.contains("a") || $0.tags.contains("b") }),
         ]
     }
 }
@@ -64,6 +78,7 @@ extension Sample {
             StoredField(\.ratio, CodingKeys.ratio), StoredField(\.color, CodingKeys.color),
             StoredField(\.tags, CodingKeys.tags), StoredField(\.owner, CodingKeys.owner),
             StoredField(\.maybe, CodingKeys.maybe), StoredField(\.date, CodingKeys.date),
+            StoredField(\.quota, CodingKeys.quota), StoredField(\.size, CodingKeys.size),
         ]
     }
 }
@@ -100,6 +115,17 @@ extension SeededGenerator {
         ])
     }
 
+    mutating func quota() -> Int? {
+        once(in: 3) ? nil : pick([.min, .min + 1, -1, 0, 1, .max - 1, .max])
+    }
+
+    mutating func size() -> UInt64? {
+        once(in: 3) ? nil : pick([0, 1, 255, 1 << 40, .max >> 8, .max - 1, .max])
+    }
+
+    /// Few, so that objects share them.
+    mutating func tag() -> String { once(in: 4) ? text() : pick(["a", "b", "zz"]) }
+
     mutating func date() -> Date {
         Date(timeIntervalSinceReferenceDate: pick([0, 1, -1, 1e9, 0.25]))
     }
@@ -109,11 +135,12 @@ extension SeededGenerator {
             id: id, text: text(), note: once(in: 3) ? nil : text(), number: number(),
             score: score(),
             ratio: once(in: 3) ? nil : score(), color: pick(SampleColor.allCases),
-            tags: (0..<below(4)).map { _ in text() }, isDone: once(in: 2),
+            tags: (0..<below(4)).map { _ in tag() }, isDone: once(in: 2),
             owner: .init(name: text(), city: once(in: 2) ? nil : text()),
             maybe: once(in: 2) ? nil : .init(name: text(), city: once(in: 2) ? nil : text()),
             data: Data(pick([[], [0], [0, 0], [0, 1], [255], [1, 2, 3]]) as [UInt8]),
-            date: once(in: 3) ? nil : date())
+            date: once(in: 3) ? nil : date(), quota: quota(), size: size(),
+            serial: once(in: 3) ? .nan : Double(below(400)))
     }
 }
 
@@ -140,7 +167,60 @@ extension SeededGenerator {
                 condition: left.condition || right.condition,
                 matches: { left.matches($0) || right.matches($0) })
         }
-        return once(in: 2) ? textTerm() : otherTerm()
+        switch below(8) {
+        case 0..<3: return textTerm()
+        case 3..<6: return otherTerm()
+        case 6: return elementCondition(depth: 2)
+        default: return limitTerm()
+        }
+    }
+
+    /// About elements alone, so that an index of them may seem to say all.
+    private mutating func elementCondition<Form>(depth: Int) -> PairedCondition<Form> {
+        let tag = tag()
+        if depth == 0 || once(in: 4) {
+            return once(in: 3)
+                ? pair({ !$0.tags.contains(tag) }, { !$0.tags.contains(tag) })
+                : pair({ $0.tags.contains(tag) }, { $0.tags.contains(tag) })
+        }
+        let left: PairedCondition<Form> = elementCondition(depth: depth - 1)
+        let right: PairedCondition<Form> = elementCondition(depth: depth - 1)
+        if once(in: 2) {
+            return PairedCondition(
+                condition: left.condition && right.condition,
+                matches: { left.matches($0) && right.matches($0) })
+        }
+        return PairedCondition(
+            condition: left.condition || right.condition,
+            matches: { left.matches($0) || right.matches($0) })
+    }
+
+    /// About numbers that have the highest forms, and what a partial index leaves.
+    private mutating func limitTerm<Form>() -> PairedCondition<Form> {
+        let (quota, size, tag) = (quota(), size(), tag())
+        let serial = Double(below(400))
+        switch below(8) {
+        case 0: return pair({ $0.quota == quota }, { $0.quota == quota })
+        case 1:
+            let least = quota ?? .max
+            return pair({ $0.quota >= least }, { $0.quota.map { $0 >= least } ?? false })
+        case 2:
+            let most = quota ?? .min
+            return pair({ $0.quota < most }, { $0.quota.map { $0 < most } ?? false })
+        case 3: return pair({ $0.size != size }, { $0.size != size })
+        case 4:
+            let least = size ?? 0
+            return pair({ $0.size > least }, { $0.size.map { $0 > least } ?? false })
+        case 5: return pair({ $0.serial < serial }, { $0.serial < serial })
+        case 6:
+            return pair(
+                { !$0.isDone && $0.number > 2 && !$0.tags.contains(tag) },
+                { !$0.isDone && $0.number > 2 && !$0.tags.contains(tag) })
+        default:
+            return pair(
+                { $0.number > 2 && $0.tags.contains(tag) },
+                { $0.number > 2 && $0.tags.contains(tag) })
+        }
     }
 
     private func pair<Made: ConditionConvertible, Form>(
@@ -228,7 +308,9 @@ extension SeededGenerator {
                     return isDescending ? -order : order
                 })
         }
-        switch below(9) {
+        switch below(11) {
+        case 8: return made(\.quota) { optional($0, $1, compared) }
+        case 9: return made(\.size) { optional($0, $1, compared) }
         case 0: return made(\.number, compared)
         case 1: return made(\.text, compared)
         case 2: return made(\.note) { optional($0, $1, compared) }

@@ -131,7 +131,7 @@ struct Summary: Codable, Identifiable, Sendable {
             let urgent = posts.where { $0.priority > 100 && $0.color == .red }
             #expect(
                 try urgent.explain()
-                    == "index \"color-priority\", priority > 100, color = red: 33 entries, 33 objects read"
+                    == "index \"color-priority\", color = red, priority > 100: 33 entries, 33 objects read"
             )
             let first = urgent.order(by: \.priority, .descending).limit(5)
             #expect(try first.explain().contains("index \"color-priority\" in order"))

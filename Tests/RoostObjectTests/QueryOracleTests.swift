@@ -40,19 +40,22 @@ struct QueryOracle<Form: SampleForm> {
         try await withTemporaryDirectory { path in
             var random = SeededGenerator(seed: seed)
             var model: [Int: Sample<Form>] = [:]
+            let keepsUnique = random.once(in: 2)
             var cases = 0
             for opening in 0..<3 {
-                let declared = Sample<Form>.all.map(\.name).filter { _ in !random.once(in: 3) }
+                let declared = Sample<Form>.all.map(\.name).filter {
+                    $0 == Sample<Form>.uniqueName ? keepsUnique : !random.once(in: 3)
+                }
                 let workspace = try await Workspace.open(at: path)
                 let samples = DeclaredIndexes.$names.withValue(Set(declared)) {
                     workspace.samples(Form.self)
                 }
                 if opening > 0 { try check(samples, model, 20, &random) }
                 for _ in 0..<3 {
-                    try await change(samples, &model, &random)
+                    try await change(samples, keepsUnique, &model, &random)
                     if !random.once(in: 4) { try await samples.indexesBuilt() }
                     try check(samples, model, 40, &random)
-                    try await checkInTransaction(samples, model, &random)
+                    try await checkInTransaction(samples, keepsUnique, model, &random)
                     try checkAggregates(samples, model, &random)
                     if random.once(in: 3) {
                         async let compacted: Void = workspace.compact()
@@ -60,7 +63,7 @@ struct QueryOracle<Form: SampleForm> {
                         try await compacted
                         try check(samples, model, 20, &random)
                     }
-                    cases += 65
+                    cases += 69
                 }
                 try await workspace.close()
             }
@@ -68,67 +71,9 @@ struct QueryOracle<Form: SampleForm> {
         }
     }
 
-    // MARK: Changing
-
-    private func change(
-        _ samples: Repository<Sample<Form>>, _ model: inout [Int: Sample<Form>],
-        _ random: inout SeededGenerator
-    ) async throws {
-        for _ in 0..<random.below(60) {
-            let id = random.below(90)
-            let sample: Sample<Form> = random.sample(id: id)
-            switch random.below(20) {
-            case 0..<8:
-                try await samples.save(sample)
-                model[id] = sample
-            case 8..<11:
-                do {
-                    try await samples.insert(sample)
-                    #expect(model[id] == nil)
-                    model[id] = sample
-                } catch let error as RoostError {
-                    #expect(error.code == .alreadyExists && model[id] != nil)
-                }
-            case 11..<14:
-                let found = try await samples.update(id) { old in
-                    old.text = sample.text
-                    old.number = sample.number
-                    old.tags = sample.tags
-                    return true
-                }
-                #expect((found == nil) == (model[id] == nil))
-                model[id]?.text = sample.text
-                model[id]?.number = sample.number
-                model[id]?.tags = sample.tags
-            case 14..<16:
-                try await samples.delete(id)
-                model[id] = nil
-            case 16:
-                // Round the repository.
-                try await samples.dictionary.set(sample, forKey: samples.key(of: id))
-                model[id] = sample
-            case 17 where random.once(in: 4):
-                try await samples.dictionary.removeAll()
-                model = [:]
-            case 18:
-                let paired: PairedCondition<Form> = random.condition()
-                let count = try await samples.where(paired.condition).deleteAll()
-                let gone = model.values.filter(paired.matches)
-                #expect(count == gone.count)
-                for sample in gone { model[sample.id] = nil }
-            default:
-                let more: [Sample<Form>] = (0..<random.below(12)).map { _ in
-                    random.sample(id: random.below(90))
-                }
-                try await samples.saveAll(more)
-                for sample in more { model[sample.id] = sample }
-            }
-        }
-    }
-
     // MARK: Checking
 
-    private struct Case {
+    struct Case {
         var query: Query<Sample<Form>>
         var expected: [Sample<Form>]
         var limit: Int?
@@ -136,14 +81,14 @@ struct QueryOracle<Form: SampleForm> {
         var whole: [Sample<Form>]
     }
 
-    private func makeCase(
+    func makeCase(
         _ samples: Repository<Sample<Form>>, _ model: [Int: Sample<Form>],
-        _ random: inout SeededGenerator
+        _ random: inout SeededGenerator, depth: Int = 3, isLimited: Bool? = nil
     ) -> Case {
         var query = samples.all
         var matching = model.values.sorted { $0.id < $1.id }
         if !random.once(in: 6) {
-            let paired: PairedCondition<Form> = random.condition()
+            let paired: PairedCondition<Form> = random.condition(depth: depth)
             query = query.where(paired.condition)
             matching = matching.filter(paired.matches)
         }
@@ -157,8 +102,8 @@ struct QueryOracle<Form: SampleForm> {
             }
             return left.offset < right.offset
         }.map(\.element)
-        let offset = random.once(in: 3) ? random.below(8) : 0
-        let limit = random.once(in: 2) ? random.below(12) : nil
+        let offset = isLimited ?? random.once(in: 3) ? random.below(8) : 0
+        let limit = isLimited ?? random.once(in: 2) ? random.below(12) : nil
         var expected = Array(sorted.dropFirst(offset))
         if let limit { expected = Array(expected.prefix(limit)) }
         var limited = query
@@ -194,41 +139,6 @@ struct QueryOracle<Form: SampleForm> {
         }
     }
 
-    /// What is made of the matches beside themselves: from an index alone where one says all.
-    private func checkAggregates(
-        _ samples: Repository<Sample<Form>>, _ model: [Int: Sample<Form>],
-        _ random: inout SeededGenerator
-    ) throws {
-        for _ in 0..<4 {
-            var query = samples.all
-            var matching = Array(model.values)
-            if !random.once(in: 2) {
-                let paired: PairedCondition<Form> = random.condition(depth: 1)
-                query = query.where(paired.condition)
-                matching = matching.filter(paired.matches)
-            }
-            let numbers = matching.map(\.number)
-            #expect(try query.distinct(\.number) == Set(numbers).sorted())
-            #expect(try query.distinct(\.text) == Set(matching.map(\.text)).sorted())
-            #expect(
-                try query.distinct(\.score).count(where: { !$0.isNaN })
-                    == Set(matching.map(\.score).filter { !$0.isNaN }).count)
-            let byText = Dictionary(grouping: matching, by: \.text)
-            #expect(try query.grouped(by: \.text).counts() == byText.mapValues(\.count))
-            let byColor = Dictionary(grouping: matching, by: \.color)
-            #expect(try query.grouped(by: \.color).counts() == byColor.mapValues(\.count))
-            #expect(
-                try query.grouped(by: \.color).minima(of: \.number)
-                    == byColor.compactMapValues { $0.map(\.number).min() })
-            let scores = matching.map(\.score).filter { !$0.isNaN }
-            #expect(try query.min(of: \.score) == scores.min())
-            #expect(try query.max(of: \.score) == scores.max())
-            let ratios = matching.compactMap(\.ratio).filter { !$0.isNaN }
-            #expect(try query.max(of: \.ratio) == ratios.max())
-            #expect(try query.min(of: \.note) == matching.compactMap(\.note).min())
-        }
-    }
-
     private func checkPages(
         _ query: Query<Sample<Form>>, _ whole: [Sample<Form>], _ size: Int
     ) throws {
@@ -251,11 +161,13 @@ struct QueryOracle<Form: SampleForm> {
     }
 
     private func checkInTransaction(
-        _ samples: Repository<Sample<Form>>, _ model: [Int: Sample<Form>],
+        _ samples: Repository<Sample<Form>>, _ keepsUnique: Bool, _ model: [Int: Sample<Form>],
         _ random: inout SeededGenerator
     ) async throws {
         var copy = model
         var failures: [String] = []
+        // What is to be unique is so once it is built.
+        if keepsUnique { try await samples.indexesBuilt() }
         do {
             try await samples.dictionary.workspace.transaction { transaction in
                 copy = model
@@ -264,6 +176,11 @@ struct QueryOracle<Form: SampleForm> {
                     if random.once(in: 3) {
                         try transaction.delete(sample.id, in: samples)
                         copy[sample.id] = nil
+                    } else if keepsUnique, isTaken(sample, in: copy) {
+                        do {
+                            try transaction.save(sample, in: samples)
+                            failures.append("saved \(sample.serial) twice")
+                        } catch let error as RoostError where error.code == .notUnique {}
                     } else {
                         try transaction.save(sample, in: samples)
                         copy[sample.id] = sample
@@ -277,9 +194,7 @@ struct QueryOracle<Form: SampleForm> {
                             "\(made.query) \(try made.query.explain()) \(found), not \(made.expected.map(\.id))"
                         )
                     }
-                    if try transaction.count(of: made.query) != made.expected.count {
-                        failures.append("count")
-                    }
+                    failures += try differences(made.query, made.expected, &transaction)
                 }
                 throw Undo()
             } as Void

@@ -24,6 +24,7 @@ extension Sample: StoredFields {
             StoredField(\.tags) { try $0.field(8, default: []) },
             StoredField(\.owner.name) { try $0.field(10) },
             StoredField(\.date) { try $0.field(15) },
+            StoredField(\.quota) { try $0.field(16) }, StoredField(\.size) { try $0.field(17) },
         ]
     }
 }
@@ -46,6 +47,9 @@ extension Sample: BinaryCodable where Form == NumberedForm {
         writer.field(13, maybe?.city)
         writer.field(14, data)
         writer.field(15, date)
+        writer.field(16, quota)
+        writer.field(17, size)
+        writer.field(18, serial)
     }
 
     init(from reader: inout BinaryReader) throws {
@@ -65,6 +69,9 @@ extension Sample: BinaryCodable where Form == NumberedForm {
         maybe = name.map { Owner(name: $0, city: city) }
         data = try reader.field(14)
         date = try reader.field(15)
+        quota = try reader.field(16)
+        size = try reader.field(17)
+        serial = try reader.field(18)
     }
 }
 

@@ -6,6 +6,8 @@ import RoostIO
 ///
 /// - Reading and decoding happen off the main actor; each change is applied on its own, without
 ///   loading the others again. The changes of one batch are applied together.
+/// - What is added and removed here shows at once. Of a type that is ``Indexed`` it is then written with its
+///   entries, by a transaction behind, and what fails leaves the list again: see ``failure``.
 /// - `items` is in the order of the bytes of the identifiers. It is empty until the first loading
 ///   is through, which begins when this is made: see ``isLoaded``.
 /// - It ends following when it goes or the workspace is closed.
@@ -16,12 +18,17 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     public var items: [Item] { sorted.items }
     /// Whether `items` has been loaded.
     public private(set) var isLoaded = false
-    /// Why loading failed, or an item could not be read, the last time that something did.
+    /// Why loading failed, an item could not be read, or one that was added or removed here not be written,
+    /// the last time that something did: `.notUnique` where its value is taken.
     public private(set) var failure: RoostError?
     /// Where the items are stored.
     public nonisolated let repository: Repository<Item>
 
     private var sorted = SortedItems<Item>()
+    /// What was added and removed here and is not written yet, by key: it is shown, whatever others write
+    /// meanwhile.
+    @ObservationIgnored private var ahead: [String: (item: Item?, count: Int)] = [:]
+    @ObservationIgnored private var lastWrite: Task<Void, Never>?
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var listening: Task<Void, Never>?
 
@@ -46,9 +53,18 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     /// Adds an item, or replaces the one with its identifier: it is among `items` when this
     /// returns, visible to all readers, and written behind.
     /// See `enqueue(_:forKey:)` for what may fail, and when.
+    ///
+    /// Of an ``Indexed`` type other readers see it once it is written, as by
+    /// ``Repository/save(_:durability:)``, in the order in which items are added and removed here; what
+    /// fails then ``failure`` tells. ``written()`` waits for that.
     @discardableResult
     public func add(_ item: Item) -> Result<Void, RoostError> {
         let key = repository.key(of: item.id)
+        guard repository.indexes == nil else {
+            sorted.set(item, key)
+            write(key, item) { try await $0.save(item) }
+            return .success(())
+        }
         let result = repository.enqueue(item, key)
         if case .success = result { sorted.set(item, key) }
         return result
@@ -58,6 +74,11 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     @discardableResult
     public func remove(_ id: Item.ID) -> Result<Void, RoostError> {
         let key = repository.key(of: id)
+        guard repository.indexes == nil else {
+            sorted.remove(key)
+            write(key, nil) { try await $0.delete(id) }
+            return .success(())
+        }
         let result = repository.dictionary.enqueueRemoval(forKey: key)
         if case .success = result { sorted.remove(key) }
         return result
@@ -66,6 +87,59 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     /// Removes an item, by its identifier.
     @discardableResult
     public func remove(_ item: Item) -> Result<Void, RoostError> { remove(item.id) }
+
+    /// Returns once what was added and removed here until now is visible to all readers, or has failed:
+    /// before the workspace is closed, for instance. How durable it is then is that of the workspace.
+    public func written() async { await lastWrite?.value }
+
+    /// Writes behind what was written here before.
+    private func write(
+        _ key: String, _ item: Item?,
+        _ change: @escaping @Sendable (Repository<Item>) async throws -> Void
+    ) {
+        ahead[key] = (item, (ahead[key]?.count ?? 0) + 1)
+        lastWrite = Task.detached { [weak self, repository, lastWrite] in
+            await lastWrite?.value
+            var failure: (any Error)?
+            do { try await change(repository) } catch { failure = error }
+            await self?.noteWritten(key, failure)
+        }
+    }
+
+    private func noteWritten(_ key: String, _ error: (any Error)?) {
+        if let error {
+            failure =
+                error as? RoostError
+                ?? RoostError(.io, "an item could not be written", cause: error)
+        }
+        guard let (item, count) = ahead[key] else { return }
+        if count > 1 {
+            ahead[key] = (item, count - 1)
+            return
+        }
+        ahead[key] = nil
+        // What others have made of it meanwhile, or before.
+        do {
+            if let stored = try repository.dictionary.read(key, repository.codec) {
+                sorted.set(stored, key)
+            } else {
+                sorted.remove(key)
+            }
+        } catch { note(error) }
+    }
+
+    /// Shows an item, or with `nil` none, as another has written it.
+    private func show(_ item: Item?, _ key: String) {
+        // What is written here comes behind, and is shown already.
+        if ahead[key] != nil { return }
+        if let item { sorted.set(item, key) } else { sorted.remove(key) }
+    }
+
+    private func showAhead() {
+        for (key, change) in ahead {
+            if let item = change.item { sorted.set(item, key) } else { sorted.remove(key) }
+        }
+    }
 
     // MARK: Following
 
@@ -107,6 +181,7 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     private func load(_ items: [(key: String, value: Item)]) {
         if Task.isCancelled { return }
         sorted = SortedItems(items)
+        showAhead()
         isLoaded = true
     }
 
@@ -114,11 +189,13 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
         if Task.isCancelled { return }
         for change in changes {
             switch change {
-            case .set(let key, let item, _): sorted.set(item, key)
-            case .removed(let key, _): sorted.remove(key)
-            case .removedAll: sorted = SortedItems()
+            case .set(let key, let item, _): show(item, key)
+            case .removed(let key, _): show(nil, key)
+            case .removedAll:
+                sorted = SortedItems()
+                showAhead()
             case .unreadable(let key, let error, _):
-                sorted.remove(key)
+                show(nil, key)
                 failure = error
             case .missed: preconditionFailure("what was missed is loaded again")
             }

@@ -23,6 +23,8 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
     var limitCount: Int?
     /// Only what comes behind this in the order.
     var cursor: [UInt8]?
+    /// Is told of objects that do not decode, which are passed by; `nil` where such a one is an error.
+    var undecodable: (@Sendable (_ key: String, _ error: RoostError) -> Void)?
     /// The indexes to look at; those of now where it is `nil`.
     var indexSet: IndexSet<Item>?
 
@@ -52,7 +54,7 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
         return query
     }
 
-    /// At most so many.
+    /// At most so many. A negative limit is a programmer error, which traps.
     public func limit(_ count: Int) -> Query {
         precondition(count >= 0, "a limit is not negative")
         var query = self
@@ -60,11 +62,26 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
         return query
     }
 
-    /// Without the first so many, which are passed by: a page by ``page(after:limit:)`` costs less.
+    /// Without the first so many, which are passed by: a page by ``page(after:limit:)`` costs less. A
+    /// negative offset is a programmer error, which traps.
     public func offset(_ count: Int) -> Query {
         precondition(count >= 0, "an offset is not negative")
         var query = self
-        query.offsetCount += count
+        let (sum, hasOverflown) = offsetCount.addingReportingOverflow(count)
+        query.offsetCount = hasOverflown ? .max : sum
+        return query
+    }
+
+    /// Passes by objects that are looked at and do not decode, and reports each, with its key. Without, such
+    /// a one is the query's error.
+    ///
+    /// - Parameter report: Is called on the thread that runs the query, more than once for an object that it
+    ///   looks at again. The error is `.decodingFailed` or `.typeMismatch`; all others still end the query.
+    public func skippingUndecodable(
+        _ report: @escaping @Sendable (_ key: String, _ error: RoostError) -> Void
+    ) -> Query {
+        var query = self
+        query.undecodable = report
         return query
     }
 }

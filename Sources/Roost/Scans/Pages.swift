@@ -77,7 +77,7 @@ extension ReadView {
         _ order: ScanOrder, _ codec: ValueCodec<Value>
     ) throws -> [(key: String, value: Value)] {
         var entries: [(key: String, value: Value)] = []
-        entries.reserveCapacity(min(max(0, limit), 64))
+        entries.reserveCapacity(Swift.min(Swift.max(0, limit), 64))
         try forEach(of: dictionary, prefix, after: key, limit, order, codec) {
             entries.append(($0, $1))
         }

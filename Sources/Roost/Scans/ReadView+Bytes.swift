@@ -36,7 +36,7 @@ extension ReadView {
         _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Void
     ) throws {
         check(dictionary)
-        let limit = max(0, limit ?? .max)
+        let limit = Swift.max(0, limit ?? .max)
         let scan = try engineView.scan(range, order, limit: limit)
         try scan.forEachRecord(limit: limit) { key, stored in
             try body(key.bytes, try bytes(in: stored, key, dictionary).bytes)

@@ -83,7 +83,7 @@ final class IndexCheck {
                 entries.orphaned = (entries.orphaned.count + 1, entry.objectKey)
                 return true
             }
-            guard shape.isPartial, !shape.isMigrated,
+            guard shape.isPartial, shape.isOfStoredFields,
                 let forms = StoredObject(entry.objectKey, stored)?.forms(in: shape)
             else { return true }
             if forms.contains(entry.form) {
@@ -123,7 +123,8 @@ final class IndexCheck {
             if shape.fields[0].isEach == false, !entries.objects.contains(key.hashValue) {
                 missing = (missing.count + 1, key)
             }
-            guard !shape.isMigrated, let forms = StoredObject(key, stored)?.forms(in: shape) else {
+            guard shape.isOfStoredFields, let forms = StoredObject(key, stored)?.forms(in: shape)
+            else {
                 return true
             }
             comparedCount += 1

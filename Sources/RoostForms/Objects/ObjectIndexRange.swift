@@ -11,7 +11,8 @@ package struct ObjectIndexRange {
 
     /// `nil` where the index cannot be used, or leaves nothing out.
     package init?(_ index: StoredIndex, _ condition: ObjectCondition) {
-        guard index.state == .built, let shape = index.shape, !shape.isPartial, !shape.isMigrated,
+        guard index.state == .built, let shape = index.shape, !shape.isPartial,
+            shape.isOfStoredFields,
             let field = shape.fields.first, !field.isEach
         else { return nil }
         self.index = index

@@ -139,7 +139,7 @@ extension Transaction {
             if case .object(let old) = before { try changes.remove(old) }
             if let item {
                 try changes.add(item)
-                try checkUnique(changes, objectKey)
+                try checkUnique(changes, objectKey, repository)
             }
             try changes.forEachRemoved { active, entry in
                 try attempt.write(
@@ -159,10 +159,11 @@ extension Transaction {
     }
 
     private mutating func checkUnique<Item>(
-        _ changes: IndexChanges<Item>, _ objectKey: [UInt8]
+        _ changes: IndexChanges<Item>, _ objectKey: [UInt8], _ repository: Repository<Item>
     ) throws {
         try changes.forEachAdded { active, entry in
             guard entry.isSole else { return }
+            try checkComplete(active, repository)
             let other = try attempt.withValue(
                 recordKey: active.entries.prefix + entry.form, in: active.entries
             ) { $0.map { indexedObjectKey(inValue: $0) } }
@@ -172,6 +173,38 @@ extension Transaction {
                 String(decoding: other, as: UTF8.self))
         }
     }
+}
+
+extension Transaction {
+    /// That an index has the entries of all objects, so that a value which is not in it is not taken.
+    ///
+    /// - Throws: where it is still to be built; the transaction then waits for that and begins anew.
+    private mutating func checkComplete<Item>(
+        _ active: IndexSet<Item>.Active, _ repository: Repository<Item>
+    ) throws {
+        guard !completeMarks.contains(active.mark) else { return }
+        let progress = try attempt.withValue(recordKey: active.mark, in: IndexCatalog.name) {
+            $0.flatMap { IndexCatalog.Progress(stored: $0) }
+        }
+        switch progress {
+        // Where it cannot be built two objects have one value already.
+        case .built, .failed: completeMarks.insert(active.mark)
+        case .building, nil:
+            let indexes = repository.indexes
+            let incomplete = IncompleteIndex { try await indexes?.built() }
+            incompleteIndex = incomplete
+            throw RoostError(
+                .conflict,
+                "index \"\(active.index.name)\" is to keep values unique and is being built",
+                cause: incomplete)
+        }
+    }
+}
+
+/// What an attempt needs before it can be made.
+struct IncompleteIndex: Error {
+    /// Returns once it is there, or cannot be.
+    let wait: @Sendable () async throws -> Void
 }
 
 /// What a change of one object changes in its indexes.

@@ -157,6 +157,24 @@ extension Field where Value: Collection & SendableMetatype, Value.Element: Equat
     }
 }
 
+extension Field {
+    /// Whether the field has elements and `element` is among them.
+    public func contains<Elements: Collection & SendableMetatype>(
+        _ element: Elements.Element
+    ) -> Condition<Root> where Value == Elements?, Elements.Element: Equatable & Sendable {
+        let each = FieldPath(path.keyPath, isEach: true, chain: path.chain)
+        let access = access
+        return Condition(
+            .term(
+                ConditionTerm(
+                    each, .equal(to: element), { "\(each.name) contains \(shown(element))" },
+                    stored.map { $0?.contains(element) ?? false }
+                ) {
+                    access.value(of: $0)?.contains(element) ?? false
+                }))
+    }
+}
+
 /// A value as `explain` shows it.
 func shown<Value>(_ value: Value) -> String {
     if let text = value as? String { return "\"\(text)\"" }

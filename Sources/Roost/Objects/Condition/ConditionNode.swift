@@ -120,15 +120,49 @@ struct FieldPath: Equatable, Sendable {
     static func == (left: FieldPath, right: FieldPath) -> Bool {
         guard left.isEach == right.isEach else { return false }
         if left.chain == nil, right.chain == nil { return left.keyPath == right.keyPath }
-        return left.name == right.name
+        return left.identity == right.identity
     }
 
-    var name: String { chain ?? Self.name(of: keyPath) }
+    /// The same for all paths to one field in this process.
+    private var identity: String {
+        let text = addressedName
+        // As a key path through an optional is printed.
+        return text.hasSuffix("?") ? String(text.dropLast()) : text
+    }
+
+    var addressedName: String { chain ?? Self.addressedName(of: keyPath) }
+    /// As it is shown, and the same in every process.
+    var name: String { Self.withoutAddresses(addressedName) }
 
     static func name(of keyPath: AnyKeyPath) -> String {
+        withoutAddresses(addressedName(of: keyPath))
+    }
+
+    /// Of a property that is computed it has the address of its code, as the runtime prints that.
+    static func addressedName(of keyPath: AnyKeyPath) -> String {
         // "\Post.author.name" without its root.
         let text = keyPath.debugDescription
         guard let dot = text.firstIndex(of: ".") else { return text }
         return String(text[text.index(after: dot)...])
+    }
+
+    /// What stands for a property that is computed.
+    static let computedName = "<computed>"
+
+    /// "<computed 0x0000563e6e55c1c0 (Int)>" becomes "<computed>".
+    private static func withoutAddresses(_ text: String) -> String {
+        var (named, rest) = ("", text[...])
+        while let begin = rest.firstRange(of: "<computed 0x") {
+            var depth = 0
+            let end = rest[begin.upperBound...].firstIndex { character in
+                if character == "(" { depth += 1 }
+                if character == ")" { depth -= 1 }
+                return character == ">" && depth == 0
+            }
+            guard let end else { break }
+            named += rest[..<begin.lowerBound] + computedName
+            rest = rest[rest.index(after: end)...]
+        }
+        return named + rest
     }
 }

@@ -5,7 +5,8 @@
 /// ```
 ///
 /// The closure is run once, to make the condition; nothing in it is run for an object, but for what
-/// `satisfies` is given. A property that is computed is a field too, without an index.
+/// `satisfies` is given. A property that is computed is a field too; what it gives is found
+/// by an index that names it, as long as it gives the same (see ``Index``).
 @dynamicMemberLookup
 public struct Row<Root>: Sendable {
     /// A stored property of the object, or one of a property of it, for a condition.
@@ -48,7 +49,7 @@ public struct Field<Root, Value>: Sendable {
     ) -> Field<Root, Inner> {
         Field<Root, Inner>(
             sendable(access.keyPath.appending(path: inner)), stored.map { $0[keyPath: inner] },
-            chain: path.chain.map { $0 + "." + FieldPath.name(of: inner) })
+            chain: path.chain.map { $0 + "." + FieldPath.addressedName(of: inner) })
     }
 
     /// A field of what may be `nil`, and then is `nil` too.
@@ -58,7 +59,7 @@ public struct Field<Root, Value>: Sendable {
         Field<Root, Inner?>(
             sendable(access.keyPath.appending(path: \.[presentField: inner])),
             stored.map { $0[presentField: inner] },
-            chain: path.name + "?." + FieldPath.name(of: inner))
+            chain: path.addressedName + "?." + FieldPath.addressedName(of: inner))
     }
 
     /// A field of what may be `nil`, and is so itself.
@@ -68,7 +69,7 @@ public struct Field<Root, Value>: Sendable {
         Field<Root, Inner?>(
             sendable(access.keyPath.appending(path: \.[presentOptional: inner])),
             stored.map { $0[presentOptional: inner] },
-            chain: path.name + "?." + FieldPath.name(of: inner))
+            chain: path.addressedName + "?." + FieldPath.addressedName(of: inner))
     }
 
     /// Objects of which `body` says so of this field; as ``Row/satisfies(_:)``.

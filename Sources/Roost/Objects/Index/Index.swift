@@ -15,8 +15,8 @@
 /// - An index has an entry for each object, or for each distinct element of the field. It is written in
 ///   one batch with the object.
 /// - It is known by its name and the shape of its fields: another shape under the same name is another
-///   index, which is built anew. A closure in `where` has no shape: give the index another name when
-///   you change it.
+///   index, which is built anew. A closure in `where` has no shape, nor has what a property computes: give
+///   the index another name when you change it, or take another computed property of the same type.
 /// - An entry holds at most 1 KiB of a field.
 public struct Index<Root>: Sendable {
     /// What tells it from the type's other indexes. With another shape under the same name it is another index.
@@ -97,6 +97,18 @@ struct IndexField<Root>: Sendable {
         forms = Self.forms(access)
     }
 
+    init<Value: Collection & SendableMetatype>(
+        eachPresent keyPath: KeyPath<Root, Value?> & Sendable
+    )
+    where Value.Element: IndexRepresentable {
+        let access = FieldAccess(keyPath)
+        path = FieldPath(keyPath, isEach: true)
+        isDescending = false
+        shape = Value.Element.indexShape
+        encode = { _, _ in }
+        forms = { access.value(of: $0)?.map { IndexForm($0) } ?? [] }
+    }
+
     private static func forms<Value: Collection & SendableMetatype>(
         _ access: FieldAccess<Root, Value>
     ) -> @Sendable (UnsafePointer<Root>) -> [IndexForm] where Value.Element: IndexRepresentable {
@@ -130,6 +142,17 @@ extension Index {
     ) where Value.Element: IndexRepresentable {
         self.init(
             name: name, isUnique: false, fields: [IndexField(each: path)], filter: filter)
+    }
+}
+
+extension Index {
+    /// An entry for each distinct element of a field that may be `nil`, and then has none.
+    public init<Value: Collection & SendableMetatype>(
+        _ name: String, each path: KeyPath<Root, Value?> & Sendable,
+        where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
+    ) where Value.Element: IndexRepresentable {
+        self.init(
+            name: name, isUnique: false, fields: [IndexField(eachPresent: path)], filter: filter)
     }
 }
 

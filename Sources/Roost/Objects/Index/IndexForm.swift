@@ -102,7 +102,7 @@ public struct IndexShape: Sendable {
     func optional() -> IndexShape {
         IndexShape(
             .optional(layout), name + "?", firstOrdered: [Self.present] + firstOrdered,
-            endOfOrdered: [Self.present] + (endOfOrdered ?? [0xff, 0xff]))
+            endOfOrdered: endOfOrdered.map { [Self.present] + $0 } ?? [Self.present + 1])
     }
 }
 

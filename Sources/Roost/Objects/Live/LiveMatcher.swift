@@ -17,7 +17,7 @@ struct LiveMatcher<Item: Identifiable & Sendable> where Item.ID: Sendable {
         }
         var known: [LiveField<Item>] = []
         for entry in entries {
-            guard let field = field(entry.path) else {
+            guard let field = field(entry.path, result.query.repository) else {
                 // No form can be made of the field after all.
                 for (entry, field) in zip(entries, known) { field.remove(entry, result.id) }
                 others[result.id] = result
@@ -63,9 +63,11 @@ struct LiveMatcher<Item: Identifiable & Sendable> where Item.ID: Sendable {
         others.values.contains { $0.mayMatch(stored) } || fields.contains { $0.mayMatch(stored) }
     }
 
-    private mutating func field(_ path: FieldPath) -> LiveField<Item>? {
+    private mutating func field(
+        _ path: FieldPath, _ repository: Repository<Item>
+    ) -> LiveField<Item>? {
         if let field = fields.first(where: { $0.path == path }) { return field }
-        guard let field = LiveField<Item>(path) else { return nil }
+        guard let field = LiveField<Item>(path, repository) else { return nil }
         fields.append(field)
         return field
     }
@@ -131,11 +133,11 @@ final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private var ranges = IntervalTree<Match>()
 
     /// `nil` where the field's values have no form.
-    init?(_ path: FieldPath) {
+    init?(_ path: FieldPath, _ repository: Repository<Item>) {
         guard let forms = fieldForms(path, of: Item.self) else { return nil }
         self.path = path
         self.forms = forms
-        storedForm = StoredFieldForm(path)
+        storedForm = StoredFieldForm(path, repository)
     }
 
     var isEmpty: Bool { points.isEmpty && ranges.isEmpty }

@@ -7,9 +7,10 @@ import RoostIO
 struct StoredFieldForm<Item: Sendable>: Sendable {
     private let reader: StoredReader<[UInt8]>
 
-    /// `nil` where no stored bytes say where the field is.
-    init?(_ path: FieldPath) {
-        guard !path.isEach, path.chain == nil,
+    /// `nil` where no stored bytes say where the field is, as where migrations make other objects of them.
+    init?(_ path: FieldPath, _ repository: Repository<Item>)
+    where Item: Identifiable, Item.ID: Sendable {
+        guard repository.dictionary.workspace.migrations.isEmpty, !path.isEach, path.chain == nil,
             let type = Swift.type(of: path.keyPath).valueType as? any IndexRepresentable.Type,
             let reader = Self.reader(type, path)
         else { return nil }

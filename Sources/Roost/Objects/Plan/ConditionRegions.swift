@@ -45,6 +45,15 @@ extension ConditionNode {
         return isOne ? path : nil
     }
 
+    /// Whether it is one comparison, or that one of several holds.
+    var isTermOrAny: Bool {
+        switch self {
+        case .term: true
+        case .any(let nodes): nodes.allSatisfy(\.isTermOrAny)
+        case .not, .all, .always: false
+        }
+    }
+
     /// Whether every object that matches this matches `other`, as far as that can be seen.
     func implies(_ other: ConditionNode) -> Bool {
         other.conjuncts.allSatisfy { part in

@@ -57,10 +57,12 @@ extension IndexRanges {
         return condition.conjuncts.allSatisfy { part in
             if case .always(true) = part { return true }
             guard let field = part.onlyField else { return false }
-            if fields.contains(field) {
-                // Of two conditions on elements the ranges are of one.
-                return !field.isEach || condition.conjuncts.count == 1
+            if field.isEach {
+                // An entry says what one element is: not what another is too, nor that none is something.
+                return fields.contains(field) && condition.conjuncts.count == 1
+                    && part.isTermOrAny
             }
+            if fields.contains(field) { return true }
             return index.filter?.region(of: field).isSubset(of: part.region(of: field)) ?? false
         }
     }
@@ -111,23 +113,30 @@ extension IndexOrder {
 extension IndexOrder {
     /// Without the entries that are before a cursor whatever object they name. `orders` are the query's.
     func from(_ cursor: [UInt8], _ orders: [OrderTerm<Item>]) -> IndexOrder {
-        let fields = ranges.active.index.fields[fixedCount..<fieldCount]
-        guard orders.count >= fields.count, zip(orders, fields).allSatisfy({ $0.path == $1.path }),
-            // Longer ones may be cut off in the index.
-            cursor.count < IndexForm.fieldSizeLimitBytes
-        else { return self }
+        // Longer ones may be cut off in the index.
+        guard cursor.count < IndexForm.fieldSizeLimitBytes else { return self }
+        let fixed = ranges.active.index.fields[..<fixedCount]
+        var fields = ranges.active.index.fields[fixedCount..<fieldCount]
         var form = fixedForm
         let isParsed = cursor.withUnsafeBytes { bytes in
             var place = 0
-            for (order, field) in zip(orders, fields) {
-                let end = field.shape.layout.end(
-                    in: bytes, from: place, isInverted: order.isDescending)?.end
-                guard let end else { return false }
+            for order in orders {
+                guard let field = fields.first else { break }
+                let isFixed = order.path != field.path
+                guard let known = isFixed ? fixed.first(where: { $0.path == order.path }) : field,
+                    let end = known.shape.layout.end(
+                        in: bytes, from: place, isInverted: order.isDescending)?.end
+                else { return false }
+                if isFixed {
+                    place = end
+                    continue
+                }
+                fields.removeFirst()
                 let isTurned = order.isDescending != field.isDescending
                 form += bytes[place..<end].map { isTurned ? ~$0 : $0 }
                 place = end
             }
-            return true
+            return fields.isEmpty
         }
         guard isParsed else { return self }
         var rest = self

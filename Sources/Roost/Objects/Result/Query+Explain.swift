@@ -5,9 +5,10 @@ extension Query {
     ///
     ///     index "color-priority", color = "red", priority > 100: 132 entries, 132 objects read
     public func explain() throws -> String {
-        let view = try repository.dictionary.workspace.engine.view()
-        defer { view.close() }
-        var source = ViewSource(view: view)
+        try atOneMoment { try explain(&$0) }
+    }
+
+    func explain<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> String {
         var run = try QueryRun(self, &source)
         try forEach(&run, &source) { _, _ in }
         var text = run.plan.description(of: self)
@@ -31,6 +32,7 @@ extension QueryPlan {
     fileprivate func description(of query: Query<Item>) -> String
     where Item: Identifiable & Sendable, Item.ID: Sendable {
         var parts: [String]
+        var index: Index<Item>?
         switch followed {
         case .nothing: return "nothing can match \(query.condition)"
         case .scan:
@@ -41,12 +43,33 @@ extension QueryPlan {
                 names.append(ranges.active.index.name)
             }
             parts = [names.map { "index \"\($0)\"" }.joined(separator: " and ")]
-        case .ordered(let order): parts = ["index \"\(order.ranges.active.index.name)\" in order"]
+            if names.count == 1 { index = all.first?.active.index }
+        case .ordered(let order):
+            index = order.ranges.active.index
+            parts = ["index \"\(order.ranges.active.index.name)\" in order"]
         }
-        if case .always(true) = query.condition {} else { parts.append("\(query.condition)") }
+        if case .always(true) = query.condition {
+        } else {
+            parts.append("\(query.condition.inOrder(of: index))")
+        }
         if !query.orders.isEmpty {
             if case .ordered = followed {} else { parts.append("sorted") }
         }
         return parts.joined(separator: ", ")
+    }
+}
+
+extension ConditionNode {
+    /// With what an index says in the order of its fields, and the rest behind that.
+    fileprivate func inOrder(of index: Index<Root>?) -> ConditionNode {
+        guard let index, case .all(let parts) = self else { return self }
+        func place(_ part: ConditionNode) -> Int {
+            var paths: [FieldPath?] = []
+            part.forEachTerm { if !paths.contains($0.path) { paths.append($0.path) } }
+            guard paths.count == 1, let path = paths[0] else { return .max }
+            return index.fields.firstIndex { $0.path == path } ?? .max
+        }
+        let placed = parts.enumerated().map { (place($1), $0, $1) }
+        return .all(placed.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2))
     }
 }

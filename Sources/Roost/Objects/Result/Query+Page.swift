@@ -25,25 +25,32 @@ public struct Page<Item: Sendable>: Sendable {
 extension Query {
     /// The next objects behind a cursor, at most `limit`; from the first where it is `nil`.
     ///
+    /// Without an order, and in an order that an index has, a page costs what is in it. In another order each
+    /// page sorts what is behind the cursor: ``objects`` does that once.
+    ///
+    /// - Parameter limit: At least 1; less is a programmer error, which traps.
     /// - Throws: `.conflict` where the cursor is not of this query's order; as `fetch()`.
     public func page(after cursor: PageCursor?, limit: Int) throws -> Page<Item> {
-        try repository.dictionary.workspace.read { view in
-            try page(after: cursor, limit: limit, in: view)
-        }
+        try atOneMoment { try page(after: cursor, limit: limit, &$0) }
     }
 
-    func page(after cursor: PageCursor?, limit: Int, in view: ReadView) throws -> Page<Item> {
-        precondition(limit > 0, "a page has room for an object")
-        var query = self
-        if let cursor {
-            guard cursor.order == orderName, cursor.place.count <= PageCursor.sizeLimitBytes else {
-                throw RoostError(.conflict, "the cursor is of another query")
-            }
-            query.cursor = Array(cursor.place)
-            query.offsetCount = 0
+    /// What is behind a cursor.
+    func behind(_ cursor: PageCursor) throws -> Query {
+        guard cursor.order == orderName, cursor.place.count <= PageCursor.sizeLimitBytes else {
+            throw RoostError(.conflict, "the cursor is of another query")
         }
+        var query = self
+        query.cursor = Array(cursor.place)
+        query.offsetCount = 0
+        return query
+    }
+
+    func page<Source: ObjectSource & ~Copyable>(
+        after cursor: PageCursor?, limit: Int, _ source: inout Source
+    ) throws -> Page<Item> {
+        precondition(limit > 0, "a page has room for an object")
+        var query = try cursor.map { try behind($0) } ?? self
         query.limitCount = Swift.min(limitCount ?? .max, limit == .max ? limit : limit + 1)
-        var source = ViewSource(view: view.engineView)
         var found: [(key: [UInt8], item: Item)] = []
         try query.forEach(&source) { found.append(($0, $1)) }
         let items = found.prefix(limit)

@@ -41,6 +41,20 @@ extension Query {
         }
     }
 
+    /// As `forEach`, with one object in memory; of a query that is sorted without a limit, the keys too.
+    func forEachInTurn<Source: ObjectSource & ~Copyable>(
+        _ source: inout Source, _ body: (Item) throws -> Void
+    ) throws {
+        if limitCount == 0 { return }
+        var run = try QueryRun(self, &source)
+        guard !run.isOrdered, limitCount == nil else {
+            return try forEach(&run, &source) { _, item in try body(item) }
+        }
+        for key in try keysInOrder(&run, &source) {
+            if let item = try run.object(key, &source) { try body(item) }
+        }
+    }
+
     /// Tries the way that may end early; `false` where it did not, and nothing was given.
     private func forEachOfAttempt<Source: ObjectSource & ~Copyable>(
         _ run: inout QueryRun<Item>, _ source: inout Source,
@@ -71,7 +85,7 @@ extension Query {
     }
 
     /// How many matches are needed, those that the offset passes by included.
-    private var lookedAtCount: Int {
+    var lookedAtCount: Int {
         guard let limitCount else { return .max }
         let (sum, hasOverflown) = limitCount.addingReportingOverflow(offsetCount)
         return hasOverflown ? .max : sum

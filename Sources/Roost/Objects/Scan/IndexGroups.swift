@@ -21,18 +21,25 @@ struct IndexGroups<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private static var stepCount: Int { 16 }
 
     /// `nil` where no index has just the objects of the query, by the field.
-    init?(_ query: Query<Item>, by path: FieldPath, _ view: EngineView) throws {
+    init?<Source: ObjectSource & ~Copyable>(
+        _ query: Query<Item>, by path: FieldPath, _ source: inout Source
+    ) throws {
         guard query.limitCount == nil, query.offsetCount == 0, query.cursor == nil else {
             return nil
         }
-        let planner = try QueryPlanner(query, view, showsIndexes: true)
+        let name = try query.repository.dictionary.checkedName()
+        let view = try source.planningView()
+        let planner = try QueryPlanner(query, view, showsIndexes: source.showsIndexes(of: name))
         guard let ranges = planner.index(of: path) else { return nil }
+        try source.noteMark(ranges.active.mark)
         self.ranges = ranges
         run = try QueryRun(query, view)
     }
 
     /// The groups in the order of the index; `isCounting` goes through all entries of each.
-    mutating func all(_ source: inout ViewSource, isCounting: Bool) throws -> [Group] {
+    mutating func all<Source: ObjectSource & ~Copyable>(
+        _ source: inout Source, isCounting: Bool
+    ) throws -> [Group] {
         var groups: [Group] = []
         var rest = ranges
         while true {
@@ -64,10 +71,10 @@ struct IndexGroups<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// Calls `body` with an object of a group, for all that the form says; with each of them where it
     /// does not say all.
-    mutating func forEachValue<Value>(
-        of group: Group, _ path: KeyPath<Item, Value>, _ source: inout ViewSource,
+    mutating func forEachValue<Value: Equatable, Source: ObjectSource & ~Copyable>(
+        of group: Group, _ path: KeyPath<Item, Value>, _ source: inout Source,
         _ body: (Value, _ count: Int) -> Void
-    ) throws where Value: Equatable {
+    ) throws {
         if !group.isTruncated, let item = try run.object(group.objectKey, &source) {
             let value = item[keyPath: path]
             if value == value { return body(value, group.count) }

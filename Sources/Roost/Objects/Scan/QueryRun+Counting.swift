@@ -45,7 +45,7 @@ extension QueryRun {
         _ bytes: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer
     ) throws -> Bool {
         if let answer = stored?.answer(bytes) { return answer }
-        let item = try query.repository.decode(bytes, key)
+        guard let item = try query.decode(bytes, key) else { return false }
         return try withUnsafePointer(to: item) { try query.condition.matches($0) }
     }
 }

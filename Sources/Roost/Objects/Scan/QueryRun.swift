@@ -106,10 +106,13 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         case .nothing: return
         case .scan: try scanObjects(&source, body)
         case .entries(let all):
+            let cursor = query.orders.isEmpty ? query.cursor : nil
             if all.count == 1, all[0].mayEndEarly {
-                try readInOrder(all[0], &source, body)
+                try readInOrder(
+                    cursor.map { all[0].behind(objectKey: $0) } ?? all[0], &source, body)
             } else {
                 for key in try objectKeys(all, &source) {
+                    if let cursor, !bytes(cursor, precede: key) { continue }
                     guard try read(key, &source, body) else { return }
                 }
             }
@@ -131,7 +134,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
             let answer = stored?.answer(bytes)
             if answer == false { return true }
             let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
-            let item = try query.repository.decode(bytes, key)
+            guard let item = try query.decode(bytes, key) else { return true }
             if answer == nil {
                 let matches = try withUnsafePointer(to: item) { try query.condition.matches($0) }
                 guard matches else { return true }
@@ -219,11 +222,11 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ key: [UInt8], _ source: inout Source
     ) throws -> Item? {
         try noteObjectRead()
-        let repository = query.repository
+        let query = query
         return try source.withValue(recordKey: name.prefix + key, in: name) { stored in
             // An entry and its object expire at one instant, which may be just now.
-            try stored.map { stored in try key.withUnsafeBytes { try repository.decode(stored, $0) }
-            }
+            guard let stored else { return nil }
+            return try key.withUnsafeBytes { try query.decode(stored, $0) }
         }
     }
 
@@ -245,7 +248,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ ranges: IndexRanges<Item>, _ order: ScanOrder, _ source: inout Source,
         _ body: (inout QueryRun, inout Source, [Entry]) throws -> Bool
     ) throws {
-        var count = max(16, min(query.limitCount.map { $0 + query.offsetCount } ?? 256, 1024))
+        var count = max(16, min(query.limitCount == nil ? 256 : query.lookedAtCount, 1024))
         var remaining = ranges
         while true {
             var piece: [Entry] = []
@@ -333,6 +336,13 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 private struct AttemptEnded: Error {}
 
 extension IndexRanges {
+    /// Of ranges that are in the order of the objects' keys: what is behind an object.
+    fileprivate func behind(objectKey: [UInt8]) -> IndexRanges {
+        // Of a unique index it is one entry, whose key does not name the object.
+        guard !active.index.isUnique, let range = ranges.first else { return self }
+        return behind(range.lower + objectKey, .ascending)
+    }
+
     /// What of the ranges is behind an entry.
     func behind(_ key: [UInt8], _ order: ScanOrder) -> IndexRanges {
         var rest = self
@@ -370,6 +380,21 @@ extension Index {
                     .end ?? place
             }
             return Array(bytes[..<place])
+        }
+    }
+}
+
+extension Query {
+    /// `nil` where it does not decode, and such objects are passed by.
+    func decode(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> Item? {
+        do {
+            return try repository.decode(stored, key)
+        } catch let error as RoostError
+            where error.code == .decodingFailed || error.code == .typeMismatch
+        {
+            guard let undecodable else { throw error }
+            undecodable(String(decoding: key, as: UTF8.self), error)
+            return nil
         }
     }
 }

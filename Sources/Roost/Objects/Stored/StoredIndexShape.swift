@@ -33,6 +33,11 @@ package struct StoredIndexShape: Sendable {
     package let isPartial: Bool
     /// Whether objects are brought up to date before the index sees them.
     package let isMigrated: Bool
+    /// Whether what the objects have stored says which entries they have: of a property that is computed it
+    /// does not.
+    package var isOfStoredFields: Bool {
+        !isMigrated && !fields.contains { $0.path.contains(FieldPath.computedName) }
+    }
 
     /// `nil` where the text is no shape that this version knows.
     init?(_ text: String) {

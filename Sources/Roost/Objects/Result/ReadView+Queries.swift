@@ -1,0 +1,130 @@
+// What a query gives at the moment of a view: each as the query's own.
+
+extension ReadView {
+    /// The objects that matched at the view's moment.
+    public func fetch<Item>(_ query: Query<Item>) throws -> [Item] {
+        try read(query) { try query.fetch(&$0) }
+    }
+
+    /// The first of the objects that matched at the view's moment.
+    public func first<Item>(_ query: Query<Item>) throws -> Item? {
+        try fetch(query.limit(1)).first
+    }
+
+    /// How many objects matched at the view's moment.
+    public func count<Item>(of query: Query<Item>) throws -> Int {
+        try read(query) { try query.count(&$0) }
+    }
+
+    /// Whether no object matched at the view's moment.
+    public func isEmpty<Item>(_ query: Query<Item>) throws -> Bool {
+        try count(of: query.limit(1)) == 0
+    }
+
+    /// How many objects a repository had at the view's moment.
+    public func count<Item>(of repository: Repository<Item>) throws -> Int {
+        try count(of: repository.dictionary)
+    }
+
+    /// The object that had an identifier at the view's moment.
+    public func find<Item>(_ id: Item.ID, in repository: Repository<Item>) throws -> Item? {
+        try read(repository.key(of: id), repository.dictionary, repository.codec)
+    }
+
+    /// As ``Query/forEach(_:)``.
+    public func forEach<Item>(_ query: Query<Item>, _ body: (Item) throws -> Void) throws {
+        try read(query) { try query.forEachInTurn(&$0, body) }
+    }
+
+    /// As ``Query/page(after:limit:)``: all pages of one moment.
+    public func page<Item>(
+        of query: Query<Item>, after cursor: PageCursor?, limit: Int
+    ) throws -> Page<Item> {
+        try read(query) { try query.page(after: cursor, limit: limit, &$0) }
+    }
+
+    /// How the query is answered, as ``Query/explain()``.
+    public func explain<Item>(_ query: Query<Item>) throws -> String {
+        try read(query) { try query.explain(&$0) }
+    }
+
+    // MARK: Values
+
+    /// The smallest value of a field among the objects that matched; NaN is none.
+    public func min<Item, Value: IndexRepresentable & Comparable>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value? {
+        try read(query) { try query.least(path, .ascending, &$0) }
+    }
+
+    /// The largest value of a field among the objects that matched; NaN is none.
+    public func max<Item, Value: IndexRepresentable & Comparable>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value? {
+        try read(query) { try query.least(path, .descending, &$0) }
+    }
+
+    /// The smallest value of a field among the objects that matched and have one.
+    public func min<Item, Value: IndexRepresentable & Comparable>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value? {
+        try read(query) { try query.leastPresent(path, .ascending, &$0) }
+    }
+
+    /// The largest value of a field among the objects that matched and have one.
+    public func max<Item, Value: IndexRepresentable & Comparable>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value? {
+        try read(query) { try query.leastPresent(path, .descending, &$0) }
+    }
+
+    /// The sum of a field over the objects that matched; as ``Query/sum(of:)``.
+    public func sum<Item, Value: AdditiveArithmetic>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value {
+        try read(query) { try query.sum(path, &$0) }
+    }
+
+    /// The different values of a field among the objects that matched, in order.
+    public func distinct<Item, Value: IndexRepresentable>(
+        _ path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> [Value] {
+        try read(query) { try query.distinct(path, &$0) }
+    }
+
+    // MARK: Groups
+
+    /// How many objects had each value; as ``GroupedQuery/counts()``.
+    public func counts<Item, Value>(of groups: GroupedQuery<Item, Value>) throws -> [Value: Int] {
+        try read(groups.query) { try groups.counts(&$0) }
+    }
+
+    /// The sum of another field for each value; as ``GroupedQuery/sums(of:)``.
+    public func sums<Item, Value, Number: AdditiveArithmetic>(
+        of field: KeyPath<Item, Number> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number] {
+        try read(groups.query) { try groups.sums(field, &$0) }
+    }
+
+    /// The smallest value of another field for each value; NaN is none.
+    public func minima<Item, Value, Other: Comparable>(
+        of field: KeyPath<Item, Other> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Other] {
+        try read(groups.query) { try groups.extremes(field, &$0, Swift.min) }
+    }
+
+    /// The largest value of another field for each value; NaN is none.
+    public func maxima<Item, Value, Other: Comparable>(
+        of field: KeyPath<Item, Other> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Other] {
+        try read(groups.query) { try groups.extremes(field, &$0, Swift.max) }
+    }
+
+    private func read<Item, Result>(
+        _ query: Query<Item>, _ body: (inout ViewSource) throws -> Result
+    ) throws -> Result {
+        check(query.repository.dictionary)
+        var source = ViewSource(view: engineView)
+        return try body(&source)
+    }
+}

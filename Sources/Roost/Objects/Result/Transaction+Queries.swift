@@ -1,0 +1,163 @@
+import RoostEngine
+
+// What a query gives in a transaction: each as the query's own, of what the body has left. It is remembered what
+// was looked at, so that nobody adds, changes or removes what would give another answer.
+
+extension Transaction {
+    /// The matching objects, as the body has left them. That there are no others is remembered.
+    public mutating func fetch<Item>(_ query: Query<Item>) throws -> [Item] {
+        let pinned = try self.pinned(query)
+        return try pinned.fetch(&attempt)
+    }
+
+    /// The first of the matching objects.
+    public mutating func first<Item>(_ query: Query<Item>) throws -> Item? {
+        try fetch(query.limit(1)).first
+    }
+
+    /// How many objects match.
+    public mutating func count<Item>(of query: Query<Item>) throws -> Int {
+        let pinned = try self.pinned(query)
+        return try pinned.count(&attempt)
+    }
+
+    /// Whether no object matches.
+    public mutating func isEmpty<Item>(_ query: Query<Item>) throws -> Bool {
+        try count(of: query.limit(1)) == 0
+    }
+
+    /// As ``Query/forEach(_:)``. `body` is not given the transaction, which is being read.
+    public mutating func forEach<Item>(_ query: Query<Item>, _ body: (Item) throws -> Void) throws {
+        let pinned = try self.pinned(query)
+        return try pinned.forEachInTurn(&attempt, body)
+    }
+
+    /// As ``Query/page(after:limit:)``.
+    public mutating func page<Item>(
+        of query: Query<Item>, after cursor: PageCursor?, limit: Int
+    ) throws -> Page<Item> {
+        let pinned = try self.pinned(query)
+        return try pinned.page(after: cursor, limit: limit, &attempt)
+    }
+
+    /// How the query is answered here, as ``Query/explain()``: by a scan where the body has written the
+    /// dictionary by its keys.
+    public mutating func explain<Item>(_ query: Query<Item>) throws -> String {
+        let pinned = try self.pinned(query)
+        return try pinned.explain(&attempt)
+    }
+
+    // MARK: Values
+
+    /// The smallest value of a field among the matching objects; NaN is none.
+    public mutating func min<Item, Value: IndexRepresentable & Comparable>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value? {
+        let pinned = try self.pinned(query)
+        return try pinned.least(path, .ascending, &attempt)
+    }
+
+    /// The largest value of a field among the matching objects; NaN is none.
+    public mutating func max<Item, Value: IndexRepresentable & Comparable>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value? {
+        let pinned = try self.pinned(query)
+        return try pinned.least(path, .descending, &attempt)
+    }
+
+    /// The smallest value of a field among the matching objects that have one.
+    public mutating func min<Item, Value: IndexRepresentable & Comparable>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value? {
+        let pinned = try self.pinned(query)
+        return try pinned.leastPresent(path, .ascending, &attempt)
+    }
+
+    /// The largest value of a field among the matching objects that have one.
+    public mutating func max<Item, Value: IndexRepresentable & Comparable>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value? {
+        let pinned = try self.pinned(query)
+        return try pinned.leastPresent(path, .descending, &attempt)
+    }
+
+    /// The sum of a field over the matching objects; as ``Query/sum(of:)``.
+    public mutating func sum<Item, Value: AdditiveArithmetic>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value {
+        let pinned = try self.pinned(query)
+        return try pinned.sum(path, &attempt)
+    }
+
+    /// The different values of a field among the matching objects, in order.
+    public mutating func distinct<Item, Value: IndexRepresentable>(
+        _ path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> [Value] {
+        let pinned = try self.pinned(query)
+        return try pinned.distinct(path, &attempt)
+    }
+
+    // MARK: Groups
+
+    /// How many objects have each value; as ``GroupedQuery/counts()``.
+    public mutating func counts<Item, Value>(of groups: GroupedQuery<Item, Value>) throws -> [Value:
+        Int]
+    {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.counts(&attempt)
+    }
+
+    /// The sum of another field for each value; as ``GroupedQuery/sums(of:)``.
+    public mutating func sums<Item, Value, Number: AdditiveArithmetic>(
+        of field: KeyPath<Item, Number> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number] {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.sums(field, &attempt)
+    }
+
+    /// The smallest value of another field for each value; NaN is none.
+    public mutating func minima<Item, Value, Other: Comparable>(
+        of field: KeyPath<Item, Other> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Other] {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.extremes(field, &attempt, Swift.min)
+    }
+
+    /// The largest value of another field for each value; NaN is none.
+    public mutating func maxima<Item, Value, Other: Comparable>(
+        of field: KeyPath<Item, Other> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Other] {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.extremes(field, &attempt, Swift.max)
+    }
+
+    /// Removes the matching objects; how many they were.
+    @discardableResult
+    public mutating func deleteAll<Item>(_ query: Query<Item>) throws -> Int {
+        let keys = try pinned(query).keys(&attempt)
+        for key in keys { _ = try delete(key: key, query.repository) }
+        return keys.count
+    }
+
+    /// Changes the matching objects; how many they were.
+    @discardableResult
+    public mutating func updateAll<Item>(
+        _ query: Query<Item>, _ body: (inout Item) throws -> Void
+    ) throws -> Int {
+        let items = try fetch(query)
+        for item in items { try update(item.id, in: query.repository, body) }
+        return items.count
+    }
+
+    /// `query` by the indexes that this attempt writes.
+    private mutating func pinned<Item>(_ query: Query<Item>) throws -> Query<Item> {
+        _ = try checkedName(query.repository.dictionary)
+        var pinned = query
+        pinned.indexSet = try indexSet(of: query.repository)
+        return pinned
+    }
+}

@@ -1,0 +1,99 @@
+import Roost
+import RoostTestSupport
+import Testing
+
+// What is made of the matches beside themselves: from an index alone where one says all.
+
+extension QueryOracle {
+    func checkAggregates(
+        _ samples: Repository<Sample<Form>>, _ model: [Int: Sample<Form>],
+        _ random: inout SeededGenerator
+    ) throws {
+        for round in 0..<4 {
+            // Half of them of what an order and a limit leave.
+            let made = makeCase(
+                samples, model, &random, depth: 1 + round % 2, isLimited: round % 2 == 0)
+            try checkValues(made.query, made.expected)
+            try checkGroups(made.query, made.expected)
+        }
+    }
+
+    private func checkValues(_ query: Query<Sample<Form>>, _ items: [Sample<Form>]) throws {
+        var ids: [Int] = []
+        try query.forEach { ids.append($0.id) }
+        #expect(ids == items.map(\.id))
+        let sum = items.reduce(Int128(0)) { $0 + Int128($1.number) }
+        if let sum = Int(exactly: sum) {
+            #expect(try query.sum(of: \.number) == sum)
+        } else {
+            #expect(throws: RoostError.self) { try query.sum(of: \.number) }
+        }
+        #expect(try query.distinct(\.number) == Set(items.map(\.number)).sorted())
+        #expect(try query.distinct(\.text) == Set(items.map(\.text)).sorted())
+        #expect(
+            try query.distinct(\.score).count(where: { !$0.isNaN })
+                == Set(items.map(\.score).filter { !$0.isNaN }).count)
+        let scores = items.map(\.score).filter { !$0.isNaN }
+        #expect(try query.min(of: \.score) == scores.min())
+        #expect(try query.max(of: \.score) == scores.max())
+        let ratios = items.compactMap(\.ratio).filter { !$0.isNaN }
+        #expect(try query.max(of: \.ratio) == ratios.max())
+        #expect(try query.min(of: \.note) == items.compactMap(\.note).min())
+        #expect(try query.max(of: \.text) == items.map(\.text).max())
+        #expect(try query.min(of: \.text) == items.map(\.text).min())
+        #expect(try query.min(of: \.quota) == items.compactMap(\.quota).min())
+        #expect(try query.max(of: \.quota) == items.compactMap(\.quota).max())
+        #expect(try query.min(of: \.size) == items.compactMap(\.size).min())
+        #expect(try query.max(of: \.size) == items.compactMap(\.size).max())
+    }
+
+    private func checkGroups(_ query: Query<Sample<Form>>, _ items: [Sample<Form>]) throws {
+        let byText = Dictionary(grouping: items, by: \.text)
+        #expect(try query.grouped(by: \.text).counts() == byText.mapValues(\.count))
+        let byNumber = Dictionary(grouping: items, by: \.number)
+        #expect(try query.grouped(by: \.number).counts() == byNumber.mapValues(\.count))
+        let byQuota = Dictionary(grouping: items, by: \.quota)
+        #expect(try query.grouped(by: \.quota).counts() == byQuota.mapValues(\.count))
+        let byColor = Dictionary(grouping: items, by: \.color)
+        let colors = query.grouped(by: \.color)
+        #expect(try colors.counts() == byColor.mapValues(\.count))
+        #expect(
+            try colors.minima(of: \.number) == byColor.compactMapValues { $0.map(\.number).min() })
+        #expect(
+            try colors.maxima(of: \.score)
+                == byColor.compactMapValues { $0.map(\.score).filter { !$0.isNaN }.max() })
+    }
+
+    /// What a transaction makes of the matches and the model does not.
+    func differences(
+        _ query: Query<Sample<Form>>, _ items: [Sample<Form>], _ transaction: inout Transaction
+    ) throws -> [String] {
+        var checks: [(name: String, holds: Bool)] = []
+        checks.append(("count", try transaction.count(of: query) == items.count))
+        checks.append(("isEmpty", try transaction.isEmpty(query) == items.isEmpty))
+        checks.append(
+            (
+                "distinct",
+                try transaction.distinct(\.number, in: query) == Set(items.map(\.number)).sorted()
+            ))
+        checks.append(
+            (
+                "max",
+                try transaction.max(of: \.quota, in: query) == items.compactMap(\.quota).max()
+            ))
+        checks.append(
+            ("min", try transaction.min(of: \.text, in: query) == items.map(\.text).min()))
+        let byText = Dictionary(grouping: items, by: \.text)
+        checks.append(
+            (
+                "counts",
+                try transaction.counts(of: query.grouped(by: \.text)) == byText.mapValues(\.count)
+            ))
+        var ids: [Int] = []
+        try transaction.forEach(query) { ids.append($0.id) }
+        checks.append(("forEach", ids == items.map(\.id)))
+        let page = try transaction.page(of: query, after: nil, limit: 5)
+        checks.append(("page", page.items.map(\.id) == items.prefix(5).map(\.id)))
+        return checks.filter { !$0.holds }.map { "\($0.name) of \(query)" }
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import RoostCoding
+import RoostTestSupport
+import Synchronization
+import Testing
+
+@testable import Roost
+
+/// What queries read: in pages and pieces, of objects that do not decode, and by what is computed.
+@Suite(.timeLimit(.minutes(10))) struct QueryReadingTests {
+    private struct Counted: Codable, Identifiable, Sendable, Indexed {
+        static let decodeCount = Mutex<[String: Int]>([:])
+        var id: Int
+        var group: Int
+        var rank: Int
+        /// Tells the tests that run at once from each other.
+        var test: String
+        static var indexes: [Index<Counted>] {
+            [Index("group", \.group), Index("group-rank", \.group, \.rank)]
+        }
+
+        init(_ id: Int, _ test: String) {
+            self.id = id
+            group = id % 2
+            rank = (id * 7919) % 1_000
+            self.test = test
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            id = try values.decode(Int.self, forKey: .id)
+            group = try values.decode(Int.self, forKey: .group)
+            rank = try values.decode(Int.self, forKey: .rank)
+            let test = try values.decode(String.self, forKey: .test)
+            self.test = test
+            Self.decodeCount.withLock { $0[test, default: 0] += 1 }
+        }
+    }
+
+    /// How often an object is made by `body`.
+    private func decodes(_ test: String, _ body: () async throws -> Void) async throws -> Int {
+        let before = Counted.decodeCount.withLock { $0[test, default: 0] }
+        try await body()
+        return Counted.decodeCount.withLock { $0[test, default: 0] } - before
+    }
+
+    private func counted(_ count: Int, _ test: String) async throws -> Repository<Counted> {
+        let items = try await Workspace.inMemory().repository(of: Counted.self)
+        try await items.saveAll((0..<count).map { Counted($0, test) })
+        try await items.indexesBuilt()
+        return items
+    }
+
+    // MARK: Pages and pieces
+
+    @Test func aPageReadsNoObjectOfAnEarlierOne() async throws {
+        let items = try await counted(2_000, "pages")
+        let queries = [
+            items.where { $0.group == 1 }, items.where { $0.group.isIn([0, 1]) && $0.rank >= 0 },
+            items.where { $0.group == 1 && $0.rank.isIn(Array(0..<1_000)) },
+            items.where { $0.group == 1 }.order(by: \.group).order(by: \.rank),
+        ]
+        for query in queries {
+            let expected = try query.fetch().map(\.id)
+            var ids: [Int] = []
+            let count = try await decodes("pages") {
+                var cursor: PageCursor?
+                repeat {
+                    let page = try query.page(after: cursor, limit: 50)
+                    ids += page.items.map(\.id)
+                    cursor = page.next
+                } while cursor != nil
+            }
+            #expect(ids == expected)
+            #expect(count <= expected.count * 3, "\(count) of \(expected.count)")
+        }
+    }
+
+    @Test func theObjectsOfASortedQueryAreSortedOnce() async throws {
+        let items = try await counted(3_000, "objects")
+        let queries = [
+            items.order(by: \.rank), items.order(by: \.rank, .descending).offset(10),
+            items.order(by: \.rank).limit(700), items.where { $0.group == 1 },
+            items.where { $0.group.isIn([0, 1]) && $0.rank < 900 }.limit(900), items.all,
+            items.where { $0.group == 0 }.order(by: \.rank), items.order(by: \.group).offset(3),
+        ]
+        for query in queries {
+            let expected = try query.fetch().map(\.id)
+            var ids: [Int] = []
+            let count = try await decodes("objects") {
+                for try await item in query.objects { ids.append(item.id) }
+            }
+            #expect(ids == expected)
+            // A first piece, one look at each, and each that is given.
+            #expect(count <= 3 * 3_000, "\(count) for \(expected.count)")
+            ids = []
+            try query.forEach { ids.append($0.id) }
+            #expect(ids == expected)
+        }
+    }
+
+    // MARK: Objects that do not decode
+
+    @Test func whatDoesNotDecodeIsPassedByAndReportedWhereThatIsAskedFor() async throws {
+        let items = try await counted(20, "undecodable")
+        struct Other: Codable, Sendable { var weight = 1.5 }
+        let bad = items.key(of: 7)
+        try await items.dictionary.set(Other(), forKey: bad)
+        #expect(throws: RoostError.self) { try items.order(by: \.rank).fetch() }
+        let reported = Mutex<[String: RoostError.Code]>([:])
+        let query = items.order(by: \.rank).skippingUndecodable { key, error in
+            reported.withLock { $0[key] = error.code }
+        }
+        #expect(try query.fetch().count == 19)
+        #expect(try query.where { $0.group == 1 }.count() == 9)
+        #expect(try query.max(of: \.id) == 19)
+        #expect(try query.page(after: nil, limit: 30).items.count == 19)
+        #expect(reported.withLock { $0 } == [bad: .decodingFailed])
+        let workspace = items.dictionary.workspace
+        #expect(try workspace.read { try $0.sum(of: \.id, in: query) } == 190 - 7)
+        #expect(try await query.updateAll { $0.rank = 0 } == 19)
+    }
+
+    // MARK: What is computed
+
+    private struct Box: Codable, Identifiable, Sendable, Indexed {
+        struct Size: Codable, Sendable {
+            var width: Int
+            var half: Int { width / 2 }
+        }
+        var id: Int
+        var size: Size
+        var cover: Size?
+        var labels: [String]?
+        var area: Int { size.width * size.width }
+        static var indexes: [Index<Box>] {
+            [
+                Index("area", \.area), Index("half", \.size.half, where: { $0.area > 3 }),
+                Index("cover", \.cover?.width), Index("labels", each: \.labels),
+            ]
+        }
+    }
+
+    /// A key path of a computed property is printed with the address of its code, another in each launch.
+    @Test func anIndexOverWhatIsComputedHasOneShapeInAllLaunches() async throws {
+        let shapes = Box.indexes.map(\.shape)
+        #expect(
+            shapes == [
+                "<computed>:int64", "size.<computed>:int64, where <computed> > 3",
+                "cover?.width?:int64?", "each labels:string",
+            ])
+        #expect(StoredIndexShape(shapes[0])?.isOfStoredFields == false)
+        #expect(StoredIndexShape("size.width:int64")?.isOfStoredFields == true)
+        let boxes = try await Workspace.inMemory().repository(of: Box.self)
+        for id in 0..<9 { try await boxes.save(Box(id: id, size: .init(width: id))) }
+        try await boxes.indexesBuilt()
+        let query = boxes.where { $0.area == 16 }
+        #expect(try query.fetch().map(\.id) == [4])
+        #expect(try query.explain() == "index \"area\", <computed> = 16: 1 entries, 1 objects read")
+        #expect(try boxes.where { $0.size.half == 3 && $0.area > 3 }.count() == 2)
+    }
+
+    @Test func fieldsBehindAnOptionalAreFoundByTheirIndex() async throws {
+        let boxes = try await Workspace.inMemory().repository(of: Box.self)
+        for id in 0..<9 {
+            try await boxes.save(
+                Box(
+                    id: id, size: .init(width: id),
+                    cover: id % 3 == 0 ? nil : .init(width: id % 3),
+                    labels: id % 2 == 0 ? nil : ["a", "b\(id % 4)"]))
+        }
+        try await boxes.indexesBuilt()
+        let covered = boxes.where { $0.cover.width == 2 }
+        #expect(try covered.fetch().map(\.id) == [2, 5, 8])
+        #expect(try covered.explain().hasPrefix("index \"cover\""))
+        let labelled = boxes.where { $0.labels.contains("b3") }
+        #expect(try labelled.fetch().map(\.id) == [3, 7])
+        #expect(try labelled.count() == 2)
+        #expect(try labelled.explain().hasPrefix("index \"labels\""))
+        #expect(try boxes.where { !$0.labels.contains("a") }.count() == 5)
+        #expect(try boxes.where { $0.labels == nil }.count() == 5)
+    }
+
+    // MARK: Migrations
+
+    private struct OldPrice: Codable, Identifiable, Sendable {
+        var id: Int
+        var price: Int
+    }
+
+    private struct Price: Codable, Identifiable, Sendable, StoredFields {
+        var id: Int
+        /// In cents, which was in euros before.
+        var price: Int
+        static var storedFields: [StoredField<Price>] { [StoredField(\.price, CodingKeys.price)] }
+    }
+
+    /// What an older program writes is brought up to date before it is asked whether it matches.
+    @Test func aLiveResultHasWhatIsWrittenInAnEarlierVersion() async throws {
+        let workspace = try await Workspace.inMemory()
+        workspace.dictionary("prices").migrating(from: OldPrice.self, to: Price.self, version: 2) {
+            Price(id: $0.id, price: $0.price * 100)
+        }
+        let old = workspace.repository(of: OldPrice.self, named: "prices")
+        let prices = workspace.repository(of: Price.self, named: "prices")
+        let query = prices.where { $0.price == 500 }
+        var updates = query.updates().makeAsyncIterator()
+        #expect(await updates.next()?.isEmpty == true)
+        try await old.save(OldPrice(id: 1, price: 5))
+        try await prices.save(Price(id: 2, price: 500))
+        #expect(try query.fetch().map(\.id) == [1, 2])
+        #expect(await updates.next()?.map(\.id) == [1, 2])
+    }
+}
