@@ -15,7 +15,8 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
 .PHONY: extras-dependencies replica replica-run shared shared-faults shared-sample shared-build
-.PHONY: prove live synced faults-sample crash followers simulate enumerate damage faults fuzz storms tsan asan mutations fixtures
+.PHONY: prove live synced faults-sample import-faults crash followers simulate enumerate damage faults fuzz
+.PHONY: storms tsan asan mutations fixtures
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
 SEEDS ?= 20000
@@ -106,9 +107,17 @@ faults: dependencies
 	$(SWIFT) build --product roost
 	scripts/strace-faults
 
+# Imports are killed at every system call, and every one on the files fails; FORMATS=sqlite takes a command that was
+# built with --traits SQLite.
+FORMATS ?= plist,json,jsonl,csv,sqlite
+import-faults: dependencies
+	$(SWIFT) build --product roost
+	scripts/import-faults --formats $(FORMATS)
+
 faults-sample: dependencies
 	$(SWIFT) build --product roost
 	scripts/strace-faults --sample 30
+	scripts/import-faults --sample 60
 
 # Real file systems in images, which takes root and their mkfs: full at every stage, with cut files and
 # unreadable blocks, and halted under writers. They say what did not run.

@@ -89,6 +89,13 @@ package final class StoredRecords {
         }
     }
 
+    /// The key of the next record; `nil` behind the last. Reads no value.
+    package func nextKey() throws -> String? {
+        try step { name, scan in
+            scan.recordKey.map { String(decoding: $0[name.prefix.count...], as: UTF8.self) }
+        }
+    }
+
     /// Whether there was a further record, which is passed over.
     package func passNext() throws -> Bool {
         let isThere: Bool? = try step { _, scan in scan.recordKey == nil ? nil : true }

@@ -13,13 +13,16 @@ extension Workspace {
     ///   `source` cannot be read at all; what writing throws.
     /// An encrypted workspace is salvaged into one that the same key opens.
     package static func salvage(
-        from source: String, to target: String, encryption: WorkspaceEncryption? = nil
+        from source: String, to target: String, encryption: WorkspaceEncryption? = nil,
+        _ onProgress: @Sendable (_ doneCount: Int, _ totalCount: Int) -> Void = { _, _ in }
     ) async throws -> SalvageReport {
         let configuration = Configuration(encryption: encryption)
         var salvage = try Salvage(path: source, fileSystem: configuration.fileSystem)
         let workspace = try await open(at: target, configuration: configuration)
         var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
-        for recordKey in salvage.recordKeys {
+        let recordKeys = salvage.recordKeys
+        for (index, recordKey) in recordKeys.enumerated() {
+            onProgress(index, recordKeys.count)
             guard let value = try salvage.value(of: recordKey),
                 batch.put(value, recordKey: recordKey)
             else { continue }

@@ -47,8 +47,8 @@ struct Failure: Error {
     }
 }
 
-/// Writes one line to standard error.
+/// Writes one line to standard error, without what a terminal would take for a command to it.
 func printError(_ message: String) {
-    let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    let line = visible(message.split(whereSeparator: \.isNewline).joined(separator: " "))
     FileHandle.standardError.write(Data("roost: \(line)\n".utf8))
 }

@@ -106,4 +106,76 @@ import Testing
             #expect(try await Tool.run("diff", "\(path)/w", "\(path)/copy").status == 0)
         }
     }
+
+    /// CSV is read by bytes: a comma is one whatever mark stands over it.
+    @Test func marksOverSeparatorsAreQuotedAndReadBack() async throws {
+        let texts = [
+            "a,\u{301}b", "q\"\u{308}q", "r\r\u{302}s", "plain", "", "n\n\u{303}", "\u{301},",
+        ]
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            for (index, text) in texts.enumerated() {
+                try await workspace.dictionary("d").set(text, forKey: "k\(index)")
+            }
+            try await workspace.close()
+            let csv = try await Tool.run("scan", "\(path)/w", "d", "--format", "csv")
+            let again = try await Tool.run(
+                "import", "\(path)/again", "--format", "csv", "--into", "d", "--id", "key",
+                input: csv.output)
+            #expect(again.status == 0, "\(again.errors)")
+            struct Row: Codable, Identifiable {
+                var key: String
+                var value: String
+                var id: String { key }
+            }
+            let copied = try await Workspace.open(at: "\(path)/again")
+            let rows = try await copied.repository(of: Row.self, named: "d").loadAll()
+            #expect(rows.map { Array($0.value.utf8) } == texts.map { Array($0.utf8) })
+            try await copied.close()
+        }
+    }
+
+    /// A key or a value may hold what a terminal takes for a command to it.
+    @Test func aTerminalGetsNoCommandsFromKeysAndValues() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let dictionary = workspace.dictionary("d")
+            try await dictionary.set("red\u{1b}[31m\nsecond", forKey: "k\u{1b}]0;title\u{7}\nx")
+            try await workspace.close()
+            let terminal = try Terminal(home: path)
+            for (arguments, shown) in [
+                (["keys", "\(path)/w", "d"], #"k\u{1b}]0;title\u{7}\nx"#),
+                (["get", "\(path)/w", "d", "k\u{1b}]0;title\u{7}\nx"], #"red\u{1b}[31m"#),
+                (["get", "\(path)/w", "d", "none\u{1b}[31m"], #"none\u{1b}[31m"#),
+            ] {
+                let process = try Tool.process(arguments)
+                try terminal.run(process)
+                try terminal.expect(shown)
+                try await terminal.end(process)
+            }
+            // A program gets every byte.
+            #expect(
+                try await Tool.run("keys", "\(path)/w", "d").output
+                    == "k\u{1b}]0;title\u{7}\nx\n")
+        }
+    }
+
+    @Test func keysOfAPrefixAreThose() async throws {
+        try await withWorkspace { path in
+            for format in ["table", "json", "jsonl", "csv"] {
+                let all = try await Tool.run("keys", path, "d", "--format", format).output
+                let some = try await Tool.run(
+                    "keys", path, "d", "--prefix", "b/", "--format", format
+                ).output
+                #expect(all.contains("a") && !some.contains("\"a\"") && some.contains("b/2"))
+                let none = try await Tool.run(
+                    "keys", path, "d", "--prefix", "z", "--format", format)
+                #expect(none.status == 0 && !none.output.contains("b/"))
+            }
+            #expect(
+                try await Tool.run("keys", path, "d", "--prefix", "b/", "--format", "json").output
+                    == #"["b/1","b/2"]"# + "\n")
+            #expect(try await Tool.run("keys", path, "--prefix", "e").lines == ["e"])
+        }
+    }
 }

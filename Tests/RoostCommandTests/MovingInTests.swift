@@ -85,6 +85,121 @@ import Testing
         }
     }
 
+    /// The type of the identifiers says what is stored, whatever the file has.
+    @Test func identifiersAreStoredAsTheTypeReadsThem() async throws {
+        struct Numbered: Codable, Identifiable, Equatable {
+            var id: Int
+            var name: String
+        }
+        struct Named: Codable, Identifiable, Equatable {
+            var id: String
+            var name: String
+        }
+        try await withTemporaryDirectory { path in
+            for (format, text) in [
+                ("json", #"[{"id":"7","name":"a"},{"id":8,"name":"b"}]"#),
+                ("csv", "id,name\n7,a\n8,b\n"),
+            ] {
+                for kind in ["int", "string"] {
+                    let outcome = try await Tool.run(
+                        [
+                            "import", "\(path)/w", "--format", format, "--into",
+                            "\(format) \(kind)", "--id-kind", kind, "-",
+                        ], input: text)
+                    #expect(outcome.status == 0, "\(outcome.errors)")
+                }
+            }
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            for format in ["json", "csv"] {
+                let numbered = workspace.repository(of: Numbered.self, named: "\(format) int")
+                #expect(
+                    try await numbered.loadAll() == [
+                        Numbered(id: 7, name: "a"), Numbered(id: 8, name: "b"),
+                    ])
+                #expect(try await numbered.find(by: 8)?.name == "b")
+                let named = workspace.repository(of: Named.self, named: "\(format) string")
+                #expect(
+                    try await named.loadAll() == [
+                        Named(id: "7", name: "a"), Named(id: "8", name: "b"),
+                    ])
+                #expect(try await named.find(by: "8")?.name == "b")
+            }
+            try await workspace.close()
+        }
+    }
+
+    /// As SQLite's own functions and GRDB write dates, and as others do.
+    @Test func datesInTextAreReadAsTheyAreWritten() async throws {
+        struct Event: Codable, Identifiable {
+            var id: String
+            var at: Date
+        }
+        let dates: [(String, Double)] = [
+            ("2026-11-24 08:00:00.000", 1_795_507_200), ("2026-11-24 08:00:00", 1_795_507_200),
+            ("2026-11-24 08:00", 1_795_507_200), ("2026-11-24", 1_795_478_400),
+            ("2026-11-24T08:00:00Z", 1_795_507_200), ("2026-11-24T08:00:00.25Z", 1_795_507_200.25),
+            ("2026-11-24 10:30:00+02:30", 1_795_507_200),
+            ("2026-11-24T00:00:00-0800", 1_795_507_200),
+            ("2026-11-24 08:00:00.123456", 1_795_507_200.123456), ("1969-12-31 23:59:59.5", -0.5),
+            ("2024-02-29 00:00:00", 1_709_164_800),
+        ]
+        try await withTemporaryDirectory { path in
+            let csv = "id,at\n" + dates.map { "\($0.0),\($0.0)\n" }.joined()
+            let options = ["--format", "csv", "--into", "Event", "--column", "at=date"]
+            let outcome = try await Tool.run(["import", "\(path)/w"] + options, input: csv)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let events = workspace.repository(of: Event.self)
+            for (text, seconds) in dates {
+                let found = try await events.find(by: text)
+                #expect(abs((found?.at.timeIntervalSince1970 ?? 0) - seconds) < 1e-6, "\(text)")
+            }
+            try await workspace.close()
+            for wrong in [
+                "2026-02-30", "2026-11-24 25:00:00", "24.11.2026", "2026-11-24 08", "1795507200",
+                "2026-13-01", "2026-11-24 08:00:00 +99:99",
+            ] {
+                let refused = try await Tool.run(
+                    ["import", "\(path)/none"] + options, input: "id,at\n1,\(wrong)\n")
+                #expect(refused.status == 2 && refused.errors.contains("is no date"), "\(wrong)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("date:unix", "1795507200.5"), ("date:milliseconds", "1795507200500"),
+        ("date:reference", "817200000.5"),
+    ]) func numbersAreTheDatesThatIsSaidOfThem(kind: String, text: String) async throws {
+        struct Event: Codable, Identifiable {
+            var id: String
+            var at: Date
+        }
+        try await withTemporaryDirectory { path in
+            let outcome = try await Tool.run(
+                "import", "\(path)/w", "--format", "csv", "--into", "Event", "--column",
+                "at=\(kind)", input: "id,at\na,\(text)\n")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let event = try await workspace.repository(of: Event.self).find(by: "a")
+            #expect(event?.at == Date(timeIntervalSince1970: 1_795_507_200.5))
+            try await workspace.close()
+        }
+    }
+
+    /// Composed and decomposed they look the same, and are two keys.
+    @Test func keysThatDifferInBytesAreTwo() async throws {
+        try await withTemporaryDirectory { path in
+            let text = "[{\"id\":\"caf\u{e9}\"},{\"id\":\"cafe\u{301}\"}]"
+            let outcome = try await Tool.run(
+                "import", "\(path)/w", "--format", "json", "--into", "d", input: text)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let keys = try await Tool.run("keys", "\(path)/w", "d")
+            #expect(
+                keys.lines.map { Array($0.utf8) }
+                    == ["cafe\u{301}", "caf\u{e9}"].map { Array($0.utf8) })
+        }
+    }
+
     @Test func aPreferencesFileBecomesADictionary() async throws {
         try await withTemporaryDirectory { path in
             let file = "\(path)/app.plist"
@@ -130,6 +245,8 @@ import Testing
         ("csv", "name\nx", "there is no \"id\""), ("plist", "nothing", "no property list"),
         ("plist", "<plist><dict><key>a</key><integer>x</integer></dict></plist>", "on line 1"),
         ("plist", "<plist><array/></plist>", "no dictionary at its top"),
+        ("plist", "<plist>\n<!-- </dict> -->\n<dict", "a tag has no end, on line 3"),
+        ("plist", "bplist00" + String(repeating: "\u{1}", count: 50), "see offset"),
     ]
 
     @Test(arguments: Self.broken.indices) func whatIsBrokenIsNamedAndNothingIsWritten(index: Int)
@@ -147,6 +264,23 @@ import Testing
         }
     }
 
+    /// Whoever waits is told that something goes on, where there is a terminal to tell it on.
+    @Test func aTerminalSaysHowLongReadingTakes() async throws {
+        try await withTemporaryDirectory { path in
+            let terminal = try Terminal(home: path)
+            let process = try Tool.process(
+                "import", "\(path)/w", "-", "--format", "json", "--into", "d")
+            try terminal.run(process)
+            try terminal.expect("reading, for ")
+            terminal.send("[{\"id\":\"a\"}]\n\u{4}")
+            try terminal.expect("1 values imported")
+            try await terminal.end(process)
+            #expect(process.terminationStatus == 0)
+            let quiet = try await Tool.run("verify", "\(path)/w")
+            #expect(quiet.status == 0 && quiet.errors.isEmpty)
+        }
+    }
+
     @Test func wrongOptionsAreUsage() async throws {
         try await withTemporaryDirectory { path in
             for options in [
@@ -154,6 +288,8 @@ import Testing
                 ["--format", "csv", "--into", "d", "--column", "a"],
                 ["--format", "csv", "--into", "d", "--column", "a=colour"],
                 ["--format", "xml", "--into", "d"],
+                ["--format", "json", "--into", "d", "--column", "a=int"],
+                ["--format", "csv", "--into", "d", "--column", "a=int", "--column", "a=text"],
             ] {
                 let outcome = try await Tool.run(
                     ["import", "\(path)/w"] + options, input: "id,a\n1,2\n")

@@ -86,6 +86,72 @@
             }
         }
 
+        /// A number, a text or bytes are what is said of their column; nothing is passed on as something else.
+        @Test func columnsAreWhatIsSaidOfThem() async throws {
+            struct Event: Codable, Identifiable, Equatable {
+                var id: String
+                var unix: Date
+                var fine: Date
+                var milliseconds: Date
+                var reference: Date
+                var text: Date?
+                var price: Decimal
+                var number: String
+                var whole: Int
+                var flag: Bool
+                var owner: UUID?
+                var note: String
+            }
+            let owner = UUID()
+            let bytes = withUnsafeBytes(of: owner.uuid) {
+                $0.map { String(format: "%02x", $0) }.joined()
+            }
+            try await withDatabase(
+                """
+                CREATE TABLE event (id INTEGER PRIMARY KEY, unix INTEGER, fine REAL, milliseconds INTEGER,
+                    reference REAL, text TEXT, price REAL, number INTEGER, whole REAL, flag INTEGER,
+                    owner BLOB, note BLOB);
+                INSERT INTO event VALUES (7, 1795507200, 1795507200.5, 1795507200250, 817200000.0,
+                    '2026-11-24 08:00:00.000', 19.99, 12, 3.0, 1, x'\(bytes)', x'636166C3A9');
+                INSERT INTO event VALUES (8, 0, -0.5, 0, 0, NULL, 5, 0, 0, 0, NULL, x'');
+                """
+            ) { directory, file in
+                let kinds = [
+                    "unix=date", "fine=date:unix", "milliseconds=date:milliseconds",
+                    "reference=date:reference", "text=date", "price=decimal", "number=text",
+                    "whole=int", "flag=bool", "owner=uuid", "note=text",
+                ]
+                let done = try await Tool.run(
+                    [
+                        "import", "\(directory)/w", file, "--format", "sqlite", "--table", "event",
+                        "--into", "Event", "--id-kind", "string",
+                    ] + kinds.flatMap { ["--column", $0] })
+                #expect(done.status == 0, "\(done.errors)")
+                let workspace = try await Workspace.open(at: "\(directory)/w")
+                let events = try await workspace.repository(of: Event.self).loadAll()
+                let at = Date(timeIntervalSince1970: 1_795_507_200)
+                let zero = Date(timeIntervalSince1970: 0)
+                #expect(
+                    events == [
+                        Event(
+                            id: "7", unix: at, fine: at + 0.5, milliseconds: at + 0.25,
+                            reference: at, text: at, price: Decimal(string: "19.99")!,
+                            number: "12", whole: 3, flag: true, owner: owner, note: "café"),
+                        Event(
+                            id: "8", unix: zero, fine: zero - 0.5, milliseconds: zero,
+                            reference: Date(timeIntervalSinceReferenceDate: 0), text: nil,
+                            price: 5, number: "0", whole: 0, flag: false, owner: nil, note: ""),
+                    ])
+                try await workspace.close()
+                for kind in ["fine=int", "number=bool", "unix=uuid", "note=int", "owner=text"] {
+                    let refused = try await Tool.run(
+                        "import", "\(directory)/none", file, "--format", "sqlite", "--table",
+                        "event", "--into", "Event", "--column", kind)
+                    #expect(refused.status == 2 && refused.errors.contains("row 1"), "\(kind)")
+                }
+            }
+        }
+
         @Test func aUUIDThatIsSixteenBytesIsAKey() async throws {
             try await withDatabase("") { directory, file in
                 let done = try await run(directory, file, "--table", "other", "--id-kind", "uuid")

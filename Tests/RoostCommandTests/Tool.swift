@@ -38,7 +38,9 @@ enum Tool {
     }
 
     /// The tool, not started yet.
-    static func process(_ arguments: String...) throws -> Process {
+    static func process(_ arguments: String...) throws -> Process { try process(arguments) }
+
+    static func process(_ arguments: [String]) throws -> Process {
         let process = Process()
         process.executableURL = try executable()
         process.arguments = arguments

@@ -91,4 +91,32 @@ import Testing
             try await workspace.close()
         }
     }
+
+    /// Where there can be no more changes, that is said, and the exit status is the error's.
+    @Test func whatEndsTheFollowingEndsTheCommandWithItsReason() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let notes = workspace.dictionary("notes")
+            try await notes.set(1, forKey: "a")
+            let terminal = try Terminal(home: path)
+            let process = try Tool.process("watch", "\(path)/w", "notes", "--since", "0")
+            try terminal.run(process)
+            try terminal.expect(#""key":"a","value":1"#)
+            // What is committed while it stands still is damaged before it reads that.
+            kill(process.processIdentifier, SIGSTOP)
+            try await notes.set("the second value", forKey: "b")
+            let log = URL(fileURLWithPath: "\(path)/w/log-000000000001")
+            let place = try #require(try Data(contentsOf: log).range(of: Data("second".utf8)))
+            let file = try FileHandle(forWritingTo: log)
+            try file.seek(toOffset: UInt64(place.lowerBound))
+            try file.write(contentsOf: Data("SECOND".utf8))
+            try file.close()
+            kill(process.processIdentifier, SIGCONT)
+            try terminal.expect("roost: corrupt: ")
+            try await terminal.end(process)
+            #expect(process.terminationReason == .exit && process.terminationStatus == 3)
+            // The writer has it in memory, and reports nothing.
+            try await workspace.close()
+        }
+    }
 }

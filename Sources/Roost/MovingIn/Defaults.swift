@@ -12,8 +12,11 @@ import Synchronization
 /// ```
 ///
 /// - Reads are synchronous and give what `UserDefaults` gives: the registered default where there is no
-///   value, zero, `false` or `nil` where there is none either; numbers, text and booleans are
-///   converted as there.
+///   value, zero, `false` or `nil` where there is none either. Numbers, text and booleans are converted
+///   by Foundation itself, and so as it does on this platform: the text of 2.0 is "2" by Apple's and "2.0" by
+///   the open one. Different are only numbers that `Int` does not hold, which are the nearest that it does, and
+///   URLs: see `url(forKey:)`. The open Foundation reads `Int.max`, and what is beyond, as zero or `nil`;
+///   here these are what was set.
 /// - Writes are `enqueue(_:forKey:)`: visible at once to all readers,
 ///   written behind. ``Workspace/synchronize()`` returns once they are on disk.
 /// - These calls cannot throw. A value that cannot be read shows the default, and is told to
@@ -47,33 +50,49 @@ public final class Defaults: Sendable {
         case .string(let value): value
         case .int(let value): "\(value)"
         case .uint(let value): "\(value)"
-        case .double(let value): "\(value)"
+        case .float(let value): Self.text(value, NSNumber(value: value))
+        case .double(let value): Self.text(value, NSNumber(value: value))
         case .bool(let value): value ? "1" : "0"
         default: nil
         }
     }
 
-    /// A whole number; other numbers without their fraction, text that is one, `true` as 1. Else zero.
+    /// As this platform's `UserDefaults` has it.
+    private static func text(_ value: some CustomStringConvertible, _ number: NSNumber) -> String {
+        #if canImport(Darwin)
+            number.stringValue
+        #else
+            value.description
+        #endif
+    }
+
+    /// A whole number; other numbers without their fraction, `true` as 1, and of text the whole number that
+    /// it begins with. Else zero. Beyond `Int` the nearest that it holds.
     public func integer(forKey key: String) -> Int {
         switch find(key) {
         case .int(let value): Int(value)
         case .uint(let value): Int(clamping: value)
-        case .double(let value):
-            Int(exactly: value.rounded(.towardZero)) ?? (value > 0 ? .max : value < 0 ? .min : 0)
+        case .float(let value): Self.integer(Double(value))
+        case .double(let value): Self.integer(value)
         case .bool(let value): value ? 1 : 0
-        case .string(let value): Int(value.trimmingCharacters(in: .whitespaces)) ?? 0
+        case .string(let value): NSString(string: value).integerValue
         default: 0
         }
     }
 
-    /// A number; text that is one, `true` as 1. Else zero.
+    private static func integer(_ value: Double) -> Int {
+        Int(exactly: value.rounded(.towardZero)) ?? (value > 0 ? .max : value < 0 ? .min : 0)
+    }
+
+    /// A number; `true` as 1, and of text the number that it begins with. Else zero.
     public func double(forKey key: String) -> Double {
         switch find(key) {
         case .double(let value): value
+        case .float(let value): Double(value)
         case .int(let value): Double(value)
         case .uint(let value): Double(value)
         case .bool(let value): value ? 1 : 0
-        case .string(let value): Double(value.trimmingCharacters(in: .whitespaces)) ?? 0
+        case .string(let value): NSString(string: value).doubleValue
         default: 0
         }
     }
@@ -81,14 +100,16 @@ public final class Defaults: Sendable {
     /// As `double(forKey:)`.
     public func float(forKey key: String) -> Float { Float(double(forKey: key)) }
 
-    /// A boolean; numbers but zero, and "YES", "true" and "1", are `true`. Else `false`.
+    /// A boolean; numbers but zero are `true`, and so is text that begins as "YES", "true" or a number of
+    /// which a digit but zero comes first. Else `false`.
     public func bool(forKey key: String) -> Bool {
         switch find(key) {
         case .bool(let value): value
         case .int(let value): value != 0
         case .uint: true
+        case .float(let value): value != 0
         case .double(let value): value != 0
-        case .string(let value): ["YES", "TRUE", "1"].contains(value.uppercased())
+        case .string(let value): NSString(string: value).boolValue
         default: false
         }
     }
@@ -98,9 +119,25 @@ public final class Defaults: Sendable {
         if case .data(let value) = find(key) { value } else { nil }
     }
 
-    /// The URL that was set, or that a text is.
+    /// The URL that was set. Text without a scheme is the path of a file, `~` in it the home directory; data
+    /// is a URL that `UserDefaults` has archived. `nil` for everything else.
+    ///
+    /// `UserDefaults` takes every text for a path; here a URL is set as its text, so that typed keys see it.
     public func url(forKey key: String) -> URL? {
-        if case .string(let value) = find(key) { URL(string: value) } else { nil }
+        switch find(key) {
+        case .string(let value):
+            if let url = URL(string: value), url.scheme != nil { return url }
+            return URL(fileURLWithPath: NSString(string: value).expandingTildeInPath)
+        case .data(let value):
+            do {
+                return try NSKeyedUnarchiver.unarchivedObject(ofClass: NSURL.self, from: value)
+                    .map { $0 as URL }
+            } catch {
+                // Data is set for other reasons too, of which there is nothing to tell.
+                return nil
+            }
+        default: return nil
+        }
     }
 
     /// An array, with its elements as Foundation has them.
@@ -120,6 +157,22 @@ public final class Defaults: Sendable {
         if case .dictionary(let members) = find(key) { members.mapValues(\.object) } else { nil }
     }
 
+    /// Every value, and what is registered where there is none. Those of the system and of the command line,
+    /// which `UserDefaults` shows too, are not there.
+    public func dictionaryRepresentation() -> [String: Any] {
+        var trees = registered.withLock { $0 }
+        do {
+            for key in try dictionary.keys {
+                do {
+                    if let tree = try PropertyListTree.value(of: key, in: dictionary) {
+                        trees[key] = tree
+                    }
+                } catch { note(error, key) }
+            }
+        } catch { note(error, dictionary.name) }
+        return trees.mapValues(\.object)
+    }
+
     // MARK: Writing
 
     /// Sets a whole number, without waiting.
@@ -130,7 +183,7 @@ public final class Defaults: Sendable {
     public func set(_ value: Bool, forKey key: String) { dictionary.enqueue(value, forKey: key) }
 
     /// Sets a number, without waiting.
-    public func set(_ value: Float, forKey key: String) { set(Double(value), forKey: key) }
+    public func set(_ value: Float, forKey key: String) { dictionary.enqueue(value, forKey: key) }
 
     /// Sets a URL as its text, without waiting; removes the value where it is `nil`.
     public func set(_ url: URL?, forKey key: String) {
@@ -140,11 +193,20 @@ public final class Defaults: Sendable {
     /// Sets anything that a property list holds; removes the value where `value` is `nil`.
     public func set(_ value: Any?, forKey key: String) {
         guard let value else { return removeObject(forKey: key) }
+        // A property list has one type for this and `Double`.
+        if type(of: value) == Float.self, let value = value as? Float {
+            return set(value, forKey: key)
+        }
         if let tree = tree(value, key) { _ = tree.enqueue(key, in: dictionary) }
     }
 
     /// Removes the value, so that what is registered counts.
     public func removeObject(forKey key: String) { dictionary.enqueueRemoval(forKey: key) }
+
+    /// `true`. There is nothing to call it for, as there is not of `UserDefaults`: reads see what is set, and
+    /// it is written without a call. Does not wait: ``Workspace/synchronize()`` returns once it is on disk.
+    @discardableResult
+    public func synchronize() -> Bool { true }
 
     // MARK: Within
 

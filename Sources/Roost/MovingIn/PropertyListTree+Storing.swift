@@ -13,6 +13,7 @@ extension PropertyListTree {
         case .bool(let value): batch.set(value, forKey: key, in: dictionary)
         case .int(let value): batch.set(Int(value), forKey: key, in: dictionary)
         case .uint(let value): batch.set(value, forKey: key, in: dictionary)
+        case .float(let value): batch.set(value, forKey: key, in: dictionary)
         case .double(let value): batch.set(value, forKey: key, in: dictionary)
         case .string(let value): batch.set(value, forKey: key, in: dictionary)
         case .data(let value): batch.set(value, forKey: key, in: dictionary)
@@ -28,6 +29,7 @@ extension PropertyListTree {
         case .bool(let value): try transaction.set(value, forKey: key, in: dictionary)
         case .int(let value): try transaction.set(Int(value), forKey: key, in: dictionary)
         case .uint(let value): try transaction.set(value, forKey: key, in: dictionary)
+        case .float(let value): try transaction.set(value, forKey: key, in: dictionary)
         case .double(let value): try transaction.set(value, forKey: key, in: dictionary)
         case .string(let value): try transaction.set(value, forKey: key, in: dictionary)
         case .data(let value): try transaction.set(value, forKey: key, in: dictionary)
@@ -42,6 +44,7 @@ extension PropertyListTree {
         case .bool(let value): dictionary.enqueue(value, forKey: key)
         case .int(let value): dictionary.enqueue(Int(value), forKey: key)
         case .uint(let value): dictionary.enqueue(value, forKey: key)
+        case .float(let value): dictionary.enqueue(value, forKey: key)
         case .double(let value): dictionary.enqueue(value, forKey: key)
         case .string(let value): dictionary.enqueue(value, forKey: key)
         case .data(let value): dictionary.enqueue(value, forKey: key)
@@ -57,16 +60,19 @@ extension PropertyListTree {
         of key: String, in dictionary: WorkspaceDictionary
     ) throws -> PropertyListTree? {
         guard let stored = try dictionary.storedValue(forKey: key) else { return nil }
-        let kind = stored.plain.flatMap { ValueKind(rawValue: $0.value.kind) }
+        let plain = stored.plain?.value
+        let kind = plain.flatMap { ValueKind(rawValue: $0.kind) }
         return switch kind {
         case .bool: try dictionary.value(forKey: key, as: Bool.self).map { .bool($0) }
         case .int: try dictionary.value(forKey: key, as: Int.self).map { .int(Int64($0)) }
         case .uint64: try dictionary.value(forKey: key, as: UInt64.self).map { .uint($0) }
-        case .float: try dictionary.value(forKey: key, as: Float.self).map { .double(Double($0)) }
+        case .float: try dictionary.value(forKey: key, as: Float.self).map { .float($0) }
         case .double: try dictionary.value(forKey: key, as: Double.self).map { .double($0) }
         case .string: try dictionary.value(forKey: key, as: String.self).map { .string($0) }
         case .data: try dictionary.value(forKey: key, as: Data.self).map { .data($0) }
         case .binary: try dictionary.value(forKey: key, as: Date.self).map { .date($0) }
+        // `Codable` would take whole real numbers for integers.
+        case .propertyList: try value(inPropertyList: plain?.payload ?? [])
         default: try dictionary.value(forKey: key, as: PropertyListTree.self)
         }
     }

@@ -9,6 +9,8 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
     case int(Int64)
     /// Beyond `Int64`.
     case uint(UInt64)
+    /// What a program has stored as `Float`; a property list has `double`.
+    case float(Float)
     case double(Double)
     case string(String)
     case data(Data)
@@ -39,8 +41,7 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
         }
     }
 
-    /// Asked for in turn: a property list gives a value only as what it is, but whole numbers as
-    /// `Double` too.
+    /// Asked for in turn, of a form that gives a value only as what it is.
     private static func single(
         _ container: any SingleValueDecodingContainer
     ) throws -> PropertyListTree {
@@ -59,6 +60,7 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
         case .bool(let value): try container.encode(value)
         case .int(let value): try container.encode(value)
         case .uint(let value): try container.encode(value)
+        case .float(let value): try container.encode(value)
         case .double(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .data(let value): try container.encode(value)
@@ -95,6 +97,17 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
             preconditionFailure("an array was written")
         }
         self = trees[0]
+    }
+
+    /// The value of a `Codable` type in property list form, which is the one element of an array.
+    ///
+    /// - Throws: `.decodingFailed` where `bytes` are no such list.
+    static func value(inPropertyList bytes: [UInt8]) throws -> PropertyListTree {
+        try bytes.withUnsafeBytes { try PropertyListBounds.check($0) }
+        guard case .array(let values) = try tree(ofPropertyList: Data(bytes)),
+            let value = values.first
+        else { throw RoostError(.decodingFailed, "the property list holds no value") }
+        return value
     }
 
     /// `Codable` would take whole real numbers for integers.
@@ -140,6 +153,7 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
         case .bool(let value): value
         case .int(let value): Int(value)
         case .uint(let value): value
+        case .float(let value): value
         case .double(let value): value
         case .string(let value): value
         case .data(let value): value
@@ -158,41 +172,14 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
                 .decodingFailed,
                 "this is no property list: it begins as neither a binary nor an XML one")
         }
-        let isSound = data.withUnsafeBytes { bytes in
+        try data.withUnsafeBytes { bytes in
             guard isBinary else {
-                return XMLDepth.isBounded(bytes, limit: PropertyListBounds.depthLimit)
+                var scan = XMLNesting(bytes, limit: PropertyListBounds.depthLimit)
+                return try scan.check()
             }
-            do { try PropertyListBounds.check(bytes) } catch { return false }
-            return true
-        }
-        guard isSound else {
-            throw RoostError(
-                .decodingFailed,
-                "this is no property list: it is damaged, or nested deeper than \(PropertyListBounds.depthLimit) levels"
-            )
-        }
-    }
-}
-
-/// How deep the elements of an XML text go, counted without a parser.
-private enum XMLDepth {
-    static func isBounded(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Bool {
-        var depth = 0
-        var index = 0
-        while index + 1 < bytes.count {
-            defer { index += 1 }
-            guard bytes[index] == UInt8(ascii: "<") else { continue }
-            switch bytes[index + 1] {
-            case UInt8(ascii: "/"): depth -= 1
-            case UInt8(ascii: "!"), UInt8(ascii: "?"): break
-            default:
-                guard let end = bytes[index...].firstIndex(of: UInt8(ascii: ">")) else {
-                    return true
-                }
-                if bytes[end - 1] != UInt8(ascii: "/") { depth += 1 }
-                if depth > limit { return false }
+            do { try PropertyListBounds.check(bytes) } catch let error as RoostError {
+                throw RoostError(.decodingFailed, "this is no property list: \(error.message)")
             }
         }
-        return true
     }
 }

@@ -16,8 +16,9 @@ import RoostIO
 ///   told whole or counted whole.
 /// - Values are read and decoded by the reader, from the log. One that has expired by then is told
 ///   as removed; that a value expires is told at no other time.
-/// - It ends when the workspace is closed, after what was committed before, or goes; and for the
-///   reader whose task is cancelled. It is for one reader: several share the elements.
+/// - It ends when the workspace is closed, after what was committed before, or goes; for the
+///   reader whose task is cancelled; and where a writer can be followed no more, which
+///   ``Workspace/catchUp()`` throws then. It is for one reader: several share the elements.
 public struct DictionaryChanges<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = DictionaryChange<Value>
     public typealias Failure = Never

@@ -98,6 +98,7 @@ struct ClusterWatchCommand: AsyncParsableCommand {
                 count += 1
                 if count == limit { return }
             }
+            throw Failure(.failed, "the changes have ended: watch again with --since")
         }
     }
 }

@@ -53,12 +53,12 @@ struct BackupCommand: AsyncParsableCommand {
         verb: String,
         _ body: (@escaping @Sendable (UInt64, UInt64) -> Void) async throws -> Result
     ) async throws -> Result {
-        let bar = SharedProgress(verb: verb, unit: "bytes")
-        let result = try await body { done, whole in
-            bar.update(count: Int(done), fraction: whole > 0 ? Double(done) / Double(whole) : nil)
+        try await LiveProgress.show(verb, unit: "bytes") { progress in
+            try await body { done, whole in
+                progress.update(
+                    count: Int(done), fraction: whole > 0 ? Double(done) / Double(whole) : nil)
+            }
         }
-        bar.leave()
-        return result
     }
 
     private static func lines(_ report: BackupReport) -> [String] {

@@ -48,7 +48,7 @@ struct BackupsCommand: AsyncParsableCommand {
         do {
             return try await WorkspaceArgument.withWorkspace(
                 generation.path, .readOnly, encryption
-            ) { try await $0.verify() }.damages.first
+            ) { try await VerifyCommand.verify($0) }.damages.first
         } catch {
             return error as? RoostError ?? RoostError(.io, "cannot be read", cause: error)
         }

@@ -10,6 +10,8 @@ struct CompactCommand: AsyncParsableCommand {
     @OptionGroup var target: WorkspaceArgument
 
     func run() async throws {
-        try await target.withExistingWorkspace { try await $0.compact() }
+        try await target.withExistingWorkspace { workspace in
+            try await LiveProgress.show("compacting") { _ in try await workspace.compact() }
+        }
     }
 }

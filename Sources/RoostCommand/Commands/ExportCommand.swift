@@ -20,13 +20,16 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         try await source.withWorkspace(.readOnly) { workspace in
             let lines = try Output(path: output)
-            var progress = ProgressBar(verb: "exporting")
+            var progress = ProgressBar(verb: "exporting", besideList: output == "-")
             var count = 0
+            let total = try WorkspaceStore(workspace: workspace)
+                .recordCount(of: StoredRange(dictionary: dictionary))
             try workspace.forEachStoredValue(in: dictionary) { dictionary, key, value in
                 let record = RecordLine(dictionary: dictionary, key: key, value: value)
                 try lines.writeLine(record.json)
                 count += 1
-                progress.update(count: count, fraction: nil)
+                progress.update(
+                    count: count, fraction: total.map { Double(count) / Double(max($0, 1)) })
             }
             try lines.flush()
             progress.finish(count: count)

@@ -18,12 +18,14 @@ struct ImportCommand: AsyncParsableCommand {
               json   an array of objects, as a repository of one file has it
               jsonl  an object in each line
               csv    a record in each line, the first with the columns' names; --column NAME=KIND \
-            for what is no text
-              sqlite a table of a SQLite file, --table; with the types that the rows have (where \
-            roost was built with the trait SQLite)
+            for what is no text: \(ColumnTypes.Kind.allCases.map(\.rawValue).joined(separator: ", "))
+              sqlite a table of a SQLite file, --table; with the types that the rows have, and \
+            --column for what they mean, as at=date for seconds since 1970 (where roost was built \
+            with the trait SQLite)
 
             Of objects the member that --id names is the key, as a repository with such identifiers \
-            has it. The values are read back as the Codable types that read them from JSON.
+            has it; with --id-kind int a text of digits becomes a number, with string a number a text, in \
+            the value too. The values are read back as the Codable types that read them from JSON.
             """)
 
     @OptionGroup var target: WorkspaceArgument
@@ -37,7 +39,8 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "What the identifiers are in the program: string, int or uuid.")
     var idKind = ObjectKeys.Kind.automatic
     @Option(
-        name: .customLong("column"), help: "A CSV column that is no text, as age=int. Repeatable.")
+        name: .customLong("column"),
+        help: "What a column of CSV or SQLite holds, as age=int. Repeatable.")
     var columns: [String] = []
     @Flag(help: "Keep the values of keys that are there already.") var keep = false
     @Flag(help: "Check everything and say what would be written; write nothing.") var dryRun = false
@@ -53,6 +56,10 @@ struct ImportCommand: AsyncParsableCommand {
             }
         } else if into == nil {
             throw ValidationError("which dictionary? say --into NAME")
+        }
+        if !columns.isEmpty, format != .csv, format != .sqlite {
+            throw ValidationError(
+                "--column is for CSV and SQLite: JSON and property lists have types")
         }
         if table != nil, format != .sqlite {
             throw ValidationError("--table is for SQLite files")
@@ -96,11 +103,16 @@ struct ImportCommand: AsyncParsableCommand {
     private func write(_ records: [ForeignRecord], into workspace: Workspace) async throws -> Int {
         let dictionary = workspace.dictionary(into ?? "")
         let taken = keep ? try records.filter { try !dictionary.contains($0.key) } : records
-        try await workspace.write(durability: .synced) { batch in
-            for record in taken {
-                switch record.value {
-                case .json(let stored): batch.setStored(stored, forKey: record.key, in: dictionary)
-                case .propertyList(let tree): tree.set(record.key, in: dictionary, &batch)
+        try await LiveProgress.show("writing") { progress in
+            try await workspace.write(durability: .synced) { batch in
+                for (index, record) in taken.enumerated() {
+                    switch record.value {
+                    case .json(let stored):
+                        batch.setStored(stored, forKey: record.key, in: dictionary)
+                    case .propertyList(let tree): tree.set(record.key, in: dictionary, &batch)
+                    }
+                    progress.update(
+                        count: index + 1, fraction: Double(index + 1) / Double(taken.count))
                 }
             }
         }

@@ -33,8 +33,10 @@ struct RepairCommand: AsyncParsableCommand {
                 .usage, "\(place): is there already, of an earlier repair: move it elsewhere")
         }
         let encryption = try target.encryption.encryption()
-        let report = try await Workspace.salvage(from: path, to: repaired, encryption: encryption)
-        let check = try await target.at(repaired).withWorkspace(.readOnly) { try await $0.verify() }
+        let report = try await SalvageCommand.salvage(from: path, to: repaired, encryption)
+        let check = try await target.at(repaired).withWorkspace(.readOnly) {
+            try await VerifyCommand.verify($0, "checking what was written")
+        }
         if let damage = check.damages.first { throw damage }
         try FileManager.default.moveItem(atPath: path, toPath: damaged)
         try FileManager.default.moveItem(atPath: repaired, toPath: path)
@@ -46,7 +48,9 @@ struct RepairCommand: AsyncParsableCommand {
     /// Whether the workspace opens and every checksum holds.
     private func isSound() async throws -> Bool {
         do {
-            return try await target.withWorkspace(.readOnly) { try await $0.verify().isSound }
+            return try await target.withWorkspace(.readOnly) {
+                try await VerifyCommand.verify($0).isSound
+            }
         } catch let error as RoostError where error.code == .corrupt { return false }
     }
 }

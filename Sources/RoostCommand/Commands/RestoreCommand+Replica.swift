@@ -20,8 +20,10 @@ struct CopiedPlace {
     #if Replica
         /// Restores to `target`, as the options say, and tells what it brought.
         func restore(to target: String, at moment: String?, sequence: UInt64?) async throws {
-            let report = try await Replica.restore(
-                from: try storage(), to: target, at: try Self.point(moment, sequence))
+            let report = try await LiveProgress.show("restoring") { _ in
+                try await Replica.restore(
+                    from: try storage(), to: target, at: try Self.point(moment, sequence))
+            }
             var text = "restored to batch \(report.lastSequence)"
             if let moment = report.moment { text += ", of \(moment.ISO8601Format())" }
             text += ": \(VerifyCommand.text(report.verification))"

@@ -40,7 +40,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let encryption = try encryption.encryption()
         let source = try backupPath(encryption)
         try await WorkspaceArgument.withWorkspace(source, .readOnly, encryption) { workspace in
-            let report = try await workspace.verify()
+            let report = try await VerifyCommand.verify(workspace, "checking the backup")
             if let damage = report.damages.first { throw damage }
             try await BackupCommand.withProgress(verb: "restoring") { progress in
                 _ = try await workspace.backup(to: target, progress)

@@ -31,7 +31,9 @@ struct RotateKeyCommand: AsyncParsableCommand {
         guard let encryption else { throw Failure(.usage, "which key?") }
         try await target.withExistingWorkspace { workspace in
             try await workspace.rotateKey(to: encryption)
-            if compact { try await workspace.compact() }
+            if compact {
+                try await LiveProgress.show("compacting") { _ in try await workspace.compact() }
+            }
         }
     }
 }

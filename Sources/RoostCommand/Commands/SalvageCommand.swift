@@ -26,10 +26,21 @@ struct SalvageCommand: AsyncParsableCommand {
         guard !FileManager.default.fileExists(atPath: target) else {
             throw Failure(.usage, "\(target): is there already; a salvage makes a new workspace")
         }
-        let report = try await Workspace.salvage(
-            from: source, to: target, encryption: try encryption.encryption())
+        let report = try await Self.salvage(
+            from: source, to: target, try encryption.encryption())
         try Self.write(report, format)
         if !report.isComplete { throw Failure(.damaged, nil) }
+    }
+
+    /// Says how far it is: first the reading, of which only the time is known.
+    static func salvage(
+        from source: String, to target: String, _ encryption: WorkspaceEncryption?
+    ) async throws -> SalvageReport {
+        try await LiveProgress.show("salvaging") { progress in
+            try await Workspace.salvage(from: source, to: target, encryption: encryption) {
+                progress.update(count: $0, fraction: Double($0) / Double(max($1, 1)))
+            }
+        }
     }
 
     static func write(_ report: SalvageReport, _ format: FormatOption) throws {

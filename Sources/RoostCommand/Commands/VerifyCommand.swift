@@ -22,7 +22,7 @@ struct VerifyCommand: AsyncParsableCommand {
         var findings: [IndexCheck.Finding] = []
         do {
             let checked = try await source.withWorkspace(.readOnly) { workspace in
-                let report = try await workspace.verify()
+                let report = try await Self.verify(workspace)
                 // What is read of damaged files says nothing of an index.
                 return (report, report.isSound ? try IndexCheck.findings(workspace) : [])
             }
@@ -42,6 +42,19 @@ struct VerifyCommand: AsyncParsableCommand {
         }
         let isRight = findings.allSatisfy(\.problems.isEmpty)
         if !damages.isEmpty || !isRight { throw Failure(.damaged, nil) }
+    }
+
+    /// Says how far it is.
+    static func verify(
+        _ workspace: Workspace, _ verb: String = "checking"
+    ) async throws -> VerificationReport {
+        try await LiveProgress.show(verb, unit: "bytes") { progress in
+            try await workspace.verify { told in
+                let (done, whole) = (told.checkedSizeBytes, told.totalSizeBytes)
+                progress.update(
+                    count: Int(done), fraction: whole > 0 ? Double(done) / Double(whole) : nil)
+            }
+        }
     }
 
     private static func write(_ findings: [IndexCheck.Finding]) throws {

@@ -12,7 +12,8 @@ struct WatchCommand: AsyncParsableCommand {
             "value": …, "version": 12}, or removed, removedAll, unreadable, or missed with a count \
             where more came than were taken. Changes of one commit have one version, and --since a \
             version begins with those behind it, as far back as the log goes. Ends when it is \
-            interrupted, or after --limit changes.
+            interrupted, or after --limit changes. Where the workspace can be followed no more, as one \
+            that is damaged or replaced by another, it says so, with the exit status of that.
             """)
 
     @OptionGroup var source: WorkspaceArgument
@@ -38,6 +39,9 @@ struct WatchCommand: AsyncParsableCommand {
                 count += 1
                 if count == limit { return }
             }
+            // The changes end where there can be no more of them: this throws why.
+            try await workspace.catchUp()
+            throw Failure(.failed, "the changes have ended: watch again with --since")
         }
     }
 

@@ -1,74 +1,14 @@
 import Foundation
 import Roost
 
-/// What the columns of a CSV file hold, beside text: `--column age=int`.
-struct ColumnTypes {
-    enum Kind: String, CaseIterable {
-        case text, int, double, decimal, bool, date, json
-    }
-
-    var kinds: [String: Kind] = [:]
-
-    init(_ options: [String]) throws {
-        for option in options {
-            let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
-            guard parts.count == 2, let kind = Kind(rawValue: parts[1]) else {
-                let names = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Failure(.usage, "--column \(option): NAME=KIND, the kind one of \(names)")
-            }
-            kinds[parts[0]] = kind
-        }
-    }
-
-    /// The field as JSON that `Codable` types read; an empty one that is no text is null.
-    func json(_ text: String, column: String, place: String) throws -> JSONValue {
-        let kind = kinds[column] ?? .text
-        if kind == .text { return .string(text) }
-        if text.isEmpty { return .null }
-        let value: JSONValue? =
-            switch kind {
-            case .text: .string(text)
-            case .int: Int128(text).map { .integer($0) }
-            case .double: Double(text).flatMap { $0.isFinite ? .number($0.description) : nil }
-            case .decimal: DecimalForm(text) == nil ? nil : try? JSONParser.parse(text)
-            case .bool: Self.bool(text)
-            // As `JSONDecoder` reads a `Date`.
-            case .date:
-                Self.date(text).map { .number($0.timeIntervalSinceReferenceDate.description) }
-            case .json: try? JSONParser.parse(text)
-            }
-        guard let value else {
-            throw Failure(
-                .usage,
-                "\(place), column \"\(column)\": \"\(text.prefix(60))\" is no \(kind.rawValue)")
-        }
-        return value
-    }
-
-    private static func bool(_ text: String) -> JSONValue? {
-        switch text.lowercased() {
-        case "true", "yes", "1": .bool(true)
-        case "false", "no", "0": .bool(false)
-        default: nil
-        }
-    }
-
-    private static func date(_ text: String) -> Date? {
-        for style in [
-            Date.ISO8601FormatStyle(), .init(includingFractionalSeconds: true),
-            Date.ISO8601FormatStyle().year().month().day(),
-        ] {
-            if let date = try? Date(text, strategy: style) { return date }
-        }
-        return nil
-    }
-}
-
 /// The records of a CSV file (RFC 4180) whose first record has the names of the columns.
 struct CSVRecords {
     private(set) var records: [ForeignRecord] = []
 
-    init(_ data: Data, keys: ObjectKeys, columns: ColumnTypes) throws {
+    /// - Parameter progress: told of the bytes that are read.
+    init(
+        _ data: Data, keys: ObjectKeys, columns: ColumnTypes, _ progress: LiveProgress
+    ) throws {
         var parser = CSVParser(bytes: Array(data))
         guard let names = try parser.next() else {
             throw Failure(.usage, "the CSV file is empty: its first line has the columns' names")
@@ -92,6 +32,8 @@ struct CSVRecords {
                     name: name, value: try columns.json(text, column: name, place: place))
             }
             records.append(try keys.record(of: .object(members), place: place))
+            progress.update(
+                count: records.count, fraction: Double(parser.index) / Double(data.count))
         }
     }
 }
@@ -99,7 +41,7 @@ struct CSVRecords {
 /// Takes a CSV text apart, strictly: a quote that is not closed, or stands within a field, is an error.
 struct CSVParser {
     private let bytes: [UInt8]
-    private var index = 0
+    private(set) var index = 0
     /// Where the next record begins, counted from one.
     private(set) var line = 1
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Roost
-import RoostFormat
 
 /// What `import` reads beside its own lines.
 enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
@@ -32,56 +31,6 @@ struct ForeignRecord {
     }
 }
 
-/// How the objects of a file become records.
-struct ObjectKeys {
-    enum Kind: String, ExpressibleByArgument, CaseIterable {
-        /// Text as it is; whole numbers as the key of an integer identifier.
-        case automatic
-        case string
-        case int
-        case uuid
-    }
-
-    /// The member that is the key.
-    var field: String
-    var kind: Kind
-
-    /// The key of an object, as a repository with identifiers of that type has it.
-    func key(of members: [JSONValue.Member], place: String) throws -> String {
-        let found = members.filter { $0.name == field }
-        guard let member = found.first else {
-            throw Failure(
-                .usage, "\(place): there is no \"\(field)\", which is to be the key: see --id")
-        }
-        guard found.count == 1 else {
-            throw Failure(.usage, "\(place): \"\(field)\" is there twice")
-        }
-        switch (kind, member.value) {
-        case (.automatic, .string(let text)), (.string, .string(let text)): return text
-        case (.string, .number(let text)): return text
-        case (.automatic, .number(let text)), (.int, .number(let text)), (.int, .string(let text)):
-            if let number = Int(text) { return number.key }
-        case (.uuid, .string(let text)):
-            if let uuid = UUID(uuidString: text) { return uuid.key }
-        default: break
-        }
-        throw Failure(
-            .usage,
-            "\(place): \"\(field)\" is \(member.value.text.prefix(60)), which is no key\(kind == .automatic ? "" : " of kind \(kind.rawValue)")"
-        )
-    }
-
-    /// The record of an object; its value is read as any `Codable` type that reads it from JSON.
-    func record(of json: JSONValue, place: String) throws -> ForeignRecord {
-        guard case .object(let members) = json else {
-            throw Failure(.usage, "\(place): not a JSON object")
-        }
-        return ForeignRecord(
-            key: try key(of: members, place: place), value: .json(StoredForm.codableValue(json)),
-            place: place)
-    }
-}
-
 /// Reads the whole of a foreign file: nothing is written before all of it is sound.
 struct ForeignFile {
     /// The file's name, for messages.
@@ -93,18 +42,20 @@ struct ForeignFile {
     var table: String?
 
     func records() throws -> [ForeignRecord] {
-        let records =
+        let records = try LiveProgress.show("reading") { progress in
             switch format {
             case .records: preconditionFailure("its own lines are read line by line")
             case .plist: try propertyList()
             case .json: try array()
-            case .jsonl: try lines()
-            case .csv: try CSVRecords(try data(), keys: keys, columns: columns).records
-            case .sqlite: try sqliteRecords()
+            case .jsonl: try lines(progress)
+            case .csv: try CSVRecords(try data(), keys: keys, columns: columns, progress).records
+            case .sqlite: try sqliteRecords(progress)
             }
-        var places: [String: String] = [:]
+        }
+        // By bytes, as keys are: texts that look the same may be two.
+        var places: [[UInt8]: String] = [:]
         for record in records {
-            if let other = places.updateValue(record.place, forKey: record.key) {
+            if let other = places.updateValue(record.place, forKey: Array(record.key.utf8)) {
                 throw Failure(
                     .usage, "\(record.place): the key \"\(record.key)\" is at \(other) already")
             }
@@ -112,15 +63,12 @@ struct ForeignFile {
         return records
     }
 
-    private func sqliteRecords() throws -> [ForeignRecord] {
+    private func sqliteRecords(_ progress: LiveProgress) throws -> [ForeignRecord] {
         #if SQLite
-            var progress = ProgressBar(verb: "reading")
             let table = SQLiteTable(path: path, table: table, keys: keys, columns: columns)
-            let records = try table.records { done, total in
+            return try table.records { done, total in
                 progress.update(count: done, fraction: Double(done) / Double(max(total, 1)))
             }
-            progress.finish(count: records.count)
-            return records
         #else
             throw Failure(
                 .usage, "this roost was built without SQLite: build it with --traits SQLite")
@@ -161,7 +109,7 @@ struct ForeignFile {
         }
     }
 
-    private func lines() throws -> [ForeignRecord] {
+    private func lines(_ progress: LiveProgress) throws -> [ForeignRecord] {
         let reader = try LineReader(path: path)
         var records: [ForeignRecord] = []
         while true {
@@ -179,6 +127,9 @@ struct ForeignFile {
             // The outer nil is the end, the inner one a blank line.
             guard let record else { return records }
             if let record { records.append(record) }
+            progress.update(
+                count: records.count,
+                fraction: reader.sizeBytes.map { Double(reader.offsetBytes) / Double(max($0, 1)) })
         }
     }
 }

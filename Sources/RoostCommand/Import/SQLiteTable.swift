@@ -8,7 +8,7 @@ import Roost
     ///
     /// Each value keeps its type: whole numbers with every digit, text as text, so that a date is what the
     /// table has for it; bytes in base 64, as `JSONDecoder` reads `Data`. A column that is declared
-    /// BOOL or BOOLEAN has true and false for 1 and 0; `--column` says more of one that holds text.
+    /// BOOL or BOOLEAN has true and false for 1 and 0; `--column` says more of any.
     ///
     /// The file is opened for reading alone.
     struct SQLiteTable {
@@ -84,20 +84,19 @@ import Roost
             switch rows.type(column) {
             case SQLITE_INTEGER:
                 let value = rows.integer(column)
-                if rows.isBoolean(column) || columns.kinds[name] == .bool, (0...1).contains(value) {
+                if columns.kinds[name] == nil, rows.isBoolean(column), (0...1).contains(value) {
                     return .bool(value == 1)
                 }
-                return .integer(value)
+                return try columns.json(number: value.description, column: name, place: place)
             case SQLITE_FLOAT:
                 let value = rows.double(column)
                 guard value.isFinite else {
                     throw Failure(.usage, "\(whole): an infinite number, which JSON has none for")
                 }
-                return .number(value.description)
+                return try columns.json(number: value.description, column: name, place: place)
             case SQLITE_TEXT:
-                let text = try rows.text(column, whole)
-                guard columns.kinds[name] != nil else { return .string(text) }
-                return try columns.json(text, column: name, place: place)
+                return try columns.json(
+                    try rows.text(column, whole), column: name, place: place)
             case SQLITE_BLOB:
                 let bytes = rows.bytes(column)
                 // As GRDB has a UUID.
@@ -105,7 +104,7 @@ import Roost
                     return .string(
                         bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) }.uuidString)
                 }
-                return .string(Data(bytes).base64EncodedString())
+                return try columns.json(bytes, column: name, place: place)
             default: return .null
             }
         }

@@ -84,17 +84,7 @@ struct RowWriter {
 
     /// On one line, without what would move a terminal's cursor.
     private static func cell(_ value: JSONValue, width: Int?) -> String {
-        let text = plainText(value)
-        var cell = ""
-        for scalar in text.unicodeScalars {
-            if scalar.properties.generalCategory == .control {
-                cell +=
-                    scalar == "\n"
-                    ? "\\n" : scalar == "\t" ? "\\t" : "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                cell.unicodeScalars.append(scalar)
-            }
-        }
+        let cell = visible(plainText(value))
         guard let width, cell.count > width else { return cell }
         return cell.prefix(width - 1) + "…"
     }
@@ -107,14 +97,21 @@ struct RowWriter {
         }
     }
 
-    /// A field of CSV: in quotes where it holds what separates fields and records.
-    private static func field(_ value: JSONValue) -> String {
+    /// A field of CSV: in quotes where it holds what separates fields and records. Readers go by bytes, so that a
+    /// comma is one whatever mark stands over it.
+    static func field(_ value: JSONValue) -> String {
         let text = plainText(value)
-        guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) || text.isEmpty
-        else {
-            return text
-        }
         if text.isEmpty { if case .null = value { return "" } }
-        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+        let isSeparating = text.unicodeScalars.contains {
+            $0 == "," || $0 == "\"" || Character($0).isNewline
+        }
+        guard isSeparating || text.isEmpty else { return text }
+        var field = "\""
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" { field.unicodeScalars.append(scalar) }
+            field.unicodeScalars.append(scalar)
+        }
+        field.unicodeScalars.append("\"")
+        return field
     }
 }

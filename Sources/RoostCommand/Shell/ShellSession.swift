@@ -61,7 +61,7 @@ struct ShellSession {
             guard let workspace else {
                 throw Failure(.usage, "a cluster's files are verified by its own tools")
             }
-            let report = try await workspace.verify()
+            let report = try await VerifyCommand.verify(workspace)
             for damage in report.damages { printError(damage.description) }
             try Output.write([report.isSound ? VerifyCommand.text(report) : "damaged"])
         default: throw Failure(.usage, "\"\(command)\" is no command: help lists them")
@@ -93,7 +93,9 @@ struct ShellSession {
         let records = try await store.records(range)
         guard keysOnly else { return try await ScanCommand.list(records, of: dictionary, .table) }
         let output = try Output()
-        while let record = try await records.next() { try output.writeLine(record.key) }
+        while let record = try await records.next() {
+            try output.writeLine(isOutputTerminal ? visible(record.key) : record.key)
+        }
         try output.flush()
     }
 

@@ -2,9 +2,12 @@ import Foundation
 
 /// Buffered writing to standard output or to a file.
 ///
+/// - What a terminal would take for a command to it is escaped where standard output is one; a file or a
+///   program gets every byte.
 /// - What was written is there for others only after `flush`.
 final class Output {
     private let handle: FileHandle
+    private let isTerminal: Bool
     /// For messages.
     private let name: String
     private var buffer: [UInt8] = []
@@ -15,6 +18,7 @@ final class Output {
         name = path == "-" ? "standard output" : path
         guard path != "-" else {
             handle = .standardOutput
+            isTerminal = isOutputTerminal
             return
         }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -22,20 +26,26 @@ final class Output {
             throw Failure(.failed, "cannot write \(path): \(String(cString: strerror(errno)))")
         }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        isTerminal = false
     }
 
     /// Without a line's end.
     func write(_ text: String) throws {
-        buffer += text.utf8
+        append(text)
         if buffer.count >= Self.flushSizeBytes { try flush() }
     }
 
     func writeLine(_ text: String) throws {
-        buffer += text.utf8
+        append(text)
         try endLine()
     }
 
+    private func append(_ text: String) {
+        buffer += (isTerminal ? visible(text, keepsLines: true) : text).utf8
+    }
+
     func writeLine(_ json: JSONValue) throws {
+        if isTerminal { return try writeLine(json.text) }
         json.write(to: &buffer)
         try endLine()
     }
@@ -66,3 +76,30 @@ final class Output {
         try output.flush()
     }
 }
+
+/// A text without what would move a terminal's cursor, or say something to it.
+///
+/// - Parameter keepsLines: Whether a line's end and a tab stay.
+func visible(_ text: String, keepsLines: Bool = false) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    var shown = ""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\n", "\t": shown += keepsLines ? String(scalar) : scalar == "\n" ? "\\n" : "\\t"
+        case _ where isControl(scalar): shown += "\\u{\(String(scalar.value, radix: 16))}"
+        default: shown.unicodeScalars.append(scalar)
+        }
+    }
+    return shown
+}
+
+private func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    // Format characters turn the direction of what follows.
+    switch scalar.value {
+    case 0x202a...0x202e, 0x2066...0x2069: true
+    default: scalar.properties.generalCategory == .control
+    }
+}
+
+/// Whether what is written to standard output is shown by a terminal.
+var isOutputTerminal: Bool { isatty(FileHandle.standardOutput.fileDescriptor) == 1 }

@@ -1,14 +1,15 @@
 import Foundation
-import Synchronization
 
 /// A line on standard error that says how far a command is; nothing at all where that is not a
 /// terminal.
 struct ProgressBar {
-    private let isShown: Bool
+    let isShown: Bool
     private let verb: String
     private let unit: String
     private let begin = ContinuousClock.now
     private var lastDrawn: ContinuousClock.Instant?
+    /// What `update` has told.
+    private var told: (count: Int, fraction: Double?)?
 
     /// What is done sooner shows nothing.
     private static let silentMilliseconds = 1000
@@ -28,11 +29,23 @@ struct ProgressBar {
     /// Draws at most ten times a second. `fraction` is `nil` where the whole is not known.
     mutating func update(count: Int, fraction: Double?) {
         guard isShown else { return }
+        told = (count, fraction)
+        pulse()
+    }
+
+    /// Draws again, for work that tells nothing for a while: how long it takes goes on.
+    mutating func pulse() {
+        guard isShown else { return }
         let now = ContinuousClock.now
         if now - begin < .milliseconds(Self.silentMilliseconds) { return }
         if let lastDrawn, now - lastDrawn < .milliseconds(Self.intervalMilliseconds) { return }
         lastDrawn = now
-        draw(count: count, fraction: fraction, at: now)
+        guard let told else {
+            let seconds = Int((now - begin) / .seconds(1))
+            let line = "\r\u{1b}[K\(verb), for \(Self.duration(Double(seconds)))"
+            return FileHandle.standardError.write(Data(line.utf8))
+        }
+        draw(count: told.count, fraction: told.fraction, at: now)
     }
 
     /// Draws the end and leaves the line.
@@ -43,8 +56,9 @@ struct ProgressBar {
     }
 
     /// Takes the line back, so that what follows begins at the left.
-    func clear() {
-        guard isShown else { return }
+    mutating func clear() {
+        guard isShown, lastDrawn != nil else { return }
+        lastDrawn = nil
         FileHandle.standardError.write(Data("\r\u{1b}[K".utf8))
     }
 
@@ -68,24 +82,6 @@ struct ProgressBar {
         }
         FileHandle.standardError.write(Data(line.utf8))
     }
-}
-
-/// A progress bar for work that tells how far it is from whatever thread.
-final class SharedProgress: Sendable {
-    private let bar: Mutex<ProgressBar>
-
-    init(verb: String, unit: String = "records") {
-        bar = Mutex(ProgressBar(verb: verb, unit: unit))
-    }
-
-    func update(count: Int, fraction: Double?) {
-        bar.withLock { $0.update(count: count, fraction: fraction) }
-    }
-
-    func finish(count: Int) { bar.withLock { $0.finish(count: count) } }
-
-    /// Takes the line away.
-    func leave() { bar.withLock { $0.clear() } }
 }
 
 /// A number with a comma between thousands.

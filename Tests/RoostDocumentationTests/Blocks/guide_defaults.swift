@@ -10,11 +10,7 @@ extension Blocks {
         try await Task.sleep(for: .zero)
         let workspace = try await Workspace.inMemory()
         _ = workspace
-        let old = UserDefaults(suiteName: "roost-guide-\(UUID().uuidString)")!
-        _ = old
-        let domain = "none"
-        _ = domain
-        try await workspace.importing(userDefaults: old, domain: domain, into: "settings")
+        try await workspace.importing(userDefaults: .standard, into: "settings")
 
         let defaults = workspace.defaults("settings")
         _ = defaults

@@ -91,6 +91,95 @@ import Testing
         try await workspace.close()
     }
 
+    /// The same values in two suites, and beside them the app's own.
+    @Test func eachSuiteIsTakenByItself() async throws {
+        let names = (0..<2).map { "roost-test-\($0)-\(UUID().uuidString)" }
+        let suites = try names.map { try #require(UserDefaults(suiteName: $0)) }
+        let own = "roost-test-\(UUID().uuidString)"
+        UserDefaults.standard.set(1, forKey: own)
+        defer {
+            UserDefaults.standard.removeObject(forKey: own)
+            for name in names { UserDefaults.standard.removePersistentDomain(forName: name) }
+        }
+        for (index, suite) in suites.enumerated() {
+            suite.set(index, forKey: "number")
+            suite.register(defaults: ["registered": true])
+        }
+        let workspace = try await Workspace.inMemory()
+        // What suite it is it does not tell, and the app's own values are others.
+        await #expect(throws: RoostError.self) {
+            try await workspace.importing(userDefaults: suites[0])
+        }
+        #expect(try await workspace.importing(userDefaultsSuite: names[0], into: "first") == 1)
+        #expect(try await workspace.importing(userDefaultsSuite: names[1], into: "second") == 1)
+        #expect(try await workspace.importing(userDefaultsSuite: names[1], into: "second") == nil)
+        #expect(try workspace.dictionary("first")["number", as: Int.self] == 0)
+        #expect(try workspace.dictionary("second")["number", as: Int.self] == 1)
+        #expect(try workspace.dictionary("first").keys == ["number"])
+        #expect(try workspace.dictionary("second").keys == ["number"])
+        // One suite into two dictionaries is two imports.
+        #expect(try await workspace.importing(userDefaultsSuite: names[0], into: "second") == 0)
+        #expect(try await workspace.importing(userDefaults: .standard, into: "own") != nil)
+        #expect(try workspace.dictionary("own")[own, as: Int.self] == 1)
+        #expect(try !workspace.dictionary("own").contains("registered"))
+        #expect(try await workspace.importing(userDefaults: .standard, into: "own") == nil)
+        try await workspace.close()
+    }
+
+    /// Before a device is unlocked its defaults look empty.
+    @Test func aDomainWithoutValuesBringsNothingAndIsLookedAtAgain() async throws {
+        let suite = "roost-test-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: suite))
+        defer { defaults.removePersistentDomain(forName: suite) }
+        defaults.register(defaults: ["volume": 0.5])
+        let workspace = try await Workspace.inMemory()
+        #expect(try await workspace.importing(userDefaultsSuite: suite) == 0)
+        #expect(try workspace.dictionaryNames.isEmpty)
+        defaults.set(1, forKey: "launches")
+        #expect(try await workspace.importing(userDefaultsSuite: suite) == 1)
+        #expect(try await workspace.importing(userDefaultsSuite: suite) == nil)
+        try await workspace.close()
+    }
+
+    @Test func filesOfOneNameAreTwoSources() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.inMemory()
+            for (index, folder) in ["a", "b"].enumerated() {
+                try FileManager.default.createDirectory(
+                    atPath: "\(path)/\(folder)", withIntermediateDirectories: true)
+                let file = URL(fileURLWithPath: "\(path)/\(folder)/app.plist")
+                try PropertyListSerialization.data(
+                    fromPropertyList: ["\(folder)": index], format: .binary, options: 0
+                ).write(to: file)
+                #expect(try await workspace.importing(propertyListAt: file) == 1)
+                #expect(try await workspace.importing(propertyListAt: file) == nil)
+            }
+            #expect(try workspace.dictionary("settings").keys == ["a", "b"])
+            try await workspace.close()
+        }
+    }
+
+    @Test func realsWithinKeepTheirTypes() async throws {
+        try await withTemporaryDirectory { path in
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            let list: [String: Any] = [
+                "levels": [2.0, 0.5], "deep": ["ratio": 3.0, "count": 3] as [String: Any],
+            ]
+            try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+                .write(to: file)
+            let workspace = try await Workspace.inMemory()
+            try await workspace.importing(propertyListAt: file)
+            let defaults = workspace.defaults("settings")
+            let levels = try #require(defaults.array(forKey: "levels"))
+            #expect(levels.map { "\(type(of: $0))" } == ["Double", "Double"])
+            let deep = try #require(defaults.dictionary(forKey: "deep"))
+            #expect(deep.mapValues { "\(type(of: $0))" } == ["ratio": "Double", "count": "Int"])
+            #expect(
+                try workspace.dictionary("settings")["levels", as: [Double].self] == [2.0, 0.5])
+            try await workspace.close()
+        }
+    }
+
     @Test func ofImportsAtOnceOneTakesAll() async throws {
         try await withTemporaryDirectory { path in
             let file = URL(fileURLWithPath: "\(path)/app.plist")
@@ -150,11 +239,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "", "no list", "bplist00garbage", "<plist><dict><key>a</key></dict></plist>",
-        "<plist><dict><key>a</key><integer>x</integer></dict></plist>", "<plist><array/></plist>",
-        "<plist>" + String(repeating: "<array>", count: 100_000),
-    ])
+    @Test(
+        arguments: [
+            "", "no list", "bplist00garbage", "<plist><dict><key>a</key></dict></plist>",
+            "<plist><dict><key>a</key><integer>x</integer></dict></plist>",
+            "<plist><array/></plist>",
+            "<plist>" + String(repeating: "<array>", count: 100_000),
+        ] + Self.hostile)
     func brokenListsSayWhatIsWrongAndLeaveNothing(text: String) async throws {
         try await withTemporaryDirectory { path in
             let file = URL(fileURLWithPath: "\(path)/app.plist")
@@ -171,6 +262,66 @@ import Testing
         }
     }
 
+    /// What would reach a parser that goes down with what it reads, or take the square of its size.
+    private static let hostile: [String] = {
+        let deep = String(repeating: "<array>", count: 100_000)
+        let ends = String(repeating: "</array>", count: 100_000)
+        return [
+            "<plist><!-- \(ends) -->" + deep, "<plist><string><![CDATA[\(ends)]]></string>" + deep,
+            "<plist><?x \(ends)?>" + deep, "<plist>\(ends)" + deep,
+            "<plist><array a=\">\(ends)\">" + deep,
+            "<?xml version=\"1.0\" encoding=\"UTF-7\"?><plist>"
+                + String(repeating: "+ADw-array+AD4-", count: 100_000),
+            String(repeating: "<", count: 2_000_000), "<plist><!-- " + deep,
+            "<!DOCTYPE plist [" + String(repeating: "<!", count: 1_000_000),
+        ]
+    }()
+
+    @Test func anXMLListThatIsNestedTooDeepSaysTheLine() async throws {
+        try await withTemporaryDirectory { path in
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            let workspace = try await Workspace.inMemory()
+            for (text, part) in [
+                (
+                    "<plist>\n<!-- </array></array> -->\n"
+                        + String(repeating: "<array>", count: 600),
+                    "nested deeper than 512 levels, on line 3"
+                ),
+                ("<plist>\n\n</dict></array>", "has not begun, on line 3"),
+                ("<plist>\n<dict", "a tag has no end, on line 2"),
+            ] {
+                try Data(text.utf8).write(to: file)
+                do {
+                    _ = try await workspace.importing(propertyListAt: file)
+                    Issue.record("\(part) was taken")
+                } catch let error as RoostError {
+                    #expect(error.message.contains(part), "\(error)")
+                }
+            }
+            try await workspace.close()
+        }
+    }
+
+    /// What all writers of property lists write is read.
+    @Test func commentsAndDeclarationsAreRead() async throws {
+        try await withTemporaryDirectory { path in
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            let text = """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+                <!-- a note: <array> -->
+                <plist version="1.0"><dict><key>a</key><true/><key>b</key>
+                <string><![CDATA[<array>]]></string></dict></plist>
+                """
+            try Data(text.utf8).write(to: file)
+            let workspace = try await Workspace.inMemory()
+            #expect(try await workspace.importing(propertyListAt: file) == 2)
+            let settings = workspace.dictionary("settings")
+            #expect(try settings["b", as: String.self] == "<array>")
+            try await workspace.close()
+        }
+    }
+
     @Test func everyCutOfABinaryListIsRefused() async throws {
         try await withTemporaryDirectory { path in
             let data = try PropertyListSerialization.data(
@@ -181,6 +332,20 @@ import Testing
                 try data.prefix(size).write(to: file)
                 await #expect(throws: RoostError.self, "\(size) bytes") {
                     try await workspace.importing(propertyListAt: file)
+                }
+            }
+            for index in stride(from: 8, to: data.count - 40, by: 3) {
+                var damaged = data
+                damaged[index] = 0xdf
+                try damaged.write(to: file)
+                do {
+                    _ = try await workspace.importing(
+                        propertyListAt: file, mark: "damaged at \(index)")
+                } catch let error as RoostError {
+                    #expect(error.message.contains("no property list"), "\(error)")
+                    if error.message.contains("whole binary") {
+                        #expect(error.message.contains("see offset"), "\(error)")
+                    }
                 }
             }
             try await workspace.close()
