@@ -21,7 +21,9 @@ package struct LogReader: Sendable {
         let size = Int(try file.sizeBytes())
         if copies {
             region = .anonymous(sizeBytes: size)
-            _ = try file.readUp(to: .init(start: region.base, count: writtenEnd), at: 0)
+            // The writer may have cut the file between the two calls.
+            let count = min(writtenEnd, size)
+            _ = try file.readUp(to: .init(start: region.base, count: count), at: 0)
         } else {
             region = try file.contents(sizeBytes: size)
         }

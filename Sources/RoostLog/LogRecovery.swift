@@ -3,7 +3,8 @@ import RoostIO
 
 /// Replays the log after an opening and decides what its end means.
 ///
-/// The rules, which DESIGN.md's rules 2 and 3 ask for:
+/// The rules. Whoever reads after the opening must find a prefix of the batches, with all that a crash could not take,
+/// and never an older state given out for the newest:
 /// - What is kept is an unbroken run of frames: a prefix of the sequence.
 /// - Where the run breaks, whatever says that the missing batch *was* on disk (a later frame or
 ///   segment header, the manifest) makes it damage: `corrupt`, and nothing is touched.

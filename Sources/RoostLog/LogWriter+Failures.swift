@@ -14,6 +14,20 @@ extension LogWriter {
         }
     }
 
+    /// As `writingFrame`, of a frame that is complete in memory. Where it fails, memory that is not the file itself would
+    /// show it on, in place of the next frame, which has the same number in another segment.
+    @inline(__always)
+    func writingFinishedFrame(_ state: inout State, _ body: (inout State) throws -> Void) throws {
+        try writingFrame(&state) { state in
+            do { try body(&state) } catch {
+                // Nobody reads behind the last batch that is visible, and nothing is a frame with a header of zeros.
+                (state.segment.region.base + state.offset).initializeMemory(
+                    as: UInt8.self, repeating: 0, count: Frame.headerSizeBytes)
+                throw error
+            }
+        }
+    }
+
     /// The current segment takes no more frames. What there is of one that failed is cut off at once:
     /// it may be whole but for its padding, and a sync of the frames before it would bring it to disk.
     ///
@@ -50,7 +64,7 @@ extension LogWriter {
             state.breakOff()
             try refuseCut(state)
             let start = UnsafeRawPointer(state.segment.region.base) + state.offset
-            try writingFrame(&state) { state in
+            try writingFinishedFrame(&state) { state in
                 try state.segment.file.write(
                     .init(start: start, count: sizeBytes), at: UInt64(state.offset))
             }

@@ -216,7 +216,9 @@ package final class LogWriter: Sendable {
             at: start, payloadCount: payloadCount, sequence: sequence,
             durableSequence: durable.load(ordering: .relaxed), flags: flags, seed: state.seed)
         if !state.segment.isMapped {
-            try writingFrame(&state) { try $0.segment.persist(offset: $0.offset, count: size) }
+            try writingFinishedFrame(&state) {
+                try $0.segment.persist(offset: $0.offset, count: size)
+            }
         } else if MappedRegion.faultCount != state.faultCount {
             try checkFrame(size, &state)
         }

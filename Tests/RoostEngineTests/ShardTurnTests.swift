@@ -169,6 +169,39 @@ import Testing
         #expect(try writeAtOnce(2, "k") == 2)
     }
 
+    /// The story: a conditional write had its place and its task was cancelled before it went on. Its place went to
+    /// others, and it made its change all the same.
+    @Test func whoIsCancelledBeforeItGoesOnDoesNotActOnThePlaceThatItLost() async throws {
+        let (fixture, shard) = (fixture, fixture.shard)
+        let claim = shard.claim("k", fixture.name, hash: fixture.hash("k"), rests: true)
+        let first = try await shard.takePlace(claim)
+        let executor = HeldExecutor()
+        let isChanged = Atomic(false)
+        let change = Task(executorPreference: executor) {
+            try await shard.inOwnPlace(claim, until: .never) { _ in
+                isChanged.store(true, ordering: .relaxed)
+            }
+        }
+        while shard.turn.withLock({ $0.queue.count }) < 2 { executor.runAll() }
+        // Goes on once the executor lets it.
+        shard.giveBack(first)
+        change.cancel()
+        let batch = fixture.batch(1, "k")
+        let token = BatchToken()
+        try await shard.prepare(
+            StagedBatch(
+                token: token,
+                claim: Claim(.batch(batch), changes: batch.changes, clears: batch.clears)))
+        executor.open()
+        let error = await #expect(throws: RoostError.self) { try await change.value }
+        #expect(error?.code == .cancelled)
+        let wasChanged = isChanged.load(ordering: .relaxed)
+        #expect(!wasChanged)
+        token.abort()
+        shard.foldResolved()
+        #expect(shard.turn.withLock { $0.queue.isEmpty })
+    }
+
     /// The story: a transaction had its turn and waited for room in the log; the flush that was to make
     /// room waited for a batch that was staged in one shard, and that waited for the transaction in another.
     @Test(.timeLimit(.minutes(10))) func whoHasItsTurnWaitsForNoRoom() async throws {
@@ -189,5 +222,38 @@ import Testing
         first.close()
         engine.condition.release()
         try await engine.close()
+    }
+}
+
+/// Runs jobs when a test says so, on its thread; from `open` on at once.
+private final class HeldExecutor: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isOpen = false
+    }
+
+    private let state = Mutex(State())
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let runsNow = state.withLock { state in
+            if !state.isOpen { state.jobs.append(job) }
+            return state.isOpen
+        }
+        if runsNow { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Runs those that are there.
+    func runAll() {
+        let jobs = state.withLock { state in
+            defer { state.jobs = [] }
+            return state.jobs
+        }
+        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    func open() {
+        state.withLock { $0.isOpen = true }
+        runAll()
     }
 }

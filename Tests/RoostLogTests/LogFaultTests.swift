@@ -2,7 +2,16 @@ import RoostFormat
 import RoostIO
 import RoostLog
 import RoostTestSupport
+import Synchronization
 import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 @Suite struct LogFaultTests {
     /// Lets each changing call fail once, in turn, and goes on writing: what was acknowledged,
@@ -77,6 +86,44 @@ import Testing
         }
     }
 
+    /// The story: a page of the segment was not there, so that private memory stood in its place, and the frame that came
+    /// next could not be written by a call either. The memory showed it on, and who reads the log from memory was given
+    /// it in place of the frame that had its number then, in the next segment.
+    @Test func aFrameThatFailedIsNotShownOnByThePageThatIsNoLongerTheFiles() async throws {
+        try await withTemporaryDirectory { path in
+            let plan = FaultPlan(isCrash: false)
+            let log = try SampleLog(at: path, fileSystem: plan.fileSystem(), sizeBytes: 16384)
+            let end = 4096
+            try log.append(
+                [UInt8](
+                    repeating: 1, count: end - SegmentHeader.sizeBytes - Frame.headerSizeBytes))
+            try #require(truncate(segmentPath(path, 1), off_t(end)) == 0)
+            plan.failNext()
+            #expect(throws: RoostError.self) { try log.append([2]) }
+            try log.append([3])
+            let segments = log.writer.history.segments
+            try #require(segments.count == 2)
+            #expect(segments[0].region.replacedPageCount == 1)
+            let failed = Frame.view(
+                in: segments[0].region.bytes, at: end, seed: segments[0].seed)
+            #expect(failed == nil)
+            let next = Frame.view(
+                in: segments[1].region.bytes, at: SegmentHeader.sizeBytes, seed: segments[1].seed)
+            #expect(next?.sequence == 2)
+        }
+    }
+
+    /// A reader beside the writer, by calls: the writer cuts the segment and seals it between the reader's two looks at how
+    /// long it is.
+    @Test func aSegmentThatIsCutWhileItIsReadIsReadWithinItsMemory() throws {
+        let directory = CutDirectory()
+        let reader = try LogReader(number: 1, in: directory, writable: false, copies: true)
+        #expect(reader.region.sizeBytes == CutDirectory.keptSizeBytes)
+        let readSizeBytes = directory.file.readSizeBytes.load(ordering: .relaxed)
+        #expect(readSizeBytes == CutDirectory.keptSizeBytes)
+        #expect(reader.contentEnd(from: 0) == CutDirectory.keptSizeBytes)
+    }
+
     @Test func afterAFailedSyncNothingIsReportedDurable() async throws {
         try await withTemporaryDirectory { path in
             let plan = FaultPlan(isCrash: false)
@@ -116,4 +163,50 @@ import Testing
             #expect(log.syncer.syncCount == 2)
         }
     }
+}
+
+/// A directory with one file, which is shorter from the second look on. For `LogReader` alone.
+private struct CutDirectory: Directory {
+    static let writtenSizeBytes = 8192
+    static let keptSizeBytes = 4096
+
+    let file = CutFile()
+    let path = "cut"
+
+    func openFile(_ name: String, writable: Bool) throws -> any File { file }
+    func entries() throws -> [DirectoryEntry] { [] }
+    func lock(exclusive: Bool) throws {}
+    func unlock() throws {}
+    func sync() throws {}
+
+    private var refusal: RoostError { RoostError(.io, "the test changes nothing", file: path) }
+    func createFile(_ name: String) throws -> any File { throw refusal }
+    func rename(_ source: String, to target: String) throws { throw refusal }
+    func remove(_ name: String) throws { throw refusal }
+}
+
+private final class CutFile: File {
+    let readSizeBytes = Atomic(0)
+    let path = "cut/log"
+
+    func writtenEnd() throws -> UInt64 { UInt64(CutDirectory.writtenSizeBytes) }
+    func sizeBytes() throws -> UInt64 { UInt64(CutDirectory.keptSizeBytes) }
+
+    /// As much as is asked for, by a writer that has gone on; within what there is room for.
+    func readUp(to buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
+        readSizeBytes.store(buffer.count, ordering: .relaxed)
+        let count = min(buffer.count, CutDirectory.keptSizeBytes)
+        for index in 0..<count { buffer[index] = 7 }
+        return count
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws {
+        _ = try readUp(to: buffer, at: offset)
+    }
+
+    func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion? { nil }
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {}
+    func preallocate(sizeBytes: UInt64) throws {}
+    func truncate(to sizeBytes: UInt64) throws {}
+    func syncData() throws {}
 }

@@ -89,10 +89,11 @@ extension Shard {
     private static func cancel<Result>(
         _ continuation: CheckedContinuation<Result, any Error>
     ) -> @Sendable () -> Void {
-        {
-            continuation.resume(
-                throwing: RoostError(.cancelled, "the task was cancelled while it waited"))
-        }
+        { continuation.resume(throwing: Self.cancellation) }
+    }
+
+    private static var cancellation: RoostError {
+        RoostError(.cancelled, "the task was cancelled while it waited")
     }
 
     // MARK: What comes first
@@ -217,6 +218,9 @@ extension Shard {
     /// Makes a change, as `inTurn`, that rests on what is so only until `deadline`; `nil`, with nothing
     /// done, where that is past. The clock may be anybody's code, so it is asked without the turn, in a
     /// place that keeps others away meanwhile.
+    ///
+    /// - Throws: what `change` throws; `.cancelled`, with nothing done, where the task is cancelled before
+    ///   it has its place.
     nonisolated(nonsending) func inOwnPlace<Result: Sendable>(
         _ claim: Claim, until deadline: Deadline,
         _ change: @Sendable (inout ShardTurn) throws -> Result
@@ -224,7 +228,12 @@ extension Shard {
         let place = try await takePlace(claim)
         defer { giveBack(place) }
         guard clock.isLive(deadline) else { return nil }
-        return try withTurn { try change(&$0) }
+        return try withTurn { turn in
+            // A task that is cancelled between its place's turn and its own going on has lost the place, and others
+            // may have come first.
+            guard turn.holdsPlace(place) else { throw Self.cancellation }
+            return try change(&turn)
+        }
     }
 
     /// Gives a place back; nothing where it was given back before.
