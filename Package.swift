@@ -264,7 +264,10 @@ let package = Package(
             ], path: "Sources/RoostSimulate"),
         .testTarget(
             name: "RoostSimulationTests",
-            dependencies: ["RoostSimulator", "RoostSealing", "RoostSimulation", "RoostIO"]),
+            dependencies: [
+                "RoostSimulator", "RoostSealing", "RoostSimulation", "RoostIO", "RoostFormat",
+                "RoostTestSupport",
+            ]),
         .testTarget(name: "RoostIOTests", dependencies: ["CRoost", "RoostIO", "RoostTestSupport"]),
         .testTarget(
             name: "RoostFormatTests", dependencies: ["CRoost", "RoostFormat", "RoostTestSupport"]),

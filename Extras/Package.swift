@@ -103,6 +103,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Roost", package: "roost"),
                 .product(name: "RoostEncryption", package: "roost"),
+                .product(name: "RoostReplica", package: "roost"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
             ]),
@@ -142,3 +143,10 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// As in the library's package: builds these test targets and no others, with none of the programs.
+if let wanted = Context.environment["ROOST_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll {
+        ($0.type == .test || $0.type == .executable) && !wanted.contains($0.name)
+    }
+}

@@ -17,11 +17,12 @@ extension Workspace {
     public var isEncrypted: Bool { fileSystem is SealedFileSystem }
 
     /// Has another key open the workspace from now on, in the place of the one that it was opened with, while it
-    /// is in use. What is written from here on is sealed under a new data key; what was written before
-    /// stays as it is, and is sealed anew when compaction rewrites it: `compact()` does that for all of it.
+    /// is in use. What is written from here on is sealed under a new data key, in the current log segment too; what
+    /// was written before stays as it is, and is sealed anew when compaction rewrites it: `compact()` does
+    /// that for all of it.
     ///
-    /// The key itself only seals the file of data keys, so this writes that file and no other. Backups keep the
-    /// key that they were made with. Suspends.
+    /// The key itself only seals the file of data keys, so this writes that file and no other. Backups that begin
+    /// after it open with the new key; those that were begun before keep theirs. Suspends.
     ///
     /// - Throws: `.wrongKey` where the workspace is not encrypted; what making the key throws; `.io`,
     ///   `.outOfSpace`, and then either key may open it; `.readOnly`, `.closed`.

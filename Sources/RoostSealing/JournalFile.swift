@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// - A piece is written where none was before in this opening, also after one that failed. Each opening that
 ///   writes begins a part of its own, with a new salt and so a new key, at the next 4 KiB: no nonce is used
-///   for two contents, whatever a crash has taken.
+///   for two contents, whatever a crash has taken. So does the first write under a new data key: nothing is
+///   sealed under an old one from then on.
 /// - What a crash has left of a piece does not open. Pieces behind it do, where they are found, so that a hole in
 ///   the content is seen as one (`JournalContent`).
 final class JournalFile: File {
@@ -94,7 +95,7 @@ final class JournalFile: File {
         _ kind: JournalPiece.Kind, _ bytes: UnsafeRawBufferPointer, offset: UInt64,
         _ state: inout State
     ) throws {
-        if state.part == nil { try beginPart(&state) }
+        if state.part?.keyNumber != keys.currentKeyNumber { try beginPart(&state) }
         guard let part = state.part else { preconditionFailure("a part was begun") }
         let piece = JournalPiece(kind: kind, offset: offset, count: bytes.count)
         let place = state.end
@@ -175,6 +176,8 @@ final class JournalFile: File {
 
 /// The keys of a journal's parts.
 protocol JournalKeys: Sendable {
+    /// Of the data key that a part is to begin under now.
+    var currentKeyNumber: UInt64 { get }
     /// A part that begins now, and the header that stands before its pieces.
     func newPart() throws -> (part: JournalPart, header: [UInt8])
     /// The part behind a header.

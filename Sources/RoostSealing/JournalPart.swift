@@ -57,12 +57,14 @@ struct JournalPiece: Equatable {
     }
 }
 
-/// What one opening has written to a journal: pieces under one key.
+/// What one opening has written to a journal under one data key: pieces under one key of their own.
 struct JournalPart: Sendable {
     /// A part's header stands at a multiple of it.
     static let alignment: UInt64 = 4096
 
     let sealer: Sealer
+    /// Of the data key.
+    let keyNumber: UInt64
 
     /// Lays a piece out as it stands in the file at `place`.
     func seal(

@@ -1,3 +1,4 @@
+import RoostFormat
 import RoostIO
 import Synchronization
 
@@ -15,6 +16,8 @@ final class SealedDirectory: Directory {
     let base: any Directory
     private let fileSystem: SealedFileSystem
     private let state: Mutex<State>
+    /// That of `state.ring`, for who writes.
+    private let newestKeyNumber = Atomic<UInt64>(0)
 
     var path: String { base.path }
 
@@ -29,9 +32,52 @@ final class SealedDirectory: Directory {
     private func ring() throws -> KeyRing {
         try state.withLock { state in
             if let ring = state.ring { return ring }
-            let ring = try readRing(state.suite) ?? newRing(state)
+            let ring = try findRing(state)
             state.ring = ring
+            newestKeyNumber.store(ring.newest.number, ordering: .releasing)
             return ring
+        }
+    }
+
+    private func findRing(_ state: State) throws -> KeyRing {
+        let first = fileSystem.firstRing(besides: self)
+        do {
+            guard let ring = try readRing(state.suite) else { return try newRing(state) }
+            guard let first, ring != first, try isUnfinished(state) else { return ring }
+        } catch let error as RoostError where error.code == .wrongKey {
+            guard let first else { throw error }
+            if try !isUnfinished(state) {
+                // A backup of before the user's key was changed: the data keys are those of today.
+                guard try opensManifest(with: first) else { throw error }
+                return first
+            }
+        }
+        // A backup that did not end goes on under the keys of today.
+        guard let first else { preconditionFailure("another directory was opened first") }
+        try write(first, state.suite)
+        return first
+    }
+
+    /// Whether this is no workspace yet, and is being made one.
+    private func isUnfinished(_ state: State) throws -> Bool {
+        guard state.isLockedForWriting else { return false }
+        return try !base.entries().contains { $0.name == FileName.manifest.text }
+    }
+
+    /// Whether `ring` has the key of the manifest.
+    private func opensManifest(with ring: KeyRing) throws -> Bool {
+        let name = FileName.manifest.text
+        guard try base.entries().contains(where: { $0.name == name }) else { return false }
+        let file = try base.openFile(name, writable: false)
+        guard let header = try chunksHeader(of: file), let key = ring.key(header.keyNumber) else {
+            return false
+        }
+        let sealer = key.sealer(fileSystem.suite, salt: header.salt, purpose: header.purpose)
+        do {
+            _ = try ChunkedFile(file, sealer, fileSystem.pressure).read(count: 1, at: 0)
+            return true
+        } catch let error as RoostError where error.code == .corrupt {
+            return false
         }
     }
 
@@ -89,6 +135,7 @@ final class SealedDirectory: Directory {
             try write(ring, suite)
             state.ring = ring
             state.suite = suite
+            newestKeyNumber.store(ring.newest.number, ordering: .releasing)
         }
     }
 
@@ -124,16 +171,21 @@ final class SealedDirectory: Directory {
         _ = try ring()
         let file = try base.openFile(name, writable: writable)
         if Self.isJournal(name) { return JournalFile(file, self) }
-        var bytes = [UInt8](repeating: 0, count: SealedHeader.sizeBytes)
-        let count = try bytes.withUnsafeMutableBytes { try file.readUp(to: $0, at: 0) }
-        let header = bytes.withUnsafeBytes { SealedHeader(.init(rebasing: $0[..<count])) }
-        guard let header, header.kind == .chunks else {
+        guard let header = try chunksHeader(of: file) else {
             throw RoostError(
                 .corrupt,
                 "the header of a sealed file is damaged. Restore a backup, or salvage what can be read",
                 file: file.path, offset: 0)
         }
         return ChunkedFile(file, try sealer(header), fileSystem.pressure)
+    }
+
+    /// `nil` where it is damaged, or of another kind.
+    private func chunksHeader(of file: any File) throws -> SealedHeader? {
+        var bytes = [UInt8](repeating: 0, count: SealedHeader.sizeBytes)
+        let count = try bytes.withUnsafeMutableBytes { try file.readUp(to: $0, at: 0) }
+        let header = bytes.withUnsafeBytes { SealedHeader(.init(rebasing: $0[..<count])) }
+        return header?.kind == .chunks ? header : nil
     }
 
     /// As they are, where the other directory's files open with this one's keys.
@@ -177,12 +229,14 @@ final class SealedDirectory: Directory {
 }
 
 extension SealedDirectory: JournalKeys {
+    var currentKeyNumber: UInt64 { newestKeyNumber.load(ordering: .acquiring) }
+
     func newPart() throws -> (part: JournalPart, header: [UInt8]) {
         let header = try newHeader(.journal)
-        return (JournalPart(sealer: try sealer(header)), header.bytes)
+        return (try part(header), header.bytes)
     }
 
     func part(_ header: SealedHeader) throws -> JournalPart {
-        JournalPart(sealer: try sealer(header))
+        JournalPart(sealer: try sealer(header), keyNumber: header.keyNumber)
     }
 }

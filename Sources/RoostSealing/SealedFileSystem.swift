@@ -5,8 +5,9 @@ import Synchronization
 /// the real one, which sees sealed ones. docs/decisions/0130.
 package final class SealedFileSystem: FileSystem {
     let base: any FileSystem
-    /// What the files of all its directories are sealed with; the ring of one may be sealed under another key.
-    let suite: any SealingSuite
+    /// The user's key of now: the first directory's, and that of every directory which is opened from here on.
+    private let current: Mutex<any SealingSuite>
+    var suite: any SealingSuite { current.withLock { $0 } }
     /// The engine holds the directory, and its lock goes with it.
     private struct First { weak var directory: SealedDirectory? }
     private let first = Mutex(First())
@@ -19,7 +20,7 @@ package final class SealedFileSystem: FileSystem {
         _ base: any FileSystem, _ suite: any SealingSuite, openLimitBytes: Int = 64 << 20
     ) {
         self.base = base
-        self.suite = suite
+        current = Mutex(suite)
         pressure = MemoryPressure(limitBytes: openLimitBytes)
     }
 
@@ -56,11 +57,12 @@ package final class SealedFileSystem: FileSystem {
     }
 
     /// Seals the ring of the directory that was opened first under another key, and has its new files sealed
-    /// under a new data key. Blocks for two syncs, and for what deriving the key takes.
+    /// under a new data key; backups from here on have that key as well. Blocks for two syncs, and for what deriving the key takes.
     package func rotate(to suite: any SealingSuite) throws {
         guard let first = first.withLock({ $0.directory }) else {
             preconditionFailure("a workspace has opened its directory")
         }
         try first.rotate(to: suite)
+        current.withLock { $0 = suite }
     }
 }

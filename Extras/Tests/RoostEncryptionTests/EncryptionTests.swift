@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Roost
 import RoostEncryption
+import RoostReplica
 import Testing
 
 /// Workspaces that only their key opens, through reopened ones.
@@ -168,6 +169,38 @@ import Testing
                 #expect(try await backup.verify().isSound)
                 try await backup.close()
             }
+        }
+    }
+
+    @Test func aBackupAfterAnotherKeyOpensWithThatOne() async throws {
+        try await withDirectory { path in
+            let (old, new) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
+            let workspace = try await open("\(path)/w", .key(old))
+            try await fill(workspace, 100)
+            try await workspace.backup(to: "\(path)/before")
+            try await workspace.rotateKey(to: .key(new))
+            let report = try await workspace.backup(
+                to: "\(path)/after", after: "\(path)/before")
+            #expect(report.sharedBytes > 0)
+            try await workspace.close()
+            let error = await #expect(throws: RoostError.self) {
+                try await open("\(path)/after", .key(old))
+            }
+            #expect(error?.code == .wrongKey)
+            let backup = try await open("\(path)/after", .key(new))
+            try check(backup, 100)
+            try await backup.close()
+        }
+    }
+
+    @Test func aCopyThatWouldBePlainIsRefused() async throws {
+        try await withDirectory { path in
+            let workspace = try await open(path, .key(SymmetricKey(size: .bits256)))
+            let error = #expect(throws: RoostError.self) {
+                try Replica(of: workspace, to: MemoryStorage())
+            }
+            #expect(error?.code == .notPermitted)
+            try await workspace.close()
         }
     }
 

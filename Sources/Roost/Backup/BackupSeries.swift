@@ -42,7 +42,15 @@ struct BackupSeries {
     /// - Throws: `.io` where the series is of another workspace: its generations would be removed as old
     ///   ones of this.
     func shared(with workspace: WorkspaceIdentifier) throws -> (any Directory)? {
-        guard let newest else { return nil }
+        guard let newest else {
+            if generations.contains(where: { $0.problem?.code == .wrongKey }) {
+                throw RoostError(
+                    .wrongKey,
+                    "no backup here opens with this workspace's keys: give each workspace a directory of its own",
+                    file: directory.path)
+            }
+            return nil
+        }
         guard newest.manifest.workspace == workspace else {
             throw RoostError(
                 .io, "the backups here are of another workspace: give each a directory of its own",
@@ -100,8 +108,8 @@ extension Workspace {
     /// store of which a hundredth changes between two backups takes the store's size and a hundredth for
     /// each generation more.
     ///
-    /// - Throws: as that, and `.io` where the series is of another workspace, `.locked` while another call
-    ///   adds to it.
+    /// - Throws: as that, and `.io` where the series is of another workspace, `.wrongKey` where it is of
+    ///   encrypted ones that this one's keys do not open, `.locked` while another call adds to it.
     @discardableResult
     public func backup(
         toSeries path: String, keeping retention: BackupRetention = .newest(7)

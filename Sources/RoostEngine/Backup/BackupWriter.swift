@@ -91,9 +91,9 @@ struct BackupWriter: Sendable {
         do {
             return try SnapshotReader(number: footer.number, in: directory).footer == footer
         } catch let error as RoostError
-            where error.code == .corrupt || error.code == .unsupportedVersion
+            where [.corrupt, .unsupportedVersion, .wrongKey].contains(error.code)
         {
-            // Damaged there: it is copied from here.
+            // Damaged there, or under a key that this workspace never had: it is copied from here.
             return false
         }
     }
