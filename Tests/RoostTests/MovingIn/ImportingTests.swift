@@ -272,7 +272,7 @@ import Testing
             "<plist><array a=\">\(ends)\">" + deep,
             "<?xml version=\"1.0\" encoding=\"UTF-7\"?><plist>"
                 + String(repeating: "+ADw-array+AD4-", count: 100_000),
-            String(repeating: "<", count: 2_000_000), "<plist><!-- " + deep,
+            String(repeating: "<", count: 1_000_000) + ">", "<plist><!-- " + deep,
             "<!DOCTYPE plist [" + String(repeating: "<!", count: 1_000_000),
         ]
     }()
