@@ -112,6 +112,7 @@ public final class ReadView: Sendable {
             keys.append(String(decoding: recordKey[range.prefix.count...], as: UTF8.self))
             try scan.moveToNext()
         }
+        try scan.checkRead()
         return keys
     }
 

@@ -28,7 +28,8 @@ struct DamageCommand: AsyncParsableCommand {
         try report(
             [
                 "cases": cases, "damaged": tally.damagedCount, "errors": tally.errorCount,
-                "read": tally.readCount, "written": tally.writtenCount, "seed": seed,
+                "read": tally.readCount, "looks": tally.lookCount, "written": tally.writtenCount,
+                "seed": seed,
                 "refusedOpenings": tally.refusedCount,
             ], broken: tally.broken)
     }
@@ -38,6 +39,8 @@ struct DamageTally: Sendable {
     var damagedCount = 0
     var errorCount = 0
     var readCount = 0
+    /// Looks at many keys, and at one in other ways than by a plain read, that gave all that there is.
+    var lookCount = 0
     var writtenCount = 0
     var refusedCount = 0
     var broken: [String] = []
@@ -52,14 +55,18 @@ struct DamageTrial {
     let path: String
     let image: String?
     var random: SeededGenerator
-    private let seed: UInt64
-    private static let keyCount = 300
+    let seed: UInt64
+    static let keyCount = 300
 
     init(path: String, image: String?, seed: UInt64) {
         self.path = path
         self.image = image
         self.seed = seed
         random = SeededGenerator(seed: seed)
+    }
+
+    func newestValue(_ number: Int) -> [UInt8] {
+        value(number, number < Self.keyCount / 2 ? 2 : 1)
     }
 
     private func value(_ number: Int, _ version: Int) -> [UInt8] {
@@ -93,7 +100,10 @@ struct DamageTrial {
                 for round in 0..<2 {
                     for number in 0..<Self.keyCount {
                         base.read(opened, number, found)
-                        if (number + round) % 40 == 0 { await Task.yield() }
+                        if (number + round) % 40 == 0 {
+                            await base.look(opened, number, found)
+                            await Task.yield()
+                        }
                     }
                 }
             }
@@ -115,6 +125,7 @@ struct DamageTrial {
         tally.damagedCount += 1
         tally.errorCount += damaged.errorCount
         tally.readCount += damaged.readCount
+        tally.lookCount += damaged.lookCount
         tally.writtenCount += damaged.writtenCount
         tally.broken += damaged.broken
         // May say that not all could be brought to disk.
@@ -134,7 +145,7 @@ struct DamageTrial {
     private func read(_ workspace: Workspace, _ number: Int, _ found: SharedTally) {
         do {
             let read = try workspace.dictionary("old").value(forKey: "\(number)", as: [UInt8].self)
-            let isRight = read == value(number, number < Self.keyCount / 2 ? 2 : 1)
+            let isRight = read == newestValue(number)
             found.tally.withLock { found in
                 found.readCount += 1
                 if !isRight { found.broken.append("seed \(seed): key \(number) reads as another") }
@@ -144,7 +155,7 @@ struct DamageTrial {
         } catch { found.tally.withLock { $0.broken.append("seed \(seed): \(error)") } }
     }
 
-    private func judge(_ error: RoostError, _ what: String, _ found: SharedTally) {
+    func judge(_ error: RoostError, _ what: String, _ found: SharedTally) {
         let isClear =
             [.io, .corrupt, .poisoned].contains(error.code) && error.file != nil
             && (error.offset != nil || error.code == .poisoned || what == "a write")

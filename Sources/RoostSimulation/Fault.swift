@@ -2,14 +2,14 @@ import RoostIO
 
 /// What calls a simulated file system takes, as far as faults tell them apart.
 package enum CallKind: String, Sendable, CaseIterable {
-    case list, create, open, rename, remove, syncDirectory
+    case list, identify, create, open, rename, remove, syncDirectory
     case read, write, preallocate, truncate, sync, map
 
     /// Whether a crash just before the call may leave anything else than one after the call
     /// before it.
     var changesDisk: Bool {
         switch self {
-        case .list, .open, .read, .map: false
+        case .list, .identify, .open, .read, .map: false
         default: true
         }
     }

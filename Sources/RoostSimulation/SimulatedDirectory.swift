@@ -49,6 +49,15 @@ final class SimulatedDirectory: Directory {
         }
     }
 
+    /// Numbers are not given again, so they tell files apart by themselves.
+    func identity(of name: String) throws -> FileIdentity? {
+        try machine.call(.identify, full(name)) { state in
+            state.disk.entries.volatile[name].map {
+                FileIdentity(device: 1, number: UInt64($0), changeNanoseconds: 0)
+            }
+        }
+    }
+
     func createFile(_ name: String) throws -> any File {
         let path = full(name)
         let inode = try machine.call(.create, path) { state in

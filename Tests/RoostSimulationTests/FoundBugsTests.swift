@@ -23,15 +23,19 @@ struct FoundBugsTests {
             at: "/simulated", fileSystem: fileSystem, configuration: configuration)
     }
 
+    private let name = DictionaryName("a")!
+
+    private func value(_ number: UInt8, count: Int = 20) -> EncodedValue {
+        EncodedValue(
+            kind: ValueKind.data.rawValue,
+            payload: .bytes(.init(repeating: number, count: count)))
+    }
+
     private func put(
         _ number: UInt8, _ durability: Durability, count: Int = 20, in engine: Engine
     ) async throws {
-        let name = try #require(DictionaryName("a"))
         _ = try await engine.write(
-            EncodedValue(
-                kind: ValueKind.data.rawValue,
-                payload: .bytes(.init(repeating: number, count: count))),
-            key: "key-\(number)", name: name, durability: durability)
+            value(number, count: count), key: "key-\(number)", name: name, durability: durability)
     }
 
     /// Runs `body` on an empty disk, with threads in an order that `seed` gives: "done", or the error;
@@ -52,13 +56,9 @@ struct FoundBugsTests {
 
     /// A batch of eight keys, which many a shard has to be asked for.
     private func putBatch(_ number: UInt8, count: Int, in engine: Engine) async throws {
-        let name = try #require(DictionaryName("a"))
         var batch = EncodedBatch(hashSeed: engine.hashSeed)
         for part in 0..<8 {
-            let value = EncodedValue(
-                kind: ValueKind.data.rawValue,
-                payload: .bytes(.init(repeating: number, count: count / 8)))
-            batch.put(value, forKey: "key-\(number)-\(part)", in: name)
+            batch.put(value(number, count: count / 8), forKey: "key-\(number)-\(part)", in: name)
         }
         _ = try await engine.commit(batch, durability: .process)
     }
@@ -342,6 +342,48 @@ struct FoundBugsTests {
                 }
             }
             #expect(outcome == "done", "seed \(seed): \(outcome ?? "it hangs")")
+        }
+    }
+
+    /// A flush had put its manifest in the old one's place, and then a look at which file that is failed. The manifest
+    /// counted from then on, but not the tier of the flush, and the manifest was taken for somebody else's: the next
+    /// compaction ended all writing. Without that it would have merged what there had been before, and removed the tier
+    /// and the log's segments.
+    @Test func aLookThatFailedBehindTheNewManifestEndedWriting() async throws {
+        let cleared = try #require(DictionaryName("cleared"))
+        var failureCount = 0
+        for skipped in 0... {
+            let (engine, fileSystem) = try await open(Disk(seed: UInt64(skipped)))
+            var batch = EncodedBatch(hashSeed: engine.hashSeed)
+            batch.put(value(1), forKey: "goes", in: cleared)
+            _ = try await engine.commit(batch, durability: .synced)
+            try await put(1, .synced, in: engine)
+            try await engine.compact()
+            // A tier with something to remove is merged by itself.
+            var clearing = EncodedBatch(hashSeed: engine.hashSeed)
+            clearing.clear(cleared)
+            _ = try await engine.commit(clearing, durability: .synced)
+            try await put(2, .synced, in: engine)
+            fileSystem.inject(Fault(.inputOutput, at: .identify, skipping: skipped))
+            do { try await engine.compact() } catch { failureCount += 1 }
+            let isHit = fileSystem.firedFaults[.inputOutput] != nil
+            fileSystem.clearFaults()
+            try await engine.compact()
+            try expectBoth(in: engine, "after \(skipped)")
+            try await engine.close()
+            let again = try await open(fileSystem)
+            try expectBoth(in: again, "reopened after \(skipped)")
+            #expect(try again.find("goes", name: cleared) == nil)
+            try await again.close()
+            if !isHit { break }
+        }
+        #expect(failureCount >= 4)
+    }
+
+    private func expectBoth(in engine: Engine, _ when: String) throws {
+        for number in 1...2 {
+            let isThere = try engine.find("key-\(number)", name: name) != nil
+            #expect(isThere, "key-\(number) \(when)")
         }
     }
 }

@@ -93,6 +93,7 @@ private struct ObservedDirectory: Directory {
         try resourceHook?(.list)
         return try base.entries()
     }
+    func identity(of name: String) throws -> FileIdentity? { try base.identity(of: name) }
     var sharing: MemorySharing { get throws { try claimedSharing ?? base.sharing } }
 
     func createFile(_ name: String) throws -> any File {

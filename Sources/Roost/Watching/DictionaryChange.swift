@@ -12,7 +12,8 @@ public enum DictionaryChange<Value: Sendable>: Sendable {
     /// The dictionary was emptied by the batch `version`; what that batch itself set follows.
     /// A watcher of one key gets `removed` instead.
     case removedAll(version: UInt64)
-    /// The key was set, to a value that does not read as `Value`.
+    /// The key was set, to a value that does not read as `Value`; or, with the error `.io`, the change cannot be read
+    /// at all, and the key may be empty.
     case unreadable(key: String, error: RoostError, version: UInt64)
     /// So many changes came here that the buffer had no room for. Where a watcher began at a
     /// version that the log no longer goes back to, the count is of the versions that are

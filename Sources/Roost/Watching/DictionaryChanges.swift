@@ -54,6 +54,11 @@ public struct DictionaryChanges<Value: Sendable>: AsyncSequence, Sendable {
             if let key { return .removed(key: key, version: event.version) }
             return .removedAll(version: event.version)
         case .changed(let operation):
+            do { try event.checkRead(operation) } catch {
+                let key = key ?? ""
+                return .unreadable(
+                    key: key, error: watch.readable(error, key: key), version: event.version)
+            }
             let key = watch.key(of: operation, event)
             do {
                 guard let value = try watch.value(of: operation, event, key: key) else {
@@ -87,7 +92,8 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
     /// `nil` for a removal, and for a value that has expired since it was set.
     func value(of operation: Operation, _ event: WatchEvent, key: String) throws -> Value? {
         try withExtendedLifetime(event.owner) {
-            try operation.isPut ? value(of: operation.value, key: key) : nil
+            try event.checkRead(operation)
+            return try operation.isPut ? value(of: operation.value, key: key) : nil
         }
     }
 

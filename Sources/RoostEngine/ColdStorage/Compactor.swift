@@ -201,9 +201,12 @@ package actor Compactor {
         manifest.nextSnapshotNumber = max(manifest.nextSnapshotNumber, next)
     }
 
+    /// Makes `next` the manifest, on disk and here. Where it throws, `manifest` is the old one; where it is not known which
+    /// of the two a crash would leave, the workspace is poisoned.
     func replaceManifest(_ next: ManifestRecord) throws {
         try checkOwnership()
         try ManifestFile.prepare(next, in: directory)
+        try manifestGuard?.willReplace()
         do {
             try ManifestFile.publish(in: directory)
         } catch {
@@ -214,8 +217,9 @@ package actor Compactor {
                     file: directory.path, cause: error))
             throw error
         }
+        // The new one counts: nothing that can fail comes from here on.
         manifest = next
-        try manifestGuard?.note()
+        manifestGuard?.didReplace()
         log?.signals?.noteManifest(generation: next.generation)
     }
 

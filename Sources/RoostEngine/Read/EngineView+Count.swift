@@ -33,6 +33,7 @@ extension EngineView {
                 above: cold)
             guard clock.isLive(sum.earliestDeadline) else { return try countByScan(range) }
         }
+        try checkLogRead()
         return (sum.count, sum.earliestDeadline)
     }
 

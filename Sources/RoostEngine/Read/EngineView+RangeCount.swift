@@ -21,6 +21,7 @@ extension EngineView {
         for part in parts { count += try part.snapshot.recordCount(in: range) }
         if isLogEmpty { return count }
         guard let change = try logChange(in: range, hasCold: !parts.isEmpty) else { return nil }
+        try checkLogRead()
         return count + change
     }
 

@@ -162,7 +162,7 @@ package final class EngineView: Sendable {
         }
         let place = try committedPlace(of: key, hash: hash, name.prefix, shard: index)
         if case .log(let operation) = place { operation.touch() }
-        try shard(index).checkLogRead(key, hash: hash)
+        try checkLogRead(key, hash: hash, shard: index)
         return place.map { ($0, part) }
     }
 

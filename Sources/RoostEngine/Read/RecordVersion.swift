@@ -60,6 +60,8 @@ extension Shard {
             }
             return (place, state.owner(of: operation), state.cold, state.epoch)
         }
+        if case .log(let operation) = place { operation.touch() }
+        try checkLogRead(key, hash: hash)
         switch place {
         case .absent: return VersionedValue(found: nil, version: RecordVersion(sequence: 0))
         case .log(let operation):

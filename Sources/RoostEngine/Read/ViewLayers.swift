@@ -50,6 +50,26 @@ struct ChangedKeys: Sendable {
         for slot in newer.slots where slot.location != 0 { insert(slot) }
     }
 
+    /// The operations that were noted of keys with `hash`.
+    func forEach(hash: UInt64, _ body: (Operation) throws -> Void) rethrows {
+        if count == 0 { return }
+        let mask = slots.count - 1
+        var index = Self.home(of: hash, mask: mask)
+        while slots[index].location != 0 {
+            if slots[index].hash == hash {
+                try body(Operation(location: slots[index].location & ~Self.absentBit))
+            }
+            index = (index + 1) & mask
+        }
+    }
+
+    /// Whether a key with `hash` is noted.
+    func contains(hash: UInt64) -> Bool {
+        var isNoted = false
+        forEach(hash: hash) { _ in isNoted = true }
+        return isNoted
+    }
+
     /// Whether `isMet` holds for any of the keys.
     func contains(where isMet: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         slots.contains { $0.location != 0 && isMet(Self.key(of: $0)) }
@@ -74,12 +94,16 @@ struct ChangedKeys: Sendable {
     /// Where the key is, or the empty slot where it would be.
     private func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int {
         let mask = slots.count - 1
-        var index = Int(truncatingIfNeeded: hash >> 20) & mask
+        var index = Self.home(of: hash, mask: mask)
         while slots[index].location != 0 {
             if slots[index].hash == hash, equalBytes(Self.key(of: slots[index]), key) { break }
             index = (index + 1) & mask
         }
         return index
+    }
+
+    private static func home(of hash: UInt64, mask: Int) -> Int {
+        Int(truncatingIfNeeded: hash >> 20) & mask
     }
 
     private static func key(of slot: Slot) -> UnsafeRawBufferPointer {
@@ -216,9 +240,11 @@ struct ViewLayers: Sendable {
     /// since is not known key by key.
     func isOnActiveTable(_ view: UInt64) -> Bool { layers.contains { $0.view == view } }
 
-    func isChanged(_ key: UnsafeRawBufferPointer, hash: UInt64, since view: UInt64) -> Bool {
+    /// Whether a key with `hash` was changed. By the hash alone: the key stands in the log, and a page that cannot
+    /// be read must not make an unchanged one of it.
+    func isChanged(hash: UInt64, since view: UInt64) -> Bool {
         layers.reversed().contains { layer in
-            layer.view >= view && layer.changed.find(key, hash: hash) != nil
+            layer.view >= view && layer.changed.contains(hash: hash)
         }
     }
 

@@ -113,7 +113,7 @@ extension Shard {
         guard let place else {
             guard let reads else { return try await inTurn(claim, change) }
             let checked: @Sendable (inout ShardTurn) throws -> Result? = { [self] turn in
-                areCurrent(reads) ? try change(&turn) : nil
+                try areCurrent(reads) ? try change(&turn) : nil
             }
             if reads.earliestDeadline == .never { return try await inTurn(claim, checked) }
             return try await inOwnPlace(claim, until: reads.earliestDeadline, checked) ?? nil
@@ -122,13 +122,20 @@ extension Shard {
             foldResolved(&turn)
             if !(place.covers && turn.holdsPlace(place.number)) {
                 if isBlocked(claim, own: place.number, turn) { return nil }
-                if let reads, !areCurrent(reads) { return nil }
+                if let reads, try !areCurrent(reads) { return nil }
             }
             return try change(&turn)
         }
     }
 
-    nonisolated func areCurrent(_ reads: ShardReads) -> Bool {
-        published.withLock { reads.areCurrent(in: $0) }
+    nonisolated func areCurrent(_ reads: ShardReads) throws -> Bool {
+        try published.withLock { state in
+            guard reads.areCurrent(in: state) else { return false }
+            // A key that was changed and cannot be read now is in none of the ranges.
+            if MappedRegion.faultCount != 0, !reads.claim.ranges.isEmpty {
+                try state.active.regions.checkRead()
+            }
+            return true
+        }
     }
 }

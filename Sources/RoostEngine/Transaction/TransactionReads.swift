@@ -86,10 +86,8 @@ final class ShardReads: Sendable {
         guard state.layers.isOnActiveTable(view.id),
             claim.dictionaries.allSatisfy({ state.clears[$0] == part.clears[$0] })
         else { return false }
-        let isAnyKeyChanged = keys.contains { key in
-            key.recordKey.withUnsafeBytes {
-                state.layers.isChanged($0, hash: key.hash, since: view.id)
-            }
+        let isAnyKeyChanged = keys.contains {
+            state.layers.isChanged(hash: $0.hash, since: view.id)
         }
         if isAnyKeyChanged && !faults.contains(.ignoredReads) { return false }
         return faults.contains(.ignoredRanges)

@@ -27,6 +27,15 @@ package struct WatchEvent: Sendable {
         self.version = version
         self.owner = owner
     }
+
+    /// Throws `.io` where `operation`, which the event is about, could not be read. To be called before it is
+    /// believed.
+    package func checkRead(_ operation: Operation) throws {
+        operation.touch()
+        if MappedRegion.faultCount != 0, let owner, owner.contains(operation.location) {
+            try owner.checkRead(operation)
+        }
+    }
 }
 
 /// Where a key's record was when a watcher began; read only once it is asked for, since a look
@@ -36,6 +45,8 @@ package struct InitialRecord: Sendable {
         case log(Operation, RegionList)
         case cold(ColdHold, clearedSequence: UInt64)
         case absent
+        /// A page that the record may stand on could not be read.
+        case unreadable(RoostError)
     }
 
     let place: Place
@@ -50,7 +61,12 @@ package struct InitialRecord: Sendable {
     ) throws -> Result {
         switch place {
         case .absent: return try body(nil)
+        case .unreadable(let error): throw error
         case .log(let operation, let owner):
+            operation.touch()
+            if MappedRegion.faultCount != 0 {
+                try key.withUnsafeBytes { try owner.checkRead(operation, of: $0) }
+            }
             return try withExtendedLifetime(owner) { try body(operation.value) }
         case .cold(let hold, let clearedSequence):
             return try key.withUnsafeBytes { key in
@@ -71,7 +87,15 @@ package struct InitialRecord: Sendable {
 extension ShardState {
     func initialRecord(of key: [UInt8], hash: UInt64) -> InitialRecord {
         let place: InitialRecord.Place = key.withUnsafeBytes { bytes in
-            switch self.place(of: bytes, hash: hash) {
+            let place = self.place(of: bytes, hash: hash)
+            if MappedRegion.faultCount != 0 {
+                do { try checkLogRead(bytes, hash: hash) } catch {
+                    return .unreadable(
+                        error as? RoostError
+                            ?? RoostError(.io, "the log could not be read", cause: error))
+                }
+            }
+            return switch place {
             case .log(let operation): .log(operation, owner(of: operation))
             case .cold(let clearedSequence): .cold(cold, clearedSequence: clearedSequence)
             case .absent: .absent

@@ -72,9 +72,10 @@ extension Shard {
                 state.active.takeOrder(of: newer)
                 state.viewPart = nil
                 state.active.hold(all: newer)
-                newer.forEach { operation in
-                    state.active.insert(
-                        operation, hash: hashSeed.hash(operation.key), sequence: operation.sequence)
+                // With the hashes that the table has: a key that cannot be read any more would be
+                // found by none, and what is older would be read instead.
+                newer.forEach(part: 0, bitCount: 0) { operation, hash in
+                    state.active.insert(operation, hash: hash, sequence: operation.sequence)
                 }
                 state.frozen = nil
             }

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostTestSupport
+import Synchronization
 import Testing
 
 /// Files that somebody puts in the place of an open workspace's: a restored backup, another store, none.
@@ -82,6 +83,42 @@ import Testing
             let opened = try await Workspace.open(at: path)
             #expect(try opened.dictionary("d").count == 500)
             try await opened.close()
+        }
+    }
+
+    /// Between its rename and its note the new manifest was taken for somebody else's: a write that began a segment
+    /// meanwhile failed, and said that the files had been replaced.
+    @Test func aSegmentMayBeginBetweenTheManifestsRenameAndItsSync() async throws {
+        try await withTemporaryDirectory { path in
+            let gate = Gate()
+            let isRenamed = Atomic(false)
+            let fileSystem = ObservedFileSystem { call in
+                if call == .rename("MANIFEST.new", to: "MANIFEST") {
+                    isRenamed.store(true, ordering: .sequentiallyConsistent)
+                } else if call == .syncDirectory,
+                    isRenamed.exchange(false, ordering: .sequentiallyConsistent)
+                {
+                    gate.pass()
+                }
+            }
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 2), fileSystem: fileSystem)
+            let values = workspace.dictionary("values")
+            try await values.set("before", forKey: "k")
+            gate.close()
+            async let compacted: Void = workspace.compact()
+            await gate.waitForArrival()
+            // Larger than any segment that is made before.
+            let large = String(repeating: "x", count: 9 << 20)
+            var failure: (any Error)?
+            do {
+                for number in 0..<2 { try await values.set(large, forKey: "\(number)") }
+            } catch { failure = error }
+            gate.open()
+            try await compacted
+            try #require(failure == nil)
+            #expect(try values["1", as: String.self] == large)
+            try await workspace.close()
         }
     }
 }

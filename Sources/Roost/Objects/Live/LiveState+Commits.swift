@@ -74,6 +74,9 @@ extension LiveState {
     private mutating func change(
         _ operation: Operation, _ event: WatchEvent, _ told: inout LiveTold
     ) {
+        do { try event.checkRead(operation) } catch {
+            return tellUnreadable(error, &told)
+        }
         guard let key = Self.key(event, repository) else { return }
         // Nobody has it, and its stored bytes say that nobody gets it: nothing is made of it.
         if operation.isPut, objects[key] == nil, subscribers[key] == nil, loading.isEmpty,
@@ -99,6 +102,14 @@ extension LiveState {
             tellDeleted(key)
         }
         change(key, to: item, &told)
+    }
+
+    /// Of an object of which not even the key can be read.
+    private mutating func tellUnreadable(_ error: any Error, _ told: inout LiveTold) {
+        let failure =
+            error as? RoostError ?? RoostError(.io, "an object could not be read", cause: error)
+        told.failures.append(failure)
+        for result in results.values { result.outlet.push(failure, &told.wakes) }
     }
 
     private mutating func tellDeleted(_ key: [UInt8]) {

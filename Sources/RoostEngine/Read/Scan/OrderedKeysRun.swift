@@ -43,6 +43,8 @@ final class OrderedKeysRun: ScanRun {
         prefetchKeys()
     }
 
+    override func checkRead() throws { try tables.checkRead() }
+
     /// In the room that the runs of the order share.
     private func takeKeys() -> UnsafeMutableBufferPointer<UInt> {
         // What is not live makes a scan take more than its limit.
@@ -118,6 +120,9 @@ final class OrderedTables {
         nexts.deallocate()
         firsts.deallocate()
     }
+
+    /// Throws `.io` where a page could not be read that any of the order's keys may stand on.
+    func checkRead() throws { try regions.checkRead() }
 
     /// Replaces each location by that of the operation which the view's table has on its key, or by
     /// zero where it has none.

@@ -29,6 +29,9 @@ class ScanRun {
     /// The next batch.
     func refill() throws { preconditionFailure("of a kind") }
 
+    /// Throws `.io` where a page could not be read of what the run, and not the view's tables, has of the log.
+    func checkRead() throws {}
+
     /// Makes the batch of operations, by their locations; those that are zero are none.
     final func fill(_ locations: UnsafeBufferPointer<UInt>) {
         let prefixCount = range.prefix.count

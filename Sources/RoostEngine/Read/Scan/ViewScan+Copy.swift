@@ -27,6 +27,20 @@ extension ViewScan {
         _ count: Int, withValues: Bool, into target: UnsafeMutableRawBufferPointer,
         _ progress: inout CopiedRecord.Progress
     ) throws {
+        let before = progress
+        let copied = Result { try copyEach(count, withValues: withValues, into: target, &progress) }
+        do { try checkRead() } catch {
+            // What was copied may be of a page that could not be read.
+            progress = before
+            throw error
+        }
+        try copied.get()
+    }
+
+    private func copyEach(
+        _ count: Int, withValues: Bool, into target: UnsafeMutableRawBufferPointer,
+        _ progress: inout CopiedRecord.Progress
+    ) throws {
         guard let base = target.baseAddress else { return }
         let capacity = target.count
         while progress.count < count, let head = currentHead {

@@ -1,4 +1,5 @@
 import RoostFormat
+import RoostIO
 import RoostSnapshot
 
 /// Steps through records in key order, either way: the live ones of a view, or all newest ones of some
@@ -8,6 +9,8 @@ import RoostSnapshot
 ///   storage, the newest first. Of equal keys the first is the newest: it counts, and the others are
 ///   passed over.
 /// - `passed` is the last key that was left, be it live or not.
+/// - Records of the log are not checked again. So whoever has looked at some asks behind that whether all
+///   pages of the log could be read (`checkRead`).
 package final class ViewScan {
     private let range: RecordRange
     private let order: ScanOrder
@@ -21,6 +24,8 @@ package final class ViewScan {
     private let tournament: Tournament
     /// Keeps what the runs look at.
     private let hold: AnyObject
+    /// The view whose log is scanned.
+    private let view: EngineView?
     /// `nil` where tombstones and values that have expired or were cleared are shown too.
     private let liveness: Liveness?
     private var values = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -36,7 +41,9 @@ package final class ViewScan {
         let hold = try ViewHold(view)
         try self.init(
             logRuns: try view.logRuns(range, order, limit: limit), view.cold.tiers, range, order,
-            Liveness(clears: ScanClears(view, range), clock: view.clock), hold: hold)
+            Liveness(clears: ScanClears(view, range), clock: view.clock), hold: hold, view: view)
+        // A key that could not be read is in none of the runs.
+        try checkRead()
     }
 
     /// The newest record of each key in `range` that `tiers`, the newest first, have; tombstones too.
@@ -48,8 +55,9 @@ package final class ViewScan {
 
     private init(
         logRuns: [ScanRun], _ tiers: [ColdTier], _ range: RecordRange, _ order: ScanOrder,
-        _ liveness: Liveness?, hold: AnyObject
+        _ liveness: Liveness?, hold: AnyObject, view: EngineView? = nil
     ) throws {
+        self.view = view
         self.range = range
         self.order = order
         self.hold = hold
@@ -110,7 +118,29 @@ package final class ViewScan {
     package func value() throws -> UnsafeRawBufferPointer {
         precondition(current >= 0, "the scan is at its end")
         if head.pointee.flags.isCompressed { return try decompressedValue() }
+        if current < logRuns.count { try checkCurrent() }
         return head.pointee.stored
+    }
+
+    /// Throws where the current record, which is in the log, could not be read.
+    @inline(__always)
+    private func checkCurrent() throws {
+        let key = head.pointee.key.baseAddress.unsafelyUnwrapped
+        Operation(address: key - Operation.headerSizeBytes).touch()
+        try checkRead()
+    }
+
+    /// Throws `.io` where a page of the log could not be read. To be called behind a look at keys; whoever
+    /// asks for a value has asked. Costs a load where no page ever failed.
+    @inline(__always)
+    package func checkRead() throws {
+        if MappedRegion.faultCount != 0 { try checkReadBehindFaults() }
+    }
+
+    @inline(never)
+    private func checkReadBehindFaults() throws {
+        try view?.checkLogRead()
+        for run in logRuns { try run.checkRead() }
     }
 
     @inline(never)
@@ -190,6 +220,7 @@ package final class ViewScan {
         if index < logRuns.count {
             let run = logRuns[index]
             try run.refill()
+            try checkRead()
             place.pointee.head = UnsafePointer(run.heads)
             place.pointee.end = place.pointee.head + run.count
         } else {
@@ -217,7 +248,7 @@ package final class ViewScan {
         while true {
             let index = tournament.winner
             let head = tournament.places[index].head
-            if tournament.places[index].isAtEnd { return }
+            if tournament.places[index].isAtEnd { return try checkRead() }
             if !passed.pointee.isKey(of: head) {
                 if isLive(head) { return current = index }
                 passed.pointee.note(head.pointee)
