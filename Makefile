@@ -267,10 +267,11 @@ SHARED = Extras/.build/debug/roost-conformance
 SECONDS ?= 60
 
 shared: shared-build
-	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS'
+	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS && $(SHARED) removals etcd $$ROOST_SERVERS'
 	scripts/shared-servers etcd 3 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS'
 	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
 	scripts/shared-servers standby -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
+	scripts/shared-servers standby -- sh -c '$(SHARED) connect postgres $$ROOST_STANDBY --deadline 3 | grep "^unavailable.*standby"'
 
 # Histories while the servers are killed, paused, cut off, compacted and used up; SECONDS of each.
 shared-faults: shared-build
@@ -279,7 +280,7 @@ shared-faults: shared-build
 
 # Under three minutes beside its build.
 shared-sample: shared-build
-	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS'
+	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS && $(SHARED) removals etcd $$ROOST_SERVERS'
 	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
 	scripts/shared-credentials
 	scripts/shared-command

@@ -304,7 +304,8 @@ let package = Package(
         .testTarget(
             name: "RoostSharedTests",
             dependencies: [
-                "Roost", "RoostShared", "RoostConformance", "RoostIO", "RoostTestSupport",
+                "Roost", "RoostShared", "RoostEtcd", "RoostPostgres", "RoostConformance",
+                "RoostIO", "RoostTestSupport",
             ]),
         .testTarget(
             name: "RoostMainActorDocumentationTests", dependencies: ["Roost", "RoostTestSupport"],

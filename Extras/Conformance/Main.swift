@@ -9,6 +9,7 @@ import RoostShared
 ///     roost-conformance suite etcd http://127.0.0.1:2379,…
 ///     roost-conformance suite postgres postgres://…
 ///     roost-conformance histories etcd http://… --seconds 60
+///     roost-conformance removals etcd http://127.0.0.1:2379
 ///     roost-conformance connect etcd https://… --authority FILE --user NAME --password WORD
 @main struct Main {
     static func main() async {
@@ -22,6 +23,7 @@ import RoostShared
                 case "suite": try await runSuite(target, value(of: "--effort", arguments) ?? 1)
                 case "histories":
                     try await runHistories(target, seconds: value(of: "--seconds", arguments) ?? 30)
+                case "removals": try await runRemovals(target, arguments[2])
                 case "connect": await tryConnection(arguments)
                 default: throw Usage()
                 }
@@ -34,7 +36,7 @@ import RoostShared
 
     private struct Usage: Error, CustomStringConvertible {
         let description =
-            "usage: roost-conformance suite|histories etcd|postgres URL[,URL…] [--effort N] [--seconds N]"
+            "usage: roost-conformance suite|histories|removals|connect etcd|postgres URL[,URL…] [--effort N] [--seconds N]"
     }
 
     private static func value(of option: String, _ arguments: [String]) -> Int? {
@@ -99,6 +101,15 @@ import RoostShared
         return broken == 0
     }
 
+    private static func runRemovals(
+        _ target: SharedTarget, _ endpoint: String
+    ) async throws -> Bool {
+        let workspace = try await SharedWorkspace.connect(to: target, namespace: namespace)
+        print("removals: \(try await CompactedRemovals(workspace, endpoint).run())")
+        await workspace.close()
+        return true
+    }
+
     /// Rounds of histories until the time is over, each checked at its end; somebody else makes the faults.
     private static func runHistories(_ target: SharedTarget, seconds: Int) async throws -> Bool {
         let end = ContinuousClock.now + .seconds(seconds)
@@ -134,84 +145,3 @@ import RoostShared
         return true
     }
 }
-
-/// A watcher that is to be told every number that a writer was acknowledged, once and in order.
-struct WatchedCounter {
-    private let workspaces: [SharedWorkspace]
-
-    init(_ workspaces: [SharedWorkspace]) { self.workspaces = workspaces }
-
-    func run(until end: ContinuousClock.Instant) async throws -> String {
-        let numbers = workspaces[0].dictionary("watched-numbers")
-        let start = try await workspaces[0].revision
-        let changes = workspaces[1].dictionary("watched-numbers").changes(
-            as: Int.self, since: start)
-        let reader = Task {
-            // With `nil` where it was told that something is missing.
-            var seen: [Int?] = []
-            for await change in changes {
-                if case .missed = change { seen.append(nil) }
-                guard case .set(_, let number, _) = change else { continue }
-                if number < 0 { break }
-                seen.append(number)
-            }
-            return seen
-        }
-        var written: [Int] = []
-        var perhaps: Set<Int> = []
-        var number = 0
-        while ContinuousClock.now < end {
-            number += 1
-            do {
-                try await numbers.set(number, forKey: "n\(number % 5)")
-                written.append(number)
-            } catch let error as RoostError where error.code == .unknownOutcome {
-                perhaps.insert(number)
-            } catch let error as RoostError
-                where error.code == .unavailable || error.code == .outOfSpace
-            {
-                // Nothing was changed.
-            }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        while true {
-            do {
-                try await numbers.set(-1, forKey: "end")
-                break
-            } catch let error as RoostError
-                where [.unavailable, .unknownOutcome, .outOfSpace].contains(error.code)
-            {
-                // Written twice is no harm.
-            }
-        }
-        return try check(await reader.value, written, perhaps)
-    }
-
-    private func check(_ seen: [Int?], _ written: [Int], _ perhaps: Set<Int>) throws -> String {
-        let told = seen.compactMap { $0 }
-        guard Set(told).count == told.count, told == told.sorted() else {
-            throw WatchFailure(description: "a change was told twice or out of order")
-        }
-        // What is between the last before and the first behind a gap that was told may be missing.
-        var isExcused: Set<Int> = []
-        for (place, number) in seen.enumerated() where number == nil {
-            let before = seen[..<place].last { $0 != nil } ?? 0
-            let after = seen[place...].first { $0 != nil } ?? (written.last ?? 0) + 1
-            guard let before, let after, before < after else { continue }
-            isExcused.formUnion(before + 1..<after)
-        }
-        let missing = Set(written).subtracting(told).subtracting(isExcused)
-        let strange = Set(told).subtracting(written).subtracting(perhaps)
-        guard missing.isEmpty, strange.isEmpty else {
-            throw WatchFailure(
-                description:
-                    "of \(written.count) acknowledged, not told: \(missing.sorted().prefix(10)); told though refused: \(strange.sorted().prefix(10))"
-            )
-        }
-        let gapCount = seen.count { $0 == nil }
-        return
-            "\(told.count) changes told, \(gapCount) times after a gap that was told, none missing or twice"
-    }
-}
-
-struct WatchFailure: Error, CustomStringConvertible { let description: String }

@@ -18,6 +18,7 @@
         private let care: Task<Void, Never>
 
         init(_ address: String, before deadline: ContinuousClock.Instant) async throws {
+            try PostgresAddress.check(address)
             let writer = PostgresSession(address, name: "writer", isSerializable: true)
             self.writer = writer
             readers = (0..<4).map {

@@ -33,6 +33,8 @@
 
         var isMissingTable: Bool { state == "42P01" }
 
+        var isMissingFunction: Bool { state == "42883" }
+
         /// What no repetition would change.
         var refusal: RoostError? {
             guard let state else { return nil }

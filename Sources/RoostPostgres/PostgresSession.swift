@@ -3,7 +3,6 @@
     import Foundation
     import RoostIO
     import RoostShared
-    import Synchronization
 
     /// One connection to the server, on a thread of its own: libpq's calls block.
     ///
@@ -42,9 +41,14 @@
             before deadline: ContinuousClock.Instant, mayRepeat: Bool, _ flag: CancellationFlag
         ) throws -> PostgresRows {
             var backoff = Backoff(first: .milliseconds(2), limit: .milliseconds(500))
+            var lastMessage = "calls before it took all the time"
             while true {
                 if isClosed { throw RoostError(.closed, "the workspace was closed") }
                 try flag.check()
+                guard ContinuousClock.now < deadline else {
+                    throw RoostError(
+                        .unavailable, "PostgreSQL could not be asked in time: \(lastMessage)")
+                }
                 let failure: PostgresFailure
                 do {
                     // One attempt is not to take all the time: another server may have taken over.
@@ -68,11 +72,8 @@
                     throw RoostError(
                         .io, "PostgreSQL refused a statement (\(state)): \(failure.message)")
                 }
-                let pause = min(backoff.next(), deadline - .now)
-                guard pause > .zero else {
-                    throw RoostError(
-                        .unavailable, "PostgreSQL could not be asked in time: \(failure.message)")
-                }
+                lastMessage = failure.message
+                let pause = max(.zero, min(backoff.next(), deadline - .now))
                 usleep(UInt32(clamping: pause.components.attoseconds / 1_000_000_000_000))
             }
         }
@@ -90,7 +91,7 @@
         {
             if let connection, PQstatus(connection) == CONNECTION_OK { return }
             disconnect()
-            guard let started = PQconnectStart(address) else {
+            guard let started = start() else {
                 throw PostgresFailure(
                     state: nil, message: "no memory for a connection", wasSent: false)
             }
@@ -113,10 +114,49 @@
                     "the server says version \(PQserverVersion(started)); PostgreSQL 12 is needed")
             }
             PQsetnonblocking(started, 1)
+            // First, as a standby does not take the isolation.
+            try refuseStandby(before: deadline, flag)
             let isolation = isSerializable ? "serializable" : "read committed"
             _ = try simple(
                 "SET default_transaction_isolation = '\(isolation)'; SET client_min_messages = error",
                 before: deadline, flag)
+        }
+
+        /// What a standby has is older than what was acknowledged.
+        private func refuseStandby(
+            before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
+        ) throws {
+            let answer: PostgresRows
+            do {
+                answer = try simple("SELECT pg_is_in_recovery()", before: deadline, flag)
+            } catch let failure as PostgresFailure where failure.isMissingFunction {
+                // Another server, which has no standbys of this kind.
+                return
+            }
+            guard answer.rows.first?.first == [UInt8(ascii: "f")] else {
+                throw PostgresFailure(
+                    state: nil, message: "the server is a standby", wasSent: false)
+            }
+        }
+
+        /// Of several hosts, the one that takes writes: unless the address itself says otherwise.
+        private func start() -> OpaquePointer? {
+            let keywords = ["target_session_attrs", "dbname"]
+            let values = ["read-write", address]
+            return withStrings(keywords) { keywords in
+                withStrings(values) { PQconnectStartParams(keywords, $0, 1) }
+            }
+        }
+
+        /// The strings as C takes them, with `nil` behind the last.
+        private func withStrings<Result>(
+            _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+        ) -> Result {
+            let copies = strings.map { strdup($0) }
+            defer { for copy in copies { free(copy) } }
+            var pointers = copies.map { UnsafePointer<CChar>($0) }
+            pointers.append(nil)
+            return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
         }
 
         /// PostgreSQL alone wakes those who listen; others are asked again after a while.
@@ -137,11 +177,6 @@
             ]
             if refusals.contains(where: message.contains) {
                 return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
-            }
-            if message.contains("invalid") && message.contains("URI")
-                || message.contains("invalid connection option")
-            {
-                return RoostError(.io, "the address of PostgreSQL is not one that libpq knows")
             }
             return PostgresFailure(state: nil, message: message, wasSent: false)
         }
@@ -185,6 +220,11 @@
             before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
         ) throws -> PostgresRows {
             guard let connection else { throw lost(wasSent: false) }
+            // What is sent without time to wait for its answer has an outcome that nobody knows.
+            guard ContinuousClock.now < deadline else {
+                throw PostgresFailure(
+                    state: nil, message: "no time was left to send it", wasSent: false)
+            }
             if !prepared.contains(statement.name) {
                 guard
                     PQsendPrepare(
@@ -199,6 +239,10 @@
                         state: failure.state, message: failure.message, wasSent: false)
                 }
                 prepared.insert(statement.name)
+                guard ContinuousClock.now < deadline else {
+                    throw PostgresFailure(
+                        state: nil, message: "no time was left to send it", wasSent: false)
+                }
             }
             var bytes: [UInt8] = []
             for parameter in parameters { bytes += parameter.bytes }
@@ -338,33 +382,6 @@
                         let count = Int(PQgetlength(result, row, column))
                         return Array(UnsafeRawBufferPointer(start: start, count: count))
                     })
-            }
-        }
-    }
-
-    /// Whether the caller was cancelled, for a call that runs on another thread.
-    final class CancellationFlag: Sendable {
-        private let flag = Atomic<Bool>(false)
-
-        var isSet: Bool { flag.load(ordering: .relaxed) }
-
-        func set() { flag.store(true, ordering: .relaxed) }
-
-        func check() throws {
-            if isSet {
-                throw RoostError(.cancelled, "the task was cancelled before the call took effect")
-            }
-        }
-
-        /// Runs `body` with a flag that is set once the task is cancelled.
-        static func with<Result: Sendable>(
-            _ body: (CancellationFlag) async throws -> Result
-        ) async throws -> Result {
-            let flag = CancellationFlag()
-            return try await withTaskCancellationHandler {
-                try await body(flag)
-            } onCancel: {
-                flag.set()
             }
         }
     }

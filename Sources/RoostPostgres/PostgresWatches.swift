@@ -5,16 +5,20 @@
     /// All watchers of one client, over one session that reads the log of changes.
     ///
     /// - Each watcher was told everything up to its `revision`. One round reads from the least of them on.
+    /// - One whose revision the server does not have ends: the server has lost commits.
     /// - `isRunning` while rounds are made: as long as there are watchers.
     actor PostgresWatches {
         private struct Watcher {
             let range: SharedKeyRange
             let source: SharedEvents.Source
             var revision: UInt64
+            var lastTold = ContinuousClock.now
         }
 
         /// How many revisions one round reads.
         private static let roundLimit: UInt64 = 500
+        /// How often a watcher is told that nothing has changed.
+        private static let progressInterval = Duration.seconds(1)
 
         private let session: PostgresSession
         private let flag = CancellationFlag()
@@ -73,6 +77,8 @@
         /// Returns whether there may be more at once.
         private func readRound() async throws -> Bool {
             guard let from = watchers.values.map(\.revision).min() else { return false }
+            let instant = ContinuousClock.now
+            let asked = watchers
             let rows = try await session.run(
                 PostgresSchema.changes,
                 [.number(Int64(clamping: from)), .number(Int64(Self.roundLimit))],
@@ -85,13 +91,20 @@
                 guard let revision = rows.number(row, 2), let key = rows[row, 3] else { continue }
                 changes.append(SharedChange(key: key, value: rows[row, 4], revision: revision))
             }
+            for (id, watcher) in asked where watcher.revision > newest {
+                watchers.removeValue(forKey: id)?.source.end(
+                    RoostError(.unavailable, "the server has lost commits that it told of"))
+            }
             let through = min(newest, from + Self.roundLimit)
-            for id in watchers.keys { tell(id, changes, from: from, through: through, trimmed) }
+            for id in watchers.keys {
+                tell(id, changes, from: from, through: through, trimmed, instant)
+            }
             return through < newest
         }
 
         private func tell(
-            _ id: Int, _ changes: [SharedChange], from: UInt64, through: UInt64, _ trimmed: UInt64
+            _ id: Int, _ changes: [SharedChange], from: UInt64, through: UInt64, _ trimmed: UInt64,
+            _ instant: ContinuousClock.Instant
         ) {
             guard let watcher = watchers[id] else { return }
             if watcher.revision < trimmed {
@@ -100,13 +113,16 @@
                 watchers[id] = nil
                 return
             }
-            // One that began meanwhile, before what was read.
-            guard watcher.revision >= from, watcher.revision < through else { return }
+            // One that began meanwhile, before or behind what was read.
+            guard watcher.revision >= from, watcher.revision <= through else { return }
+            guard watcher.revision < through || instant - watcher.lastTold >= Self.progressInterval
+            else { return }
             let concerned = changes.filter {
                 $0.revision > watcher.revision && watcher.range.contains($0.key)
             }
             watchers[id]?.revision = through
-            watcher.source.tell(.changes(concerned, through: through))
+            watchers[id]?.lastTold = instant
+            watcher.source.tell(.changes(concerned, through: through), at: instant)
         }
     }
 #endif

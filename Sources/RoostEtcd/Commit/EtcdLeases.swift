@@ -24,7 +24,13 @@
             let seconds = min(max(duration.components.seconds + 1, 1), 1 << 40)
             let now = ContinuousClock.now
             if let lease = granted[seconds], now < lease.lastUse {
-                do { return try await lease.task.value } catch {
+                do {
+                    guard let id = try await value(of: lease.task, before: deadline) else {
+                        throw RoostError(.unavailable, "etcd granted no lease in time")
+                    }
+                    return id
+                } catch {
+                    if Task.isCancelled || ContinuousClock.now >= deadline { throw error }
                     // Whoever began it may have had less time; it is begun again.
                     granted[seconds] = nil
                 }

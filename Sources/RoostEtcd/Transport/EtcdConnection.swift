@@ -165,17 +165,20 @@
 
         /// Opens a stream on which both sides send messages.
         ///
+        /// - Parameter metadata: what gRPC sends before the messages.
         /// - Throws: `RemoteFailure`.
         func stream(
-            _ path: String,
+            _ path: String, metadata: [(String, String)],
             _ received: @escaping @Sendable (CallHandler.Event) -> Void
         ) async throws -> EtcdStream {
             let channel = try await open(path) { (_: inout [UInt8]?, event) in
                 received(event)
             } onFailure: { _ in
             }
+            var headers = headers(path)
+            headers.add(contentsOf: metadata)
             channel.writeAndFlush(
-                HTTP2Frame.FramePayload.headers(.init(headers: headers(path))), promise: nil)
+                HTTP2Frame.FramePayload.headers(.init(headers: headers)), promise: nil)
             return EtcdStream(channel: channel)
         }
 

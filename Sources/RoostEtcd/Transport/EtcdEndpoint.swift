@@ -1,4 +1,5 @@
 import RoostIO
+import RoostShared
 
 /// One of the addresses at which etcd answers.
 struct EtcdEndpoint: Sendable, Hashable {
@@ -9,7 +10,9 @@ struct EtcdEndpoint: Sendable, Hashable {
     /// - Parameter text: as `https://host:2379`; 2379 where there is no port.
     init(_ text: String) throws {
         let wrong = RoostError(
-            .io, "\"\(text)\" is no endpoint of etcd: it is to be like https://host:2379")
+            .io,
+            "\"\(redactedAddress(text))\" is no endpoint of etcd: it is to be like https://host:2379, and users are given with the credentials"
+        )
         guard let colon = text.firstRange(of: "://") else { throw wrong }
         switch text[..<colon.lowerBound] {
         case "http": isEncrypted = false

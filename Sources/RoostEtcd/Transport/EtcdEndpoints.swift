@@ -40,7 +40,9 @@
                 if isClosed { throw RoostError(.closed, "the workspace was closed") }
                 if let current, current.isActive { return current }
                 let failure: RemoteFailure
-                do { return try await connect() } catch let remote as RemoteFailure {
+                do { return try await connect(before: deadline) } catch let remote
+                    as RemoteFailure
+                {
                     failure = remote
                 }
                 if let refused = failure.refusal { throw refused }
@@ -72,17 +74,29 @@
             current = nil
         }
 
-        private func connect() async throws -> EtcdConnection {
-            if let connecting { return try await connecting.value }
+        /// Whoever has less time than the attempt takes leaves it to the others, and to those who come next.
+        private func connect(
+            before deadline: ContinuousClock.Instant
+        ) async throws -> EtcdConnection {
+            let attempt = connecting ?? begin()
+            guard let connection = try await value(of: attempt, before: deadline) else {
+                throw RemoteFailure(.deadlineExceeded, "no connection in time", wasSent: false)
+            }
+            return connection
+        }
+
+        private func begin() -> Task<EtcdConnection, any Error> {
+            let task = Task { try await self.connectToNext() }
+            connecting = task
+            return task
+        }
+
+        private func connectToNext() async throws -> EtcdConnection {
+            defer { connecting = nil }
             let endpoint = endpoints[next % endpoints.count]
             next += 1
-            let task = Task { [context, user] in
-                try await EtcdConnection.connect(
-                    endpoint, context, user, before: .now + Self.attemptLimit)
-            }
-            connecting = task
-            defer { connecting = nil }
-            let connection = try await task.value
+            let connection = try await EtcdConnection.connect(
+                endpoint, context, user, before: .now + Self.attemptLimit)
             guard !isClosed else {
                 connection.close()
                 throw RoostError(.closed, "the workspace was closed")

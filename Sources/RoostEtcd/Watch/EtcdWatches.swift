@@ -51,7 +51,9 @@
                 stream.send(
                     WatchRequest.create(
                         key: range.lower, rangeEnd: range.upper,
-                        startRevision: Int64(clamping: revision) + 1, watchID: id
+                        // Before 3.5.16, a watch that begins at the compacted revision is not told that what was
+                        // removed there is gone. One that begins a revision earlier is.
+                        startRevision: max(1, Int64(clamping: revision)), watchID: id
                     ).bytes)
             } catch {
                 end(id, error)
@@ -113,7 +115,10 @@
             let (messages, continuation) = AsyncStream<CallHandler.Event>.makeStream()
             let stream: EtcdStream
             do {
-                stream = try await connection.stream("/etcdserverpb.Watch/Watch") {
+                // A member that is cut off from the others then ends the stream, where it would be silent.
+                stream = try await connection.stream(
+                    "/etcdserverpb.Watch/Watch", metadata: [("hasleader", "true")]
+                ) {
                     continuation.yield($0)
                 }
             } catch let failure as RemoteFailure {
@@ -196,11 +201,15 @@
                 source?.end(nil)
                 return
             }
+            let told = watchers[id]?.revision ?? 0
             for event in response.events {
+                let revision = UInt64(clamping: event.keyValue.modRevision)
+                // It began at the revision that it was told, not behind it.
+                guard revision > told else { continue }
                 watchers[id]?.fragments.append(
                     SharedChange(
                         key: event.keyValue.key, value: event.isDelete ? nil : event.keyValue.value,
-                        revision: UInt64(clamping: event.keyValue.modRevision)))
+                        revision: revision))
             }
             guard !response.isFragment, let changes = watchers[id]?.fragments,
                 let last = changes.last
@@ -222,7 +231,7 @@
             let revision = UInt64(clamping: response.header.revision)
             for (id, watcher) in watchers
             where (response.watchID < 0 || response.watchID == id) && watcher.fragments.isEmpty
-                && watcher.revision < revision
+                && watcher.revision <= revision
             {
                 watchers[id]?.revision = revision
                 watcher.source.tell(.changes([], through: revision))
