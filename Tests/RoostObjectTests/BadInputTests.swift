@@ -151,6 +151,66 @@ import Testing
         #expect(try named.count == 0)
     }
 
+    private struct Unique: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var name: String
+        static var indexes: [Index<Unique>] { [Index("name", \.name, isUnique: true)] }
+    }
+
+    /// What goes round the repository is part of what is to be unique from the next change on.
+    @Test func aUniqueValueIsNotToldByAnIndexThatDoesNotCount() async throws {
+        let workspace = try await Workspace.inMemory()
+        let named = workspace.repository(of: Unique.self)
+        for round in 0..<20 {
+            let (first, second) = (round * 2, round * 2 + 1)
+            try await named.save(Unique(id: first, name: "a"))
+            try await named.dictionary.removeAll()
+            // The entry of what is gone is there still.
+            try await named.insert(Unique(id: second, name: "a"))
+            try await named.dictionary.set(
+                Unique(id: first, name: "b"), forKey: named.key(of: first))
+            let other = Unique(id: -1, name: "b")
+            #expect(await code { try await named.insert(other) } == .notUnique)
+            try await named.dictionary.removeAll()
+            try await named.dictionary.set(
+                Unique(id: first, name: "c"), forKey: named.key(of: first))
+            try await workspace.transaction { transaction in
+                do {
+                    try transaction.save(Unique(id: second, name: "c"), in: named)
+                    Issue.record("saved")
+                } catch {}
+                try transaction.save(Unique(id: second, name: "d"), in: named)
+            }
+            #expect(try named.all.fetch().map(\.name) == ["c", "d"])
+            try await named.all.deleteAll()
+        }
+    }
+
+    /// A transaction waits for a unique index that is new.
+    @Test func aUniqueIndexThatIsNewIsWaitedFor() async throws {
+        struct Plain: Codable, Identifiable, Sendable {
+            var id: Int
+            var name: String
+        }
+        for _ in 0..<20 {
+            let workspace = try await Workspace.inMemory()
+            let plain = workspace.repository(of: Plain.self, named: "items")
+            try await plain.saveAll((0..<200).map { Plain(id: $0, name: "n\($0)") })
+            let named = workspace.repository(of: Unique.self, named: "items")
+            #expect(
+                await code {
+                    try await workspace.transaction {
+                        try $0.insert(Unique(id: 900, name: "n150"), in: named)
+                    }
+                } == .notUnique)
+            try await workspace.transaction {
+                try $0.insert(Unique(id: 900, name: "new"), in: named)
+            }
+            try await named.indexesBuilt()
+            try await workspace.close()
+        }
+    }
+
     @Test func aQueryInAClosedWorkspaceSaysSo() async throws {
         let workspace = try await Workspace.inMemory()
         let items = workspace.repository(of: Item.self, named: "items")

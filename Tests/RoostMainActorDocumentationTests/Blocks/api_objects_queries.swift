@@ -45,6 +45,8 @@ extension Blocks {
         for try await post in urgent.objects { count += post.tags.isEmpty ? 1 : 0 }
         print(try urgent.explain())                                // every object, priority > 100, color = red: 300 objects read
         _ = try workspace.read { view in (try view.fetch(urgent), try view.count(of: users)) }   // one moment
+        _ = try workspace.read { view in (try view.sum(of: \.priority, in: urgent), try view.page(of: urgent, after: nil, limit: 50)) }   // all of the above; in transactions too
+        _ = try urgent.skippingUndecodable { key, error in print(key, error) }.fetch()   // else the first of them is the query's error
         #expect(page.items.count == 50 && counts == [.red: 300] && count == 398)
     }
 }

@@ -29,6 +29,7 @@ struct Client {
         try await checkConsistency(path)
         try await checkTasks(path)
         try await checkWatching(path)
+        try await checkObjects()
         try await checkErrors(path)
         try await checkCare(path)
     }

@@ -1,6 +1,6 @@
 import Roost
 
-nonisolated struct Post: Codable, Identifiable, Equatable, Sendable {
+nonisolated struct Note: Codable, Identifiable, Equatable, Sendable {
     var id: String
     var title: String
 }
@@ -45,19 +45,19 @@ extension Client {
     }
 
     private static func checkRepositories(_ workspace: Workspace) async throws {
-        let posts = workspace.repository(of: Post.self)
-        let list = ObservedRepository(posts)
-        try await posts.save(Post(id: "p1", title: "first"))
-        try await posts.saveAll([Post(id: "p2", title: "second"), Post(id: "p3", title: "third")])
-        try await posts.delete("p3")
-        let found = try await posts.find(by: "p1")
-        let all = try await posts.loadAll()
-        let count = try posts.count
+        let notes = workspace.repository(of: Note.self)
+        let list = ObservedRepository(notes)
+        try await notes.save(Note(id: "p1", title: "first"))
+        try await notes.saveAll([Note(id: "p2", title: "second"), Note(id: "p3", title: "third")])
+        try await notes.delete("p3")
+        let found = try await notes.find(by: "p1")
+        let all = try await notes.loadAll()
+        let count = try notes.count
         try check(found?.title == "first" && all.map(\.id) == ["p1", "p2"] && count == 2, "stored")
         while list.items != all { await Task.yield() }
-        list.add(Post(id: "p0", title: "new"))
+        list.add(Note(id: "p0", title: "new"))
         list.remove("p2")
         try check(list.items.map(\.id) == ["p0", "p1"], "shown at once")
-        try check(try await posts.find(by: "p0") != nil, "and stored")
+        try check(try await notes.find(by: "p0") != nil, "and stored")
     }
 }

@@ -10,7 +10,8 @@ enum TaskRequest: Codable, Sendable {
 /// A directory of requests, a file each: one process owns a workspace, and the others ask it.
 ///
 /// A request is there whole or not at all, as its file is renamed into place; and it is applied once,
-/// however often it is found: adding a task that is there, and finishing one twice, change nothing.
+/// however often it is found: adding a task that is there, and finishing one twice, change nothing. A
+/// file that is no request is laid aside and reported, and the others are applied.
 struct RequestQueue: Sendable {
     let directory: URL
 
@@ -29,15 +30,25 @@ struct RequestQueue: Sendable {
             at: hidden, to: directory.appendingPathComponent(name + ".json"))
     }
 
-    /// Applies what waits; how many requests that were.
-    @discardableResult
-    func drain(into tasks: Repository<TaskItem>) async throws -> Int {
+    /// Applies what waits, and reports what cannot be.
+    func drain(
+        into tasks: Repository<TaskItem>, report: (_ problem: String) -> Void
+    ) async throws {
         let files = try FileManager.default.contentsOfDirectory(
             at: directory, includingPropertiesForKeys: nil)
         let waiting = files.filter { $0.pathExtension == "json" }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
         for file in waiting {
-            switch try JSONDecoder().decode(TaskRequest.self, from: Data(contentsOf: file)) {
+            let data = try Data(contentsOf: file)
+            let request: TaskRequest
+            do { request = try JSONDecoder().decode(TaskRequest.self, from: data) } catch {
+                // As another version of the program may have written it.
+                let aside = file.appendingPathExtension("unreadable")
+                try FileManager.default.moveItem(at: file, to: aside)
+                report("\(aside.path) is no request: \(error)")
+                continue
+            }
+            switch request {
             case .add(let task):
                 do { try await tasks.insert(task) } catch let error as RoostError
                     where error.code == .alreadyExists
@@ -48,6 +59,5 @@ struct RequestQueue: Sendable {
             }
             try FileManager.default.removeItem(at: file)
         }
-        return waiting.count
     }
 }

@@ -24,7 +24,7 @@ struct TaskListView {
         let draining = Task {
             do {
                 while !Task.isCancelled {
-                    try await queue.drain(into: tasks)
+                    try await queue.drain(into: tasks) { sender.yield(.failure($0)) }
                     try await Task.sleep(for: Self.queuePause)
                 }
             } catch is CancellationError {} catch { sender.yield(.failure("\(error)")) }

@@ -36,16 +36,49 @@ struct TasksProgram {
             let task = TaskItem(title: arguments[1], priority: priority ?? 0)
             try await change(.add(task), at: path, queue)
         case "done":
-            guard arguments.count == 2, let id = UUID(uuidString: arguments[1]) else {
-                throw Usage()
+            guard arguments.count == 2, !arguments[1].isEmpty else { throw Usage() }
+            var id: UUID?
+            try await readTasks(at: path, queue) {
+                id = try await identifier(beginningWith: arguments[1], in: $0)
             }
-            try await change(.finish(id), at: path, queue)
+            if let id { try await change(.finish(id), at: path, queue) }
         case "print":
-            try await withTasks(at: path, queue) { tasks in
+            try await readTasks(at: path, queue) { tasks in
                 let open = TaskOrder.priority.applied(to: TaskFilter.open.query(of: tasks))
                 try open.forEach { print("\($0.id)  \($0.priority)  \($0.title)") }
             }
         default: throw Usage()
+        }
+    }
+
+    /// The one task whose identifier begins so.
+    private static func identifier(
+        beginningWith prefix: String, in tasks: Repository<TaskItem>
+    ) async throws -> UUID {
+        var keys: [String] = []
+        for try await key in tasks.dictionary.keys(prefix: prefix.uppercased(), limit: 2) {
+            keys.append(key)
+        }
+        guard let key = keys.first, let id = UUID(uuidString: key) else {
+            throw Refused(description: "no task's identifier begins with \(prefix)")
+        }
+        guard keys.count == 1 else {
+            throw Refused(description: "several tasks' identifiers begin with \(prefix)")
+        }
+        return id
+    }
+
+    /// As `withTasks`; beside a process that has the workspace open, what that shows within milliseconds.
+    private static func readTasks(
+        at path: String, _ queue: RequestQueue, _ body: (Repository<TaskItem>) async throws -> Void
+    ) async throws {
+        do { try await withTasks(at: path, queue, body) } catch let error as RoostError
+            where error.code == .locked
+        {
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(access: .readOnly))
+            try await body(workspace.repository(of: TaskItem.self))
+            try await workspace.close()
         }
     }
 
@@ -67,10 +100,16 @@ struct TasksProgram {
     ) async throws {
         let workspace = try await Workspace.open(at: path)
         let tasks = workspace.repository(of: TaskItem.self)
-        try await queue.drain(into: tasks)
+        try await queue.drain(into: tasks) { problem in
+            FileHandle.standardError.write(Data("tasks: \(problem)\n".utf8))
+        }
         try await body(tasks)
         try await workspace.close()
     }
+}
+
+struct Refused: Error, CustomStringConvertible {
+    let description: String
 }
 
 struct Usage: Error, CustomStringConvertible {

@@ -121,7 +121,11 @@ extension Transaction {
     ) throws {
         let value = try repository.dictionary.encode(item, repository.codec)
         if let error = checkSizes(key: key, value: value) { throw error }
-        guard let set = try indexSet(of: repository), !set.active.isEmpty else {
+        let set = try indexSet(of: repository)
+        if let new = set?.missing.first(where: \.isUnique) {
+            throw noteIncomplete(new.name, repository)
+        }
+        guard let set, !set.active.isEmpty else {
             return try put(value, key, repository.dictionary)
         }
         try change(item, value, key, before, repository, set)
@@ -190,14 +194,20 @@ extension Transaction {
         // Where it cannot be built two objects have one value already.
         case .built, .failed: completeMarks.insert(active.mark)
         case .building, nil:
-            let indexes = repository.indexes
-            let incomplete = IncompleteIndex { try await indexes?.built() }
-            incompleteIndex = incomplete
-            throw RoostError(
-                .conflict,
-                "index \"\(active.index.name)\" is to keep values unique and is being built",
-                cause: incomplete)
+            throw noteIncomplete(active.index.name, repository)
         }
+    }
+
+    /// Has the transaction wait for the indexes and begin anew. The error ends this attempt.
+    private mutating func noteIncomplete<Item>(
+        _ name: String, _ repository: Repository<Item>
+    ) -> RoostError {
+        let indexes = repository.indexes
+        let incomplete = IncompleteIndex { try await indexes?.built() }
+        incompleteIndex = incomplete
+        return RoostError(
+            .conflict, "index \"\(name)\" is to keep values unique and is being built",
+            cause: incomplete)
     }
 }
 
