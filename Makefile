@@ -5,7 +5,7 @@ FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/C
 	Examples/Tasks/Package.swift Examples/Tasks/Sources \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests \
 	Extras/Conformance Extras/EncryptionCost Extras/InspectorSample Extras/ReplicaRun \
-	Examples/Server/Package.swift Examples/Server/Sources
+	Examples/Server/Package.swift Examples/Server/Sources Examples/Fleet/Package.swift Examples/Fleet/Sources
 
 # Tests that all begin at once share the processor, and on a busy machine run into their time limits.
 FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
@@ -14,7 +14,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
-.PHONY: extras-dependencies replica replica-run shared shared-faults shared-sample shared-build
+.PHONY: extras-dependencies replica replica-run shared shared-faults shared-sample shared-build fleet
 .PHONY: prove live synced faults-sample import-faults crash followers simulate enumerate damage faults fuzz
 .PHONY: storms tsan asan mutations fixtures
 
@@ -278,13 +278,19 @@ shared-faults: shared-build
 	scripts/shared-faults etcd $(SECONDS)
 	scripts/shared-faults postgres $(SECONDS)
 
-# Under three minutes beside its build.
+# Under four minutes beside its build.
 shared-sample: shared-build
 	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS && $(SHARED) removals etcd $$ROOST_SERVERS'
 	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
 	scripts/shared-credentials
 	scripts/shared-command
 	scripts/shared-faults etcd 25
+	$(MAKE) fleet
+
+# Examples/Fleet: three processes of a service over etcd, of which the one that leads is killed; half a minute beside its build.
+fleet: extras-dependencies
+	$(SWIFT) build --package-path Extras --product Fleet
+	Examples/Fleet/run
 
 shared-build: extras-dependencies
 	$(SWIFT) build --package-path Extras --product roost-conformance

@@ -132,6 +132,15 @@ let package = Package(
                 .product(name: "RoostPostgres", package: "roost"),
                 .product(name: "RoostConformance", package: "roost"),
             ], path: "Conformance"),
+        // The service of Examples/Fleet, by a link to its sources, so that SwiftNIO is built once.
+        .executableTarget(
+            name: "Fleet",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostShared", package: "roost"),
+                .product(name: "RoostEtcd", package: "roost"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ]),
         // As apps are: everything is on the main actor unless it says otherwise.
         .testTarget(
             name: "MainActorClientTests",

@@ -26,6 +26,8 @@ public struct RoostError: Error, Sendable {
         public static let notUnique = Code("notUnique")
         /// No index answers the query of a shared repository, which reads every object only where it is told to.
         public static let notIndexed = Code("notIndexed")
+        /// The key of a followed dictionary was not loaded yet, so that nobody knows here whether it has a value.
+        public static let notLoaded = Code("notLoaded")
         /// The key is longer than 64 KiB.
         public static let keyTooLarge = Code("keyTooLarge")
         /// The value is longer than 256 MiB, or the batch longer than 1 GiB.

@@ -17,13 +17,31 @@ import Synchronization
 /// - It follows until ``close()`` or ``stop()``, or until its last reference goes.
 public final class FollowedDictionary: Sendable {
     private let values: WorkspaceDictionary
+    /// `nil` where the whole dictionary is loaded.
+    private let keyFollower: KeyFollower?
     private let state: FollowState
     private let task: Task<Void, Never>
 
     init(_ follower: Follower) {
         values = follower.values
+        keyFollower = nil
         state = follower.state
         task = Task { await follower.run() }
+    }
+
+    init(_ follower: KeyFollower) {
+        values = follower.values
+        keyFollower = follower
+        state = follower.state
+        task = Task { await follower.run() }
+    }
+
+    /// The values, where `key` is loaded.
+    private func values(with key: String) throws -> WorkspaceDictionary {
+        guard let keyFollower, !keyFollower.isLoaded(key) else { return values }
+        throw RoostError(
+            .notLoaded, "\"\(key)\" is not loaded, so nobody knows here what it is: `load` it first"
+        )
     }
 
     deinit { task.cancel() }
@@ -67,13 +85,44 @@ public final class FollowedDictionary: Sendable {
         await task.value
     }
 
+    // MARK: Loading
+
+    /// The value of `key`, or `nil`: loaded first where keys are loaded as they are asked for and this one is not yet.
+    /// From then on it is followed, and read without suspending.
+    ///
+    /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; as `value(forKey:as:)`.
+    public func load<Value: BinaryCodable & Sendable>(
+        _ key: String, as type: Value.Type = Value.self
+    ) async throws -> Value? {
+        try await keyFollower?.load(key)
+        return try value(forKey: key, as: type)
+    }
+
+    /// The value of `key`, or `nil`; as the other `load(_:as:)`.
+    @_disfavoredOverload
+    public func load<Value: Codable & Sendable>(
+        _ key: String, as type: Value.Type = Value.self
+    ) async throws -> Value? {
+        try await keyFollower?.load(key)
+        return try value(forKey: key, as: type)
+    }
+
+    /// The value of `key`, or its default; as `load(_:as:)`.
+    public func load<Value>(_ key: Key<Value>) async throws -> Value {
+        try await keyFollower?.load(key.name)
+        return try self[key]
+    }
+
+    /// Whether `key` can be read without suspending: always where the whole dictionary is loaded.
+    public func isLoaded(_ key: String) -> Bool { keyFollower?.isLoaded(key) ?? true }
+
     // MARK: Reading
 
     /// The value of `key`, or `nil`; synchronous, as of a `WorkspaceDictionary`, with its errors.
     public func value<Value: BinaryCodable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self
     ) throws -> Value? {
-        try values.value(forKey: key, as: type)
+        try values(with: key).value(forKey: key, as: type)
     }
 
     /// The value of `key`, or `nil`; as the other `value(forKey:as:)`.
@@ -81,14 +130,14 @@ public final class FollowedDictionary: Sendable {
     public func value<Value: Codable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self
     ) throws -> Value? {
-        try values.value(forKey: key, as: type)
+        try values(with: key).value(forKey: key, as: type)
     }
 
     /// The value of `key`, or `value` where it has none.
     public subscript<Value: BinaryCodable & Sendable>(
         key: String, default value: @autoclosure () -> Value
     ) -> Value {
-        get throws { try values.value(forKey: key, as: Value.self) ?? value() }
+        get throws { try values(with: key).value(forKey: key, as: Value.self) ?? value() }
     }
 
     /// The value of `key`, or `value` where it has none.
@@ -96,19 +145,21 @@ public final class FollowedDictionary: Sendable {
     public subscript<Value: Codable & Sendable>(
         key: String, default value: @autoclosure () -> Value
     ) -> Value {
-        get throws { try values.value(forKey: key, as: Value.self) ?? value() }
+        get throws { try values(with: key).value(forKey: key, as: Value.self) ?? value() }
     }
 
     /// The value of `key`, or its default.
-    public subscript<Value>(key: Key<Value>) -> Value { get throws { try values[key] } }
+    public subscript<Value>(key: Key<Value>) -> Value {
+        get throws { try values(with: key.name)[key] }
+    }
 
     /// Whether `key` has a value.
-    public func contains(_ key: String) throws -> Bool { try values.contains(key) }
+    public func contains(_ key: String) throws -> Bool { try values(with: key).contains(key) }
 
-    /// How many keys there are.
+    /// How many keys there are; of those that are loaded.
     public var count: Int { get throws { try values.count } }
 
-    /// All keys, in the order of their UTF-8 bytes.
+    /// All keys, of those that are loaded, in the order of their UTF-8 bytes.
     public var keys: [String] { get throws { try values.keys } }
 
     /// Every change as it comes to be read here, from the next on.
@@ -137,13 +188,31 @@ extension SharedWorkspace {
     ///   - name: what the dictionary is called.
     ///   - local: where it is kept: in files or in memory. Nobody else may write the dictionary called
     ///     `followed/NAMESPACE/NAME` there.
+    ///   - loading: all of it at once; or each key as it is first asked for by `load`, of a dictionary that is larger
+    ///     than what this process reads of it.
     /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; what writing to `local`
     ///   throws.
-    public func follow(_ name: String, in local: Workspace) async throws -> FollowedDictionary {
+    public func follow(
+        _ name: String, in local: Workspace, loading: FollowLoading = .whole
+    ) async throws -> FollowedDictionary {
+        if loading == .byKey {
+            let follower = KeyFollower(dictionary(name), local)
+            try await follower.begin()
+            return FollowedDictionary(follower)
+        }
         let follower = Follower(dictionary(name), local)
         try await follower.begin()
         return FollowedDictionary(follower)
     }
+}
+
+/// What of a followed dictionary is kept beside the process.
+public enum FollowLoading: Sendable {
+    /// All of it, loaded when it begins.
+    case whole
+    /// Each key from when it is first asked for, by `load`; also that it has no value. Reading one that is not loaded
+    /// throws `.notLoaded`.
+    case byKey
 }
 
 /// How far a followed dictionary is.

@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// An HTTP service that runs as several processes, which share what they keep. Its README says what to look at.
+let package = Package(
+    name: "Fleet",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "roost", path: "../..", traits: ["Etcd"]),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0",
+            traits: ["FullFoundation"]),
+    ],
+    targets: [
+        .executableTarget(
+            name: "Fleet",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostShared", package: "roost"),
+                .product(name: "RoostEtcd", package: "roost"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,251 @@
+import Roost
+import RoostFormat
+import RoostIO
+import Synchronization
+
+/// Brings those keys of a dictionary that were asked for into a local workspace, and their changes from then on.
+///
+/// - All that is loaded stands at `state.revision`. A key is read at that revision, and what came behind it meanwhile is
+///   in `Loading.newer`.
+/// - The local workspace has the values, which keys are loaded, also those without a value, and the revision, each
+///   change of them as one batch.
+/// - Whoever changes these, or begins to load, has the turn.
+final class KeyFollower: Sendable {
+    private struct Loading {
+        var callCount = 0
+        /// The newest change since it began.
+        var newer: SharedChange?
+    }
+
+    private struct Keys {
+        var loaded: Set<[UInt8]> = []
+        var loading: [[UInt8]: Loading] = [:]
+        /// Counts how often everything was read anew: what was read before says nothing then.
+        var reloadCount = 0
+    }
+
+    let shared: SharedDictionary
+    let values: WorkspaceDictionary
+    let state = FollowState()
+    private let local: Workspace
+    private let revisions: WorkspaceDictionary
+    private let marks: WorkspaceDictionary
+    private let keys = Mutex(Keys())
+    private let lastTurn = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ shared: SharedDictionary, _ local: Workspace) {
+        self.shared = shared
+        self.local = local
+        let name = "\(shared.workspace.namespace)/\(shared.name)"
+        values = local.dictionary("followed-by-key/\(name)")
+        marks = local.dictionary("followed-by-key-loaded/\(name)")
+        revisions = local.dictionary("followed-by-key")
+    }
+
+    private var connection: SharedConnectionState { shared.connection }
+    private var range: SharedKeyRange { connection.keys.range(of: shared.name) }
+
+    /// Runs `body` behind all that came before. It is run also where the caller is cancelled.
+    private func withTurn<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let task = lastTurn.withLock { last in
+            let before = last
+            let task = Task {
+                await before?.value
+                return try await body()
+            }
+            last = Task { _ = await task.result }
+            return task
+        }
+        return try await task.value
+    }
+
+    /// Goes on from what the local workspace has; with nothing there, from now.
+    func begin() async throws {
+        _ = try shared.checkedName()
+        if let revision = try revisions.value(forKey: values.name, as: UInt64.self) {
+            let loaded = try marks.keys.map { Array($0.utf8) }
+            keys.withLock { $0.loaded = Set(loaded) }
+            state.reach(revision, at: .now - .seconds(1 << 30))
+            do {
+                // An engine that was set up anew has other revisions.
+                if try await shared.workspace.revision < revision { try await reload(isNew: true) }
+            } catch let error as RoostError where error.code == .unavailable {}
+            return
+        }
+        let heard = ContinuousClock.now
+        let revision = try await shared.workspace.revision
+        try await local.write { $0.set(revision, forKey: values.name, in: revisions) }
+        state.reach(revision, at: heard)
+    }
+
+    // MARK: Following
+
+    /// Follows until the task is cancelled or the workspace closed.
+    func run() async {
+        var backoff = Backoff()
+        while !Task.isCancelled {
+            let reader = ChangeReader(shared, range, after: state.revision)
+            do {
+                while let next = await reader.nextElements() {
+                    let (elements, through, heard) = (
+                        next.elements, next.through, ContinuousClock.now
+                    )
+                    if elements.contains(where: { if case .missed = $0 { true } else { false } }) {
+                        try await reload(isNew: through < state.revision)
+                        break
+                    }
+                    try await withTurn { [self] in try await apply(elements, through, heard) }
+                    backoff = Backoff()
+                }
+                if Task.isCancelled { return }
+            } catch let error as RoostError where error.code == .closed {
+                return
+            } catch {
+                // What could not be stored or loaded is asked for again: the revision says from where.
+                state.note(error)
+            }
+            do { try await backoff.wait(before: .now + .seconds(60)) } catch { return }
+        }
+    }
+
+    private func apply(
+        _ elements: [ChangeReader.Element], _ revision: UInt64, _ heard: ContinuousClock.Instant
+    ) async throws {
+        var kept: [SharedChange] = []
+        var isLoading: [SharedChange] = []
+        keys.withLock { keys in
+            for case .changed(let change) in elements {
+                let key = Array(change.key.dropFirst(shared.start.count))
+                if keys.loaded.contains(key) { kept.append(change) }
+                if keys.loading[key] != nil { isLoading.append(change) }
+            }
+        }
+        if !kept.isEmpty {
+            try await local.write { batch in
+                for change in kept {
+                    try put(change.value, text(change.key), to: &batch)
+                }
+                batch.set(revision, forKey: values.name, in: revisions)
+            }
+        }
+        keys.withLock { keys in
+            for change in isLoading {
+                keys.loading[Array(change.key.dropFirst(shared.start.count))]?.newer = change
+            }
+        }
+        state.reach(revision, at: heard)
+    }
+
+    /// All loaded keys as they are at one revision, in the place of what was there.
+    private func reload(isNew: Bool = false) async throws {
+        try await withTurn { [self] in
+            let heard = ContinuousClock.now
+            let loaded = keys.withLock { Array($0.loaded) }
+            let deadline = shared.workspace.callEnd
+            let revision = try await shared.workspace.revision
+            guard isNew || revision >= state.revision else { return }
+            let records = try await connection.records(
+                loaded.map { shared.start + $0 }, at: revision, before: deadline)
+            try await local.write { batch in
+                batch.removeAll(in: values)
+                for case let record? in records {
+                    try put(record.value, text(record.key), to: &batch)
+                }
+                batch.set(revision, forKey: values.name, in: revisions)
+            }
+            keys.withLock { $0.reloadCount += 1 }
+            if isNew {
+                state.restart(at: revision, heard)
+            } else {
+                state.reach(revision, at: heard)
+            }
+        }
+    }
+
+    // MARK: Loading
+
+    func isLoaded(_ key: String) -> Bool { keys.withLock { $0.loaded.contains(Array(key.utf8)) } }
+
+    /// Loads a key; returns at once where it is loaded.
+    ///
+    /// - Throws: `.unavailable` where the engine cannot be reached, `.cancelled`.
+    func load(_ key: String) async throws {
+        if isLoaded(key) { return }
+        let engineKey = try shared.engineKey(key)
+        let deadline = shared.workspace.callEnd
+        let bytes = Array(key.utf8)
+        keys.withLock { $0.loading[bytes, default: Loading()].callCount += 1 }
+        defer {
+            keys.withLock { keys in
+                keys.loading[bytes]?.callCount -= 1
+                if keys.loading[bytes]?.callCount == 0 { keys.loading[bytes] = nil }
+            }
+        }
+        var backoff = Backoff()
+        while try await !tryToLoad(bytes, engineKey, before: deadline) {
+            guard ContinuousClock.now < deadline else {
+                throw RoostError(
+                    .unavailable,
+                    "\"\(key)\" was not loaded until the call's deadline: the engine has given up the revision \(state.revision), and has not told what came since"
+                )
+            }
+            try await backoff.wait(before: deadline)
+        }
+    }
+
+    /// `false` where it has to be tried again, at a later revision.
+    private func tryToLoad(
+        _ key: [UInt8], _ engineKey: [UInt8], before deadline: ContinuousClock.Instant
+    ) async throws -> Bool {
+        let (revision, reloadCount) = try await withTurn { [self] in
+            keys.withLock { (state.revision, $0.reloadCount) }
+        }
+        guard let record = try await record(engineKey, at: revision, before: deadline) else {
+            return false
+        }
+        return try await withTurn { [self] in
+            let (newer, isCurrent) = keys.withLock { keys in
+                (keys.loading[key]?.newer, keys.reloadCount == reloadCount)
+            }
+            guard isCurrent else { return false }
+            try await local.write { batch in
+                let isNewer = newer.map { $0.revision > revision } ?? false
+                let value = isNewer ? newer?.value : record?.value
+                try put(value, String(decoding: key, as: UTF8.self), to: &batch)
+                batch.set(true, forKey: String(decoding: key, as: UTF8.self), in: marks)
+                batch.set(state.revision, forKey: values.name, in: revisions)
+            }
+            keys.withLock { _ = $0.loaded.insert(key) }
+            return true
+        }
+    }
+
+    /// The record of a key at a revision, which may be none; `nil` where the engine has given that up, and what is there
+    /// now was set since.
+    private func record(
+        _ engineKey: [UInt8], at revision: UInt64, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedRecord?? {
+        do {
+            return try await .some(
+                connection.record(engineKey, at: revision, before: deadline).record)
+        } catch let error as RoostError where error.code == .compacted {
+            let (newest, _) = try await connection.record(engineKey, before: deadline)
+            guard let newest, newest.revision <= revision else { return nil }
+            return .some(newest)
+        }
+    }
+
+    private func text(_ engineKey: [UInt8]) -> String {
+        String(decoding: engineKey.dropFirst(shared.start.count), as: UTF8.self)
+    }
+
+    private func put(_ stored: [UInt8]?, _ key: String, to batch: inout WriteBatch) throws {
+        guard let stored else { return batch.removeValue(forKey: key, in: values) }
+        guard let value = stored.withUnsafeBytes({ StoredValue(stored: $0) }) else {
+            throw RoostError(.decodingFailed, "\"\(key)\" in \"\(shared.name)\" has no kind")
+        }
+        batch.setStored(value, forKey: key, in: values)
+    }
+}
