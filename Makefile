@@ -14,7 +14,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
-.PHONY: extras-dependencies replica replica-run shared shared-faults shared-sample shared-build fleet
+.PHONY: extras-dependencies replica replica-run replica-cost shared shared-faults shared-sample shared-build fleet
 .PHONY: prove live synced faults-sample import-faults crash followers simulate enumerate damage faults fuzz
 .PHONY: storms tsan asan mutations fixtures
 
@@ -261,6 +261,11 @@ replica-run: extras-dependencies
 	$(SWIFT) build -c release --package-path Extras --product replica-run
 	$(MOTO)
 	scripts/replica-run --minutes $(MINUTES) --restores $(RESTORES) --server $(SERVER)
+
+# What a put executes beside a copy, and what is sent for each byte of log: docs/REPLICA.md. Takes valgrind.
+replica-cost: extras-dependencies
+	$(SWIFT) build -c release --package-path Extras --product replica-run
+	scripts/replica-cost
 
 # Shared workspaces over real servers, which scripts/shared-servers starts: the conformance suite over each kind.
 SHARED = Extras/.build/debug/roost-conformance

@@ -15,7 +15,7 @@ struct Puts {
         var options = ReplicaOptions()
         options.interval = .milliseconds(100)
         let storage = DirectoryStorage(path: "\(path).copy")
-        let replica = isCopied ? Replica(of: workspace, to: storage, options: options) : nil
+        let replica = isCopied ? try Replica(of: workspace, to: storage, options: options) : nil
         try await replica?.waitUntilCopied()
         let settings = workspace.dictionary("settings")
         let value = String(repeating: "v", count: 100)

@@ -70,7 +70,7 @@ struct ReplicaRun {
     ) async throws {
         let workspace = try await Workspace.open(
             at: path, configuration: .init(memoryBudgetBytes: 2 << 20))
-        let replica = Replica(
+        let replica = try Replica(
             of: workspace, to: try storage(address),
             options: .init(
                 interval: interval, retention: .seconds(3600), signOfLifeInterval: .seconds(5),

@@ -63,6 +63,10 @@ package enum FileName: Hashable, Sendable {
     }
 }
 
+/// Says of a directory which history of a copy it follows. It is no file of a workspace: what opens one for
+/// writing refuses a directory that has it.
+package let followedMarkName = "FOLLOWED"
+
 private let digitCount = 12
 
 /// What is left to be read of a name.

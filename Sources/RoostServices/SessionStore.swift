@@ -6,6 +6,7 @@
     /// A session ends when it was not used for `idleLimit`. The store has the session under its token: who can read
     /// the workspace's files can take over sessions, as with any store of sessions.
     public struct SessionStore<Session: Codable & Sendable>: Sendable {
+        private let workspace: Workspace
         private let sessions: WorkspaceDictionary
         private let idleLimit: Duration
 
@@ -13,6 +14,7 @@
             _ workspace: Workspace, dictionary: String = "sessions",
             idleLimit: Duration = .seconds(14 * 86_400)
         ) {
+            self.workspace = workspace
             sessions = workspace.dictionary(dictionary)
             self.idleLimit = idleLimit
         }
@@ -30,18 +32,25 @@
                 return nil
             }
             // A session that is read at each request is written once in a hundredth of its time.
-            if let remaining = try sessions.remainingTime(forKey: token),
+            guard let remaining = try sessions.remainingTime(forKey: token),
                 remaining < idleLimit - idleLimit / 100
-            {
-                try await sessions.set(session, forKey: token, expiresIn: idleLimit)
+            else { return session }
+            // In one step with the read: what was ended or changed meanwhile must not come back.
+            return try await workspace.transaction { transaction in
+                let session = try transaction.value(
+                    forKey: token, as: Session.self, in: sessions)
+                guard let session else { return nil }
+                try transaction.set(session, forKey: token, in: sessions, expiresIn: idleLimit)
+                return session
             }
-            return session
         }
 
         /// Changes what a session holds; where there is none, nothing.
         public func update(_ session: Session, of token: String) async throws {
-            guard try sessions.contains(token) else { return }
-            try await sessions.set(session, forKey: token, expiresIn: idleLimit)
+            try await workspace.transaction { transaction in
+                guard try transaction.contains(token, in: sessions) else { return }
+                try transaction.set(session, forKey: token, in: sessions, expiresIn: idleLimit)
+            }
         }
 
         public func end(_ token: String) async throws {

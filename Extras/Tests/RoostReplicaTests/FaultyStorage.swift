@@ -85,3 +85,33 @@ final class FaultyStorage: ObjectStorage {
         try await pass { [memory] in try await memory.delete(name) }
     }
 }
+
+/// A storage in memory that makes deletions when it is told to.
+final class LateDeletions: ObjectStorage {
+    let memory = MemoryStorage()
+    private let held = Mutex<[String]>([])
+
+    /// What is to be deleted.
+    var heldNames: [String] { held.withLock { $0 } }
+
+    func release() async throws {
+        for name in heldNames { try await memory.delete(name) }
+    }
+
+    func delete(_ name: String) async throws { held.withLock { $0.append(name) } }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        try await memory.put(name, content)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await memory.putIfAbsent(name, bytes)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try await memory.list(prefix: prefix, after: name)
+    }
+}

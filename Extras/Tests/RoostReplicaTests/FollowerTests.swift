@@ -11,7 +11,7 @@ struct FollowerTests {
             let writer = try await Workspace.open(at: "\(directory)/w")
             let d = writer.dictionary("d")
             for number in 0..<100 { try await d.set("\(number)", forKey: "k\(number)") }
-            let replica = Replica(of: writer, to: storage, options: quick)
+            let replica = try Replica(of: writer, to: storage, options: quick)
             try await replica.waitUntilCopied()
             let follower = try await Follower.follow(
                 storage, at: "\(directory)/f", interval: .milliseconds(10))
@@ -50,7 +50,7 @@ struct FollowerTests {
         try await withDirectory { directory in
             let storage = MemoryStorage()
             let writer = try await Workspace.open(at: "\(directory)/w")
-            let replica = Replica(of: writer, to: storage, options: quick)
+            let replica = try Replica(of: writer, to: storage, options: quick)
             for round in 0..<3 {
                 for number in 0..<20 {
                     try await writer.dictionary("d").set("\(round)", forKey: "\(round) \(number)")
@@ -69,6 +69,66 @@ struct FollowerTests {
         }
     }
 
+    @Test func aPromotionThatFailsFollowsOn() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            storage.faults.withLock { $0.isOff = true }
+            let error = await #expect(throws: RoostError.self) {
+                _ = try await follower.promote(options: quick, within: .milliseconds(200))
+            }
+            #expect(error?.code == .io)
+            storage.faults.withLock { $0.isOff = false }
+            try await writer.dictionary("d").set("2", forKey: "n")
+            try await replica.waitUntilCopied()
+            let last = writer.statistics.lastSequence
+            #expect(try await eventually { follower.status.lastSequence >= last })
+            let followed = follower.workspace.dictionary("d")
+            #expect(try followed.value(forKey: "n", as: String.self) == "2")
+            await #expect(throws: RoostError.self) { try await followed.set("x", forKey: "x") }
+            let next = try await follower.promote(options: quick)
+            try await followed.set("x", forKey: "x")
+            try await next.stop()
+            try await follower.workspace.close()
+            try await writer.close()
+        }
+    }
+
+    /// What is written into it would stand between the batches of the copy.
+    @Test func aDirectoryThatFollowsIsNotOpenedForWriting() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.waitUntilCopied()
+            let path = "\(directory)/f"
+            var follower = try await Follower.follow(storage, at: path)
+            try await follower.close()
+            let error = await #expect(throws: RoostError.self) {
+                try await Workspace.open(at: path)
+            }
+            #expect(error?.code == .readOnly)
+            let reader = try await Workspace.open(
+                at: path, configuration: .init(access: .readOnly))
+            #expect(try await contents(of: reader, "d") == ["n": "1"])
+            try await reader.close()
+            follower = try await Follower.follow(storage, at: path)
+            let next = try await follower.promote(options: quick)
+            try await next.stop()
+            try await follower.workspace.close()
+            let alone = try await Workspace.open(at: path)
+            try await alone.dictionary("d").set("2", forKey: "n")
+            try await alone.close()
+            try await writer.close()
+        }
+    }
+
     @Test func anotherHistoryIsNotMixedIn() async throws {
         try await withDirectory { directory in
             let storage = MemoryStorage()
@@ -77,12 +137,12 @@ struct FollowerTests {
                 try await Workspace.open(at: "\(directory)/b")
             )
             try await first.dictionary("d").set("1", forKey: "a")
-            let older = Replica(of: first, to: storage, options: quick)
+            let older = try Replica(of: first, to: storage, options: quick)
             try await older.waitUntilCopied()
             let follower = try await Follower.follow(
                 storage, at: "\(directory)/f", interval: .milliseconds(10))
             try await second.dictionary("d").set("2", forKey: "b")
-            let newer = Replica(of: second, to: storage, options: quick)
+            let newer = try Replica(of: second, to: storage, options: quick)
             try await newer.waitUntilCopied()
             #expect(try await eventually { follower.status.failure?.code == .conflict })
             #expect(try await contents(of: follower.workspace, "d") == ["a": "1"])

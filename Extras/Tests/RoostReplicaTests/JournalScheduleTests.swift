@@ -5,7 +5,8 @@ import Testing
 @testable import RoostReplica
 
 /// Two machines write to one journal, through a storage that loses requests, loses answers, and carries
-/// requests out long after they were given up; both die and come back. One schedule is one seed.
+/// requests out long after they were given up; both die and come back. Their bases name snapshots, of which they have
+/// many in common, and their removals are made some time. One schedule is one seed.
 struct JournalScheduleTests {
     @Test func ofTwoWritersNoHistoryIsEverMixedOrLost() throws {
         var overtakings = 0
@@ -33,6 +34,8 @@ private struct JournalRun {
     struct Machine {
         /// One number for each batch; no two batches of any machine have the same.
         var log: [UInt64] = []
+        /// What its snapshots hold: few different things, so that both have the same now and then.
+        var contents: Set<UInt8> = []
         var process: Process?
     }
 
@@ -43,17 +46,26 @@ private struct JournalRun {
         var position: UInt64 = 0
         var isContinuing = false
         var isOvertaken = false
+        var bases: [Retention.KeptBase] = []
+        var reusableFrom: UInt64 = 0
+        /// How many bases go with the removal whose entry is on its way.
+        var removedCount = 0
     }
 
     /// What the storage will do some time, whoever waits for it or not.
     enum Late {
         case put(UInt64, [UInt8])
         case delete(UInt64)
+        case deleteNamed(String)
     }
 
     var numbers: SeededNumbers
     var machines = [Machine(), Machine()]
     var objects: [UInt64: [UInt8]] = [:]
+    /// Snapshots, and the records of bases.
+    var names: Set<String> = []
+    /// By the name of the record.
+    var records: [String: BaseRecord] = [:]
     var late: [Late] = []
     var lastBatch: UInt64 = 0
     var removedBefore: UInt64 = 0
@@ -76,6 +88,7 @@ private struct JournalRun {
         machines[1 - winner].process?.isContinuing = false
         for _ in 0..<200 { try step(machine: winner) }
         while !late.isEmpty { finishLate(at: 0) }
+        try check()
         guard case .owning = machines[winner].process?.state.phase else {
             throw Broken("nobody owns the journal in the end")
         }
@@ -103,6 +116,7 @@ private struct JournalRun {
         switch late.remove(at: index) {
         case .put(let index, let bytes): if objects[index] == nil { objects[index] = bytes }
         case .delete(let index): objects[index] = nil
+        case .deleteNamed(let name): names.remove(name)
         }
     }
 
@@ -110,6 +124,10 @@ private struct JournalRun {
         for _ in 0..<Int.random(in: 0..<3, using: &numbers) {
             lastBatch += 1
             machines[machine].log.append(lastBatch)
+        }
+        if numbers.isOne(in: 10) {
+            machines[machine].contents = Set(
+                (0..<2).map { _ in UInt8.random(in: 0..<8, using: &numbers) })
         }
         guard var process = machines[machine].process else {
             if begins, isCalm || numbers.isOne(in: 8) {
@@ -194,14 +212,20 @@ private struct JournalRun {
                 standing.history != .none && standing.lastSequence > 0
                 && standing.lastSequence <= UInt64(log.count)
                 && proof(log[Int(standing.lastSequence) - 1]) == standing.proof
+            process.bases = bases(from: standing.base)
+            process.reusableFrom = process.bases.last?.index ?? 0
         case .start:
             process.isContinuing = true
             process.position = entry.standing.lastSequence
         case .frames: process.position = entry.standing.lastSequence
-        case .base: break
+        case .base:
+            if let base = base(entry) { process.bases.append(base) }
         case .removal:
-            removedBefore = max(removedBefore, entry.standing.start)
-            for index in objects.keys where index < entry.standing.start {
+            guard let payload = try? RemovalPayload(entry) else { return }
+            process.bases.removeFirst(process.removedCount)
+            late += payload.names.map(Late.deleteNamed)
+            removedBefore = max(removedBefore, payload.entriesBefore)
+            for index in objects.keys where index < payload.entriesBefore {
                 if let bytes = objects[index], let old = try? JournalEntry(bytes, index: index),
                     old.kind != .takeover
                 {
@@ -227,12 +251,10 @@ private struct JournalRun {
             }
         }
         let standing = process.state.standing!
-        if !standing.hasBase || numbers.isOne(in: 30) {
-            return process.state.beginAdding(.base, time: clock)
+        if !standing.hasBase || process.bases.isEmpty || numbers.isOne(in: 30) {
+            return beginBase(&process, machine)
         }
-        if standing.base > standing.start, numbers.isOne(in: 40) {
-            return process.state.beginAdding(.removal, time: clock)
-        }
+        if numbers.isOne(in: 40), beginRemoval(&process) { return }
         guard process.position < UInt64(log.count) else { return }
         let end = UInt64.random(
             in: (process.position + 1)...UInt64(log.count), using: &numbers)
@@ -249,7 +271,78 @@ private struct JournalRun {
         }
     }
 
+    // MARK: Bases
+
+    /// Of an entry whose record is still there.
+    private func base(_ entry: JournalEntry) -> Retention.KeptBase? {
+        guard entry.kind == .base, let name = try? BasePayload(entry).name, names.contains(name),
+            let record = records[name]
+        else { return nil }
+        return .init(index: entry.index, name: name, record: record, isComplete: true)
+    }
+
+    /// As `JournalReader.bases`: those whose entries and records are still there.
+    private func bases(from index: UInt64) -> [Retention.KeptBase] {
+        var found: [Retention.KeptBase] = []
+        var index = index
+        while index > 0, let bytes = objects[index],
+            let entry = try? JournalEntry(bytes, index: index), let base = base(entry),
+            let payload = try? BasePayload(entry)
+        {
+            found.append(base)
+            index = payload.earlier < index ? payload.earlier : 0
+        }
+        return found.reversed()
+    }
+
+    private mutating func beginBase(_ process: inout Process, _ machine: Int) {
+        let standing = process.state.standing!
+        let reusable = Retention.reusable(in: process.bases, from: process.reusableFrom)
+        let snapshots = machines[machine].contents.sorted().map { content in
+            reusable[[content]]
+                ?? BaseRecord.Snapshot(
+                    number: UInt64(content), sizeBytes: 1, digest: [content],
+                    name: ObjectName.snapshot(
+                        [content], process.state.writer, process.state.next))
+        }
+        let own = "-\(process.state.writer)-\(process.state.next)"
+        names.formUnion(snapshots.map(\.name).filter { $0.hasSuffix(own) })
+        let name = ObjectName.base(process.state.next, process.state.writer)
+        names.insert(name)
+        records[name] = BaseRecord(
+            history: standing.history, time: clock, firstEntry: standing.start,
+            manifest: .init(
+                workspace: .init(first: 1, second: UInt64(machine)),
+                hashSeed: .init(first: 0, second: 0)),
+            snapshots: snapshots)
+        let payload = BasePayload(name: name, digest: [], earlier: standing.base)
+        process.state.beginAdding(.base, payload: payload.encoded(), time: clock)
+    }
+
+    private mutating func beginRemoval(_ process: inout Process) -> Bool {
+        let count = Retention.removedCount(
+            of: process.bases, keepingFrom: UInt64.random(in: 0...clock, using: &numbers))
+        let found = Retention.removal(
+            of: process.bases.prefix(count), keeping: process.bases.dropFirst(count),
+            storedSnapshots: names.filter { $0.hasPrefix(ObjectName.snapshots) }.sorted(),
+            storedBases: names.filter { $0.hasPrefix(ObjectName.bases) }.sorted())
+        guard let found else { return false }
+        process.removedCount = count
+        process.state.beginAdding(.removal, payload: found.encoded(), time: clock)
+        return true
+    }
+
     // MARK: What must hold at every moment
+
+    private func checkBase(_ standing: JournalEntry.Standing) throws {
+        guard standing.base > 0 else { return }
+        guard objects[standing.base] != nil, let base = base(try entry(standing.base)) else {
+            throw Broken("the base at \(standing.base) is lost")
+        }
+        for snapshot in base.record.snapshots where !names.contains(snapshot.name) {
+            throw Broken("the base at \(standing.base) names \(snapshot.name), which is gone")
+        }
+    }
 
     private func check() throws {
         // What is removed may be gone, or be written once more by a request that comes late.
@@ -262,6 +355,7 @@ private struct JournalRun {
         guard let end = objects.keys.max() else { return }
         let last = try entry(end)
         guard last.standing.history != .none else { return }
+        try checkBase(last.standing)
         // The newest history, from its begin on.
         var index = last.standing.start
         var previous: JournalEntry?

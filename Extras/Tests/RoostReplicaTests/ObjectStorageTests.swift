@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import RoostReplica
@@ -13,10 +14,36 @@ struct ObjectStorageTests {
         }
     }
 
+    /// A name that is there is taken for one that stays: by the attempt that made it, too, whose sync failed.
+    @Test func aNameCountsOnceItsDirectoryIsSynced() async throws {
+        try await withDirectory { path in
+            let sync = FailingSync()
+            let storage = DirectoryStorage(path: path) { try sync.check() }
+            let isNew = try await storage.putIfAbsent("a/0", [0])
+            #expect(isNew)
+            sync.isFailing.store(true, ordering: .relaxed)
+            await #expect(throws: Failed.self) { try await storage.putIfAbsent("a/1", [1]) }
+            await #expect(throws: Failed.self) { try await storage.putIfAbsent("a/1", [1]) }
+            sync.isFailing.store(false, ordering: .relaxed)
+            let isWritten = try await storage.putIfAbsent("a/1", [1])
+            let names = try await storage.listAll(prefix: "").map(\.name)
+            #expect(!isWritten && names == ["a/0", "a/1"])
+        }
+    }
+
     private func check(_ storage: any ObjectStorage) async throws {
         try await checkStorage(storage)
     }
 }
+
+/// A disk that does not take names, for a while.
+private final class FailingSync: Sendable {
+    let isFailing = Atomic(false)
+
+    func check() throws { if isFailing.load(ordering: .relaxed) { throw Failed() } }
+}
+
+private struct Failed: Error {}
 
 /// Also of a real server: see `ServerTests`.
 func checkStorage(_ storage: any ObjectStorage) async throws {

@@ -25,7 +25,7 @@ struct ReplicaTests {
             let d = workspace.dictionary("d")
             for number in 0..<500 { try await d.set("before \(number)", forKey: "k\(number)") }
             try await workspace.compact()
-            let replica = Replica(of: workspace, to: storage, options: quick)
+            let replica = try Replica(of: workspace, to: storage, options: quick)
             for number in 400..<900 { try await d.set("after \(number)", forKey: "k\(number)") }
             try await d.removeValue(forKey: "k1")
             try await workspace.write { batch in
@@ -50,7 +50,7 @@ struct ReplicaTests {
             let storage = MemoryStorage()
             let workspace = try await Workspace.open(at: "\(directory)/w")
             let d = workspace.dictionary("d")
-            let replica = Replica(of: workspace, to: storage, options: quick)
+            let replica = try Replica(of: workspace, to: storage, options: quick)
             try await d.set("gone", forKey: "a")
             try await workspace.compact()
             try await d.removeAll()
@@ -67,7 +67,7 @@ struct ReplicaTests {
             let storage = MemoryStorage()
             let workspace = try await Workspace.open(at: "\(directory)/w")
             let d = workspace.dictionary("d")
-            let replica = Replica(of: workspace, to: storage, options: quick)
+            let replica = try Replica(of: workspace, to: storage, options: quick)
             try await replica.waitUntilCopied()
             var times: [(sequence: UInt64, time: Date)] = []
             for number in 1...60 {
@@ -112,7 +112,7 @@ struct ReplicaTests {
             let storage = MemoryStorage()
             for round in 0..<4 {
                 let workspace = try await Workspace.open(at: "\(directory)/w")
-                let replica = Replica(of: workspace, to: storage, options: quick)
+                let replica = try Replica(of: workspace, to: storage, options: quick)
                 try await workspace.dictionary("d").set("\(round)", forKey: "round \(round)")
                 // One in two dies with batches that are not copied.
                 if round % 2 == 0 { try await replica.stop() } else { await replica.abandon() }
@@ -120,7 +120,7 @@ struct ReplicaTests {
                 try await workspace.close()
             }
             let workspace = try await Workspace.open(at: "\(directory)/w")
-            let replica = Replica(of: workspace, to: storage, options: quick)
+            let replica = try Replica(of: workspace, to: storage, options: quick)
             try await replica.stop()
             #expect(replica.status.historyCount == 0 && replica.status.baseCount == 0)
             try await workspace.close()
@@ -137,7 +137,7 @@ struct ReplicaTests {
             try await workspace.close()
             try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/old")
             workspace = try await Workspace.open(at: path)
-            var replica = Replica(of: workspace, to: storage, options: quick)
+            var replica = try Replica(of: workspace, to: storage, options: quick)
             for number in 2...9 {
                 try await workspace.dictionary("d").set("\(number)", forKey: "n")
             }
@@ -148,7 +148,7 @@ struct ReplicaTests {
             for number in 2...20 {
                 try await workspace.dictionary("d").set("other \(number)", forKey: "n")
             }
-            replica = Replica(of: workspace, to: storage, options: quick)
+            replica = try Replica(of: workspace, to: storage, options: quick)
             try await replica.stop()
             #expect(replica.status.historyCount == 1)
             try await workspace.close()
@@ -161,10 +161,10 @@ struct ReplicaTests {
             let storage = MemoryStorage()
             let first = try await Workspace.open(at: "\(directory)/a")
             let second = try await Workspace.open(at: "\(directory)/b")
-            let older = Replica(of: first, to: storage, options: quick)
+            let older = try Replica(of: first, to: storage, options: quick)
             try await first.dictionary("d").set("first", forKey: "a")
             try await older.waitUntilCopied()
-            let newer = Replica(of: second, to: storage, options: quick)
+            let newer = try Replica(of: second, to: storage, options: quick)
             try await second.dictionary("d").set("second", forKey: "b")
             try await newer.waitUntilCopied()
             try await first.dictionary("d").set("too late", forKey: "c")
@@ -194,9 +194,9 @@ struct ReplicaTests {
         let (first, second) = (try await Workspace.inMemory(), try await Workspace.inMemory())
         var options = quick
         options.signOfLifeInterval = .milliseconds(20)
-        let older = Replica(of: first, to: storage, options: options)
+        let older = try Replica(of: first, to: storage, options: options)
         try await older.waitUntilCopied()
-        let newer = Replica(of: second, to: storage, options: options)
+        let newer = try Replica(of: second, to: storage, options: options)
         try await newer.waitUntilCopied()
         let isFenced = try await eventually {
             if case .failed(let failure) = older.status.state {
@@ -214,7 +214,7 @@ struct ReplicaTests {
             let storage = FaultyStorage(.init(isOff: true))
             let workspace = try await Workspace.open(at: "\(directory)/w")
             let d = workspace.dictionary("d")
-            let replica = Replica(of: workspace, to: storage, options: quick)
+            let replica = try Replica(of: workspace, to: storage, options: quick)
             for number in 0..<2_000 { try await d.set("\(number)", forKey: "k\(number % 50)") }
             try await workspace.compact()
             #expect(try await eventually { replica.status.trouble != nil })
@@ -244,7 +244,7 @@ struct ReplicaTests {
             let d = workspace.dictionary("d")
             var options = quick
             options.maximumHeldLogBytes = 0
-            let replica = Replica(of: workspace, to: storage, options: options)
+            let replica = try Replica(of: workspace, to: storage, options: options)
             try await replica.waitUntilCopied()
             storage.faults.withLock { $0.isOff = true }
             // One entry is on its way, and what comes behind it is held by nobody.
@@ -261,6 +261,90 @@ struct ReplicaTests {
         }
     }
 
+    /// Log that was given up is gone for the moments too: no older state is given for them.
+    @Test func momentsOfLogThatWasLostAreRefused() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            var options = quick
+            options.maximumHeldLogBytes = 0
+            let replica = try Replica(of: workspace, to: storage, options: options)
+            try await replica.waitUntilCopied()
+            try await d.set("known", forKey: "n")
+            try await replica.waitUntilCopied()
+            try await Task.sleep(for: .milliseconds(20))
+            let known = Date()
+            try await Task.sleep(for: .milliseconds(20))
+            storage.faults.withLock { $0.isOff = true }
+            try await d.set("on its way", forKey: "n")
+            #expect(try await eventually { storage.faults.withLock { $0.refusedEntryCount } > 0 })
+            for number in 0..<200 { try await d.set("\(number)", forKey: "n") }
+            try await workspace.compact()
+            let lost = Date()
+            try await Task.sleep(for: .milliseconds(20))
+            storage.faults.withLock { $0.isOff = false }
+            try await replica.waitUntilCopied()
+            #expect(replica.status.historyCount == 2)
+            try await replica.stop()
+            try await workspace.close()
+            let memory = storage.memory
+            let error = await #expect(throws: RoostError.self) {
+                try await restored(memory, directory, at: .moment(lost))
+            }
+            #expect(error?.code == .io && error?.message.contains("was lost to it") == true)
+            let before = try await restored(memory, directory, at: .moment(known))
+            #expect(before.1 == ["n": "known"] && !before.0.isBeyondCopy)
+            // Behind the end it is the newest state, which is said.
+            let after = try await restored(memory, directory, at: .moment(Date() + 3600))
+            #expect(after.1 == ["n": "199"] && after.0.isBeyondCopy)
+            #expect(try await !restored(memory, directory).0.isBeyondCopy)
+        }
+    }
+
+    /// A removal that the journal has, and that is made late, takes nothing that a base of a later writer names.
+    @Test func whoTakesOverRefersToNothingThatIsBeingRemoved() async throws {
+        try await withDirectory { directory in
+            let storage = LateDeletions()
+            let path = "\(directory)/w"
+            let text = String(repeating: "x", count: 1_000)
+            func fill(_ workspace: Workspace, _ round: Int) async throws {
+                let d = workspace.dictionary("d")
+                for number in 0..<100 { try await d.set("\(text) \(round)", forKey: "k\(number)") }
+                try await workspace.compact()
+            }
+            var workspace = try await Workspace.open(at: path)
+            try await fill(workspace, 0)
+            try await workspace.close()
+            try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/old")
+            workspace = try await Workspace.open(at: path)
+            var options = quick
+            options.retention = .zero
+            options.minimumBytesBetweenBases = 1
+            let first = try Replica(of: workspace, to: storage, options: options)
+            try await first.waitUntilCopied()
+            var round = 0
+            let isRemoving = try await eventually {
+                round += 1
+                try await fill(workspace, round)
+                try await first.waitUntilCopied()
+                return storage.heldNames.contains { $0.hasPrefix(ObjectName.snapshots) }
+            }
+            #expect(isRemoving)
+            await first.abandon()
+            try await workspace.close()
+            // The snapshot of the state of then is what is being removed.
+            workspace = try await Workspace.open(at: "\(directory)/old")
+            let second = try Replica(of: workspace, to: storage, options: options)
+            try await second.waitUntilCopied()
+            await second.abandon()
+            let expected = try await contents(of: workspace, "d")
+            try await workspace.close()
+            try await storage.release()
+            #expect(try await restored(storage.memory, directory).1 == expected)
+        }
+    }
+
     @Test func basesFollowTheLogAndRetentionRemovesTheRest() async throws {
         try await withDirectory { directory in
             let storage = MemoryStorage()
@@ -268,7 +352,7 @@ struct ReplicaTests {
             let d = workspace.dictionary("d")
             var options = quick
             options.retention = .zero
-            let replica = Replica(of: workspace, to: storage, options: options)
+            let replica = try Replica(of: workspace, to: storage, options: options)
             try await replica.waitUntilCopied()
             let text = String(repeating: "x", count: 1_000)
             for round in 0..<20 {
@@ -303,7 +387,7 @@ struct ReplicaTests {
                 try await workspace.dictionary("d").set("\(number)", forKey: "k\(number)")
             }
             try await workspace.compact()
-            let replica = Replica(of: workspace, to: storage, options: quick)
+            let replica = try Replica(of: workspace, to: storage, options: quick)
             try await workspace.dictionary("d").set("last", forKey: "last")
             try await replica.stop()
             let expected = try await contents(of: workspace, "d")
@@ -344,7 +428,7 @@ struct ReplicaTests {
                 let path = "\(directory)/w\(schedule)"
                 for _ in 0..<4 {
                     let workspace = try await Workspace.open(at: path)
-                    let replica = Replica(of: workspace, to: storage, options: quick)
+                    let replica = try Replica(of: workspace, to: storage, options: quick)
                     for _ in 0..<Int.random(in: 1..<6, using: &numbers) {
                         for _ in 0..<Int.random(in: 1..<40, using: &numbers) {
                             written += 1

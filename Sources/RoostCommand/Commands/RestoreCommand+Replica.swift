@@ -28,6 +28,11 @@ struct CopiedPlace {
             if let moment = report.moment { text += ", of \(moment.ISO8601Format())" }
             text += ": \(VerifyCommand.text(report.verification))"
             try Output.write([text])
+            if report.isBeyondCopy {
+                try Output.write([
+                    "the moment lies behind all that was copied: this is the newest state"
+                ])
+            }
         }
 
         private func storage() throws -> any ObjectStorage {

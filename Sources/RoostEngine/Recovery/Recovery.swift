@@ -106,6 +106,7 @@ private struct Opening {
         var report = RecoveryReport()
         let entries = try directory.entries()
         try refuseIrregular(entries, path)
+        if writable, !configuration.isMirror { try refuseFollowed(entries, path) }
         let manifest = try manifest(in: directory, entries, configuration, &report)
         // An opening that was killed may have left a manifest whose new name is not on disk yet:
         // nothing may be removed because of it before it is.
@@ -180,6 +181,15 @@ private struct Opening {
                 .io, "the directory holds something that is not a regular file: move it elsewhere",
                 file: "\(path)/\(entry.name)")
         }
+    }
+
+    private func refuseFollowed(_ entries: [DirectoryEntry], _ path: String) throws {
+        guard entries.contains(where: { $0.name == followedMarkName }) else { return }
+        throw RoostError(
+            .readOnly,
+            "the directory follows a copy, and what is written here would be mixed into it: open it for "
+                + "reading, or promote its follower; to go on alone from this state, remove this file",
+            file: "\(path)/\(followedMarkName)")
     }
 
     private func manifest(

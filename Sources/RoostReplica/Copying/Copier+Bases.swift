@@ -30,13 +30,9 @@
                     isComplete: base.record.history == standing.history
                         && standing.lastSequence >= base.record.completeSequence)
             }
-            // Numbers name the same files only where this workspace has gone on from there: another that
-            // was restored may have used them again.
-            if tap != nil, let newest = bases.last, newest.record.history == standing.history,
-                !isAdopted
-            {
-                noteSnapshots(of: newest.record)
-            }
+            // Which numbers still name the same files is not known: a copy of the directory may have used
+            // them again. The first base goes by what is in the files.
+            reusableFrom = bases.last?.index ?? 0
             return bases
         }
 
@@ -54,9 +50,7 @@
             }
             let history = journal.state.standing!.history
             let (time, index) = (time(), journal.state.next)
-            let stored = Dictionary(
-                bases.flatMap(\.record.snapshots).map { ($0.digest, $0) },
-                uniquingKeysWith: { first, _ in first })
+            let stored = Retention.reusable(in: bases, from: reusableFrom)
             let known = knownSnapshots
             let task = Task {
                 let outcome: Result<WrittenBase, any Error>
@@ -99,14 +93,21 @@
             pinned = nil
             // Pinned before the history was begun: the batches between are not in it.
             guard base.manifest.flushedSequence >= historyBegin else { return }
-            let newSizeBytes = base.snapshots.reduce(0) { sum, reader in
-                sum
-                    + (knownSnapshots[reader.footer.number] == nil
-                        ? reader.footer.fileSizeBytes : 0)
-            }
-            guard schedule.isBaseDue(newSizeBytes: newSizeBytes) else { return }
+            guard schedule.isBaseDue(newSizeBytes: newSizeBytes(of: base)) else { return }
             let first = firstEntry(behind: base.manifest.flushedSequence)
             try await beginBase(base, firstEntry: first)
+        }
+
+        /// About what has to be sent for it. After a takeover, numbers and sizes say what is stored: enough for
+        /// when, and not for what.
+        private func newSizeBytes(of base: CopyBase) -> UInt64 {
+            let newest = bases.last?.record.snapshots ?? []
+            let sizes = Dictionary(
+                newest.map { ($0.number, $0.sizeBytes) }, uniquingKeysWith: { first, _ in first })
+            return base.snapshots.reduce(0) { sum, reader in
+                let size = reader.footer.fileSizeBytes
+                return sizes[reader.footer.number] == size ? sum : sum + size
+            }
         }
 
         /// Beside the copying, as it waits for whatever the compaction is at.
@@ -158,6 +159,8 @@
             let now = time()
             let count = Retention.removedCount(of: bases, keepingFrom: now - min(now, keep))
             let (bases, storage) = (bases, storage)
+            removalCount += 1
+            let number = removalCount
             let task = Task {
                 var found: RemovalPayload?
                 do {
@@ -170,12 +173,20 @@
                     // The next base looks again.
                     noteTrouble(error)
                 }
-                noteFound(found, baseCount: count)
+                noteFound(found, baseCount: count, of: number)
             }
             removing = Removing(task: task)
         }
 
-        private func noteFound(_ found: RemovalPayload?, baseCount: Int) {
+        /// Gives up what is not in the journal yet: a base that is begun now may refer to what it would remove.
+        func giveUpRemoval() {
+            removing?.task.cancel()
+            removing = nil
+            removalCount += 1
+        }
+
+        private func noteFound(_ found: RemovalPayload?, baseCount: Int, of number: Int) {
+            guard number == removalCount else { return }
             guard found != nil else { return removing = nil }
             removing?.found = found
             removing?.baseCount = baseCount
@@ -185,17 +196,19 @@
             shared.status.withLock { $0.trouble = asRoostError(error) }
         }
 
-        /// Says in the journal what goes, and then removes it, beside the copying: whoever takes over later
-        /// refers to none of it, however late a removal comes.
+        /// Says in the journal what goes, and then removes it, beside the copying: nothing that the newest base
+        /// refers to, and whoever takes over later refers to that alone, however late a removal comes.
         private func remove(_ found: RemovalPayload) async throws {
             let count = removing?.baseCount ?? 0
             try await addEntry(.removal, payload: found.encoded(), time: time())
             bases.removeFirst(count)
             let takeover = journal.state.standing!.takeover
             let removal = Removal(storage: storage, payload: found, newestTakeover: takeover)
+            removalCount += 1
+            let number = removalCount
             let task = Task {
                 do { try await removal.run() } catch { noteTrouble(error) }
-                removing = nil
+                if number == removalCount { removing = nil }
             }
             removing = Removing(task: task)
         }

@@ -36,9 +36,14 @@
         /// The batch behind which this copier began the history; zero where it went on with one.
         private(set) var historyBegin: UInt64 = 0
         var removing: Removing?
+        /// Counts the removals that were begun or given up, so that a late answer is known for one.
+        var removalCount = 0
+        /// The entry of the newest base when this writer took over: what it and later ones refer to can be
+        /// referred to again.
+        var reusableFrom: UInt64 = 0
         /// A base was added since it was last looked what is not needed any more.
         var wantsRemoval = false
-        /// What is known of the snapshots of this workspace, whose numbers are never used again.
+        /// The snapshots of the last base that this copier wrote: in one opening no number is used again.
         var knownSnapshots: [UInt64: BaseRecord.Snapshot] = [:]
         /// Where the entries with batches behind a number of them begin, of those of this copier.
         private var entryPlaces: [(lastSequence: UInt64, index: UInt64)] = []
@@ -152,7 +157,7 @@
             baseWriting?.task.cancel()
             baseWriting = nil
             pinned = nil
-            removing?.task.cancel()
+            giveUpRemoval()
             knownSnapshots = [:]
             let (base, tap) = try await engine.pinBaseAndTap(
                 limitBytes: options.maximumHeldLogBytes)

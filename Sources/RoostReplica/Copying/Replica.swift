@@ -12,7 +12,7 @@
     ///
     /// ```swift
     /// let storage = try S3Storage("s3://backups/shop")
-    /// let replica = Replica(of: workspace, to: storage)
+    /// let replica = try Replica(of: workspace, to: storage)
     /// …
     /// try await replica.stop()
     /// try await workspace.close()
@@ -29,11 +29,18 @@
         /// The first copy of a workspace, and of one whose log does not prove that it goes on where the
         /// storage stands, begins with all of its snapshots.
         ///
-        /// - Precondition: The workspace is not encrypted: what goes to the storage is plain.
+        /// - Throws: `.notPermitted` where the workspace is encrypted, as what goes to the storage would be plain:
+        ///   back it up instead.
         public convenience init(
             of workspace: Workspace, to storage: any ObjectStorage,
             options: ReplicaOptions = .init()
-        ) {
+        ) throws {
+            guard !workspace.isEncrypted else {
+                throw RoostError(
+                    .notPermitted,
+                    "an encrypted workspace is not copied, as its copy would be plain: back it up instead"
+                )
+            }
             self.init(of: workspace, to: storage, options: options, takeover: nil)
         }
 
@@ -42,10 +49,6 @@
             of workspace: Workspace, to storage: any ObjectStorage, options: ReplicaOptions,
             takeover: Journal?
         ) {
-            precondition(
-                !workspace.isEncrypted,
-                "an encrypted workspace is not copied, as its copy would be plain: back it up instead"
-            )
             let shared = CopyShared()
             let copier = Copier(
                 engine: workspace.engine, storage: storage, options: options, shared: shared,

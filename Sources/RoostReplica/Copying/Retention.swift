@@ -12,6 +12,19 @@
             var isComplete: Bool
         }
 
+        /// What a new base may refer to, by digest: the snapshots of those of `bases` whose entries stand at
+        /// `index` or behind it. That is the newest base when the writer took over, and its own since. No
+        /// removal has ever named what the newest base refers to; an older base may be one that an earlier
+        /// writer has said to go, and whose objects are deleted some time.
+        static func reusable(
+            in bases: [KeptBase], from index: UInt64
+        ) -> [[UInt8]: BaseRecord.Snapshot] {
+            Dictionary(
+                bases.lazy.filter { $0.index >= index }.flatMap(\.record.snapshots)
+                    .map { ($0.digest, $0) },
+                uniquingKeysWith: { first, _ in first })
+        }
+
         /// How many of `bases`, which are ascending, go so that every moment from `time` on can be restored:
         /// all before the newest that is complete and no younger than that.
         static func removedCount(of bases: [KeptBase], keepingFrom time: UInt64) -> Int {

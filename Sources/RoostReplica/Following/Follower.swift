@@ -35,7 +35,7 @@
         public let workspace: Workspace
         private let following: Following
         private let shared: FollowingShared
-        private let task: Task<Void, Never>
+        private let task: Mutex<Task<Void, Never>>
 
         private init(
             _ workspace: Workspace, _ following: Following, _ shared: FollowingShared
@@ -43,10 +43,16 @@
             self.workspace = workspace
             self.following = following
             self.shared = shared
-            task = Task { await following.run() }
+            task = Mutex(Task { await following.run() })
         }
 
-        deinit { task.cancel() }
+        deinit { stopFollowing().cancel() }
+
+        private func stopFollowing() -> Task<Void, Never> {
+            let task = task.withLock { $0 }
+            task.cancel()
+            return task
+        }
 
         /// Follows what is copied to `storage`, in the directory at `path`: one that is not there yet, which
         /// is restored to the newest state first, or one that followed the same history before.
@@ -76,18 +82,27 @@
         /// copied until then, and can be written to; it is copied to the same place from here on.
         ///
         /// What the old writer had committed and not copied is not in it. Where the call throws, the
-        /// workspace goes on as it was, for reading.
+        /// workspace goes on as it was, following, and for reading; the old writer may be overtaken by then.
         ///
         /// - Throws: `.io` where the storage cannot be had within `limit`; `.conflict` where the copy is of
         ///   another history by now.
         public func promote(
             options: ReplicaOptions = .init(), within limit: Duration = .seconds(60)
         ) async throws -> Replica {
-            task.cancel()
-            await task.value
-            let journal = try await following.takeOver(within: limit)
-            try workspace.endMirroring()
-            try await following.forgetMark()
+            await stopFollowing().value
+            let journal: Journal
+            do {
+                journal = try await following.takeOver(within: limit)
+                // Not before: a directory that is written to must not be followed in again.
+                try await following.forgetMark()
+                try workspace.endMirroring()
+            } catch {
+                // The first failure is the one to tell.
+                do { try await following.putMark() } catch {}
+                let following = following
+                task.withLock { $0 = Task { await following.run() } }
+                throw error
+            }
             shared.status.withLock { $0.isPromoted = true }
             return Replica(
                 of: workspace, to: following.storage, options: options, takeover: journal)
@@ -95,8 +110,7 @@
 
         /// Ends following and closes the workspace.
         public func close() async throws {
-            task.cancel()
-            await task.value
+            await stopFollowing().value
             try await workspace.close()
         }
     }

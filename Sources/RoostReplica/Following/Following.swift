@@ -2,6 +2,7 @@
     import Foundation
     import Roost
     import RoostEngine
+    import RoostFormat
     import RoostIO
 
     /// Reads a journal as it grows and applies it, on a thread of its own.
@@ -77,7 +78,7 @@
         private static func followedHistory(at path: String) throws -> String? {
             guard FileManager.default.fileExists(atPath: path) else { return nil }
             let directory = try PosixFileSystem().openDirectory(at: path, create: false)
-            let name = Restorer.followedName
+            let name = followedMarkName
             guard try directory.entries().contains(where: { $0.name == name }) else {
                 throw RoostError(
                     .conflict, "the directory follows no copy: follow one in a new directory",
@@ -126,6 +127,7 @@
 
         // MARK: Following
 
+        /// Until its task is cancelled, or nothing more can be followed. May be called again.
         func run() async {
             note(last)
             var backOff = BackOff()
@@ -208,10 +210,20 @@
             return journal
         }
 
+        /// The directory follows what it did.
+        func putMark() throws {
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            if try directory.entries().contains(where: { $0.name == followedMarkName }) { return }
+            try Restorer.mark(directory, applier.history)
+        }
+
         /// The directory follows nothing any more.
         func forgetMark() throws {
             let directory = try PosixFileSystem().openDirectory(at: path, create: false)
-            try directory.remove(Restorer.followedName)
+            guard try directory.entries().contains(where: { $0.name == followedMarkName }) else {
+                return
+            }
+            try directory.remove(followedMarkName)
             try directory.sync()
         }
     }

@@ -78,7 +78,8 @@
         }
     }
 
-    /// What an entry of kind `removal` holds. Who reads it after a crash removes what is left of it.
+    /// What an entry of kind `removal` holds. Nothing in it belongs to the base that is the newest before the
+    /// entry; what is left of it after a crash, the next removal finds again.
     struct RemovalPayload: Sendable, Equatable {
         /// Bases and snapshots.
         var names: [String] = []

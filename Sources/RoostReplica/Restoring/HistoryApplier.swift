@@ -1,4 +1,5 @@
 #if Replica
+    import Foundation
     import Roost
     import RoostEngine
     import RoostFormat
@@ -20,6 +21,10 @@
         private(set) var batchCount = 0
         /// By when the engine's last batch was committed; `nil` where no batch came.
         private(set) var time: UInt64?
+        /// Up to this moment the entries say all that was committed: the last mark, or sign of life.
+        private(set) var knownUntil: UInt64 = 0
+        /// The last entry of the history.
+        private(set) var last: JournalEntry?
 
         init(_ engine: Engine, history: Identifier, point: RestorePoint = .newest) {
             self.engine = engine
@@ -28,9 +33,14 @@
         }
 
         nonisolated(nonsending) mutating func apply(_ entry: JournalEntry) async throws -> Step {
-            guard entry.standing.history == history else { return .ended }
+            guard entry.standing.history == history else {
+                try checkGap(before: entry)
+                return .ended
+            }
+            last = entry
             guard entry.kind == .frames else { return .goesOn }
             let payload = try FramesPayload(entry)
+            note(payload, entry)
             let (limit, isReached) = point.limit(in: payload)
             for run in payload.runs { try await apply(run, through: limit, entry) }
             let last = engine.lastSequence
@@ -43,6 +53,35 @@
                     file: ObjectName.entry(entry.index))
             }
             return isReached || last >= limit ? .ended : .goesOn
+        }
+
+        private mutating func note(_ payload: FramesPayload, _ entry: JournalEntry) {
+            let isSignOfLife = payload.marks.isEmpty && payload.runs.isEmpty
+            let time = isSignOfLife ? entry.standing.time : payload.marks.last?.time ?? 0
+            knownUntil = max(knownUntil, time)
+        }
+
+        /// Whether the point lies behind all that the entries say.
+        var isBeyondCopy: Bool { point.milliseconds.map { $0 > knownUntil } ?? false }
+
+        /// Throws where the history ended because log was lost to the copy, and the point is a moment of that
+        /// time: the same writer then begins another, behind batches that no entry has.
+        private func checkGap(before start: JournalEntry) throws {
+            guard start.kind == .start, let last, last.kind != .takeover,
+                start.standing.writer == last.standing.writer,
+                start.standing.workspace == last.standing.workspace,
+                start.standing.lastSequence > last.standing.lastSequence, isBeyondCopy
+            else { return }
+            func text(_ time: UInt64) -> String {
+                Date(timeIntervalSince1970: Double(time) / 1000)
+                    .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+            }
+            throw RoostError(
+                .io,
+                "the copy does not hold this moment: the log behind batch "
+                    + "\(last.standing.lastSequence) was lost to it, and no moment after "
+                    + "\(text(knownUntil)) and before \(text(start.standing.time)) can be restored",
+                file: ObjectName.entry(start.index))
         }
 
         private nonisolated(nonsending) mutating func apply(

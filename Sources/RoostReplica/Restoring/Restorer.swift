@@ -15,8 +15,6 @@
         private let name: String
         private let thread = WorkerThread(name: "roost-restore")
 
-        /// Says of a directory which history it follows.
-        static let followedName = "FOLLOWED"
         private static let windowCount = 4
 
         nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -56,7 +54,7 @@
                 try await fetch(base.record, into: directory)
                 let report = try await replay(base.record, to: point)
                 guard let report else { continue }
-                if isToFollow { try mark(directory, base.record.history) }
+                if isToFollow { try Self.mark(directory, base.record.history) }
                 try parent.rename(incomplete, to: name)
                 try parent.sync()
                 return report
@@ -77,7 +75,7 @@
             try left.lock(exclusive: true)
             let entries = try left.entries()
             if let foreign = entries.first(where: {
-                (FileName($0.name) == nil && $0.name != Self.followedName) || !$0.isRegularFile
+                (FileName($0.name) == nil && $0.name != followedMarkName) || !$0.isRegularFile
             }) {
                 throw RoostError(
                     .io, "\"\(foreign.name)\" is no part of a restore that did not end: remove it",
@@ -148,20 +146,26 @@
             var applier = HistoryApplier(engine, history: record.history, point: point)
             do {
                 var reader = JournalReader(storage, from: record.firstEntry)
+                var isAtEnd = true
                 while let entry = try await reader.read() {
-                    if try await applier.apply(entry) == .ended { break }
+                    if try await applier.apply(entry) == .ended {
+                        isAtEnd = false
+                        break
+                    }
                 }
                 let isReached = isReached(point, engine.lastSequence, record)
                 let report = isReached ? try await engine.verify() : nil
                 try await engine.close()
                 guard let report else { return nil }
                 if let damage = report.damages.first { throw damage }
-                return RestoreReport(
+                var restored = RestoreReport(
                     lastSequence: engine.lastSequence,
                     moment: applier.time.map { Date(timeIntervalSince1970: Double($0) / 1000) },
                     batchCount: applier.batchCount, snapshotCount: record.snapshots.count,
                     snapshotSizeBytes: record.snapshots.reduce(0) { $0 + $1.sizeBytes },
                     verification: report)
+                restored.isBeyondCopy = isAtEnd && applier.isBeyondCopy
+                return restored
             } catch {
                 // The first failure is the one to tell.
                 do { try await engine.close() } catch {}
@@ -177,8 +181,9 @@
             return true
         }
 
-        private func mark(_ directory: any Directory, _ history: Identifier) throws {
-            let file = try directory.createFile(Self.followedName)
+        /// Says of the directory that it follows `history`.
+        static func mark(_ directory: any Directory, _ history: Identifier) throws {
+            let file = try directory.createFile(followedMarkName)
             try Array("\(history)\n".utf8).withUnsafeBytes { try file.write($0, at: 0) }
             try file.syncData()
             try directory.sync()
@@ -193,7 +198,8 @@
         /// it. What was copied is not changed, and may go on being copied to.
         ///
         /// - Throws: `.io` where there is something at `path`, the storage cannot be had, or the copy does
-        ///   not hold that state; `.corrupt` where an object is damaged; `.outOfSpace`.
+        ///   not hold that state, as of a moment whose log was lost to it; `.corrupt` where an object is damaged;
+        ///   `.outOfSpace`.
         @discardableResult
         public static func restore(
             from storage: any ObjectStorage, to path: String, at point: RestorePoint = .newest

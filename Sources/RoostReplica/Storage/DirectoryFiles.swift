@@ -20,7 +20,13 @@
 
         nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-        init(path: String) { self.path = path }
+        /// For tests: called before a directory is synced.
+        private let beforeSync: @Sendable () throws -> Void
+
+        init(path: String, beforeSync: @escaping @Sendable () throws -> Void) {
+            self.path = path
+            self.beforeSync = beforeSync
+        }
 
         /// A file that is being written.
         struct Unfinished: Sendable {
@@ -83,7 +89,7 @@
                 throw failure("list", place)
             }
             defer { closedir(stream) }
-            while let entry = readdir(stream) {
+            while let entry = try next(of: stream, place) {
                 let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
                 }
@@ -101,6 +107,17 @@
                     body(object, UInt64(status.st_size))
                 }
             }
+        }
+
+        /// `nil` at the end.
+        private func next(
+            of stream: OpaquePointer, _ place: String
+        ) throws -> UnsafeMutablePointer<dirent>? {
+            errno = 0
+            let entry = readdir(stream)
+            // An end and a failure differ by this alone.
+            if entry == nil, errno != 0 { throw failure("list", place) }
+            return entry
         }
 
         // MARK: Writing
@@ -151,6 +168,8 @@
                 if isTaken, errno != EEXIST { throw failure("link", target) }
                 guard unlink(file.path) == 0 else { throw failure("remove", file.path) }
                 if isTaken {
+                    // Who sees the name may take it for his own, from an attempt whose sync failed.
+                    try syncDirectory(parent)
                     close(file.descriptor)
                     return false
                 }
@@ -182,6 +201,7 @@
         }
 
         private func syncDirectory(_ path: String) throws {
+            try beforeSync()
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else { throw failure("open", path) }
             defer { close(descriptor) }

@@ -15,9 +15,11 @@
         private let files: DirectoryFiles
 
         /// The directory at `path`, which is made where it is missing, at the first write.
-        public init(path: String) {
+        public init(path: String) { self.init(path: path) {} }
+
+        init(path: String, beforeDirectorySync: @escaping @Sendable () throws -> Void) {
             self.path = path
-            files = DirectoryFiles(path: path)
+            files = DirectoryFiles(path: path, beforeSync: beforeDirectorySync)
         }
 
         /// As of ``ObjectStorage``.

@@ -8,6 +8,11 @@
     ///
     /// A job's lease is extended for as long as it is being done. Where the task is cancelled, as by the end of a
     /// group's grace, so are the jobs, and those that end by it are given back.
+    ///
+    /// Where the queue cannot be written to, as on a full disk, it says so in the log, and tries again after a
+    /// second, then after twice as long each time, up to half a minute. A job that was done meanwhile, and could not
+    /// be ended, is done again once its lease has ended. What ends `run` is a workspace that takes no more
+    /// writes until it is opened again: `.closed`, `.poisoned`, `.readOnly`.
     public struct JobWorker<Payload: Codable & Sendable>: Service {
         public typealias Job = @Sendable (JobQueue<Payload>.Lease) async throws -> Void
         /// What a job that is done changes in the workspace, in the transaction that ends it.
@@ -52,17 +57,40 @@
         }
 
         private func workUntilShutdown() async throws {
+            var delay = Self.firstDelay
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
-                if let lease = try await queue.lease(for: leaseDuration) {
-                    try await work(lease)
-                } else {
-                    let interval = pollInterval
-                    // Throws where the wait is cut short, which the loop sees.
-                    do {
-                        try await cancelWhenGracefulShutdown { try await Task.sleep(for: interval) }
-                    } catch is CancellationError {}
+                do {
+                    if let lease = try await queue.lease(for: leaseDuration) {
+                        try await work(lease)
+                    } else {
+                        await wait(pollInterval)
+                    }
+                    delay = Self.firstDelay
+                } catch {
+                    if Task.isCancelled || Self.isFinal(error) { throw error }
+                    logger.error(
+                        "the queue cannot be written to: the worker tries again",
+                        metadata: ["reason": "\(error)", "delay": "\(delay)"])
+                    await wait(delay)
+                    delay = min(delay * 2, Self.longestDelay)
                 }
             }
+        }
+
+        private static var firstDelay: Duration { .seconds(1) }
+        private static var longestDelay: Duration { .seconds(30) }
+
+        /// Whether the workspace takes no more writes, however long one waits.
+        private static func isFinal(_ error: any Error) -> Bool {
+            guard let error = error as? RoostError else { return false }
+            return [.closed, .poisoned, .readOnly].contains(error.code)
+        }
+
+        private func wait(_ duration: Duration) async {
+            // Where the wait is cut short, the loop sees why.
+            do {
+                try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
+            } catch {}
         }
 
         private func work(_ lease: JobQueue<Payload>.Lease) async throws {
@@ -75,6 +103,12 @@
                 // A cancelled task's calls of the workspace are refused, this one must not be.
                 let isCancelled = Task.isCancelled
                 let reason = "\(error)"
+                logger.error(
+                    "a job failed",
+                    metadata: [
+                        "job": "\(lease.id)", "attempt": "\(lease.attempt)", "reason": "\(reason)",
+                    ])
+                // Where this fails, the job is another's once its lease has ended.
                 try await Task {
                     do {
                         if isCancelled { return try await queue.giveBack(lease) }
@@ -84,11 +118,6 @@
                             "a job took longer than its lease", metadata: ["job": "\(lease.id)"])
                     }
                 }.value
-                logger.error(
-                    "a job failed",
-                    metadata: [
-                        "job": "\(lease.id)", "attempt": "\(lease.attempt)", "reason": "\(reason)",
-                    ])
             }
         }
 
@@ -105,11 +134,24 @@
                     var lease = lease
                     while true {
                         do { try await Task.sleep(for: leaseDuration / 3) } catch { return false }
-                        try await queue.extend(&lease, by: leaseDuration)
+                        try await extend(&lease)
                     }
                 }
                 defer { group.cancelAll() }
                 while let isDone = try await group.next() { if isDone { return } }
+            }
+        }
+
+        /// A lease that cannot be extended now is tried again while it lasts: the job need not end for a disk
+        /// that is full for a moment.
+        private func extend(_ lease: inout JobQueue<Payload>.Lease) async throws {
+            do {
+                try await queue.extend(&lease, by: leaseDuration)
+            } catch let error as RoostError {
+                if Task.isCancelled || Self.isFinal(error) { throw error }
+                logger.warning(
+                    "a job's lease could not be extended",
+                    metadata: ["job": "\(lease.id)", "reason": "\(error)"])
             }
         }
     }

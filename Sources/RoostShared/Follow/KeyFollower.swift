@@ -89,9 +89,7 @@ final class KeyFollower: Sendable {
             let reader = ChangeReader(shared, range, after: state.revision)
             do {
                 while let next = await reader.nextElements() {
-                    let (elements, through, heard) = (
-                        next.elements, next.through, ContinuousClock.now
-                    )
+                    let (elements, through, heard) = (next.elements, next.through, next.instant)
                     if elements.contains(where: { if case .missed = $0 { true } else { false } }) {
                         try await reload(isNew: through < state.revision)
                         break
@@ -100,6 +98,7 @@ final class KeyFollower: Sendable {
                     backoff = Backoff()
                 }
                 if Task.isCancelled { return }
+                if let failure = reader.failure { throw failure }
             } catch let error as RoostError where error.code == .closed {
                 return
             } catch {
