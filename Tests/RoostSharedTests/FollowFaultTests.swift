@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Followers and watchers where the engine, or a restart, is not as usual.
-@Suite struct FollowFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FollowFaultTests {
     private func connect(_ engine: HookedEngine) async throws -> SharedWorkspace {
         try await .connect(
             to: .engine(engine), namespace: "test", configuration: .init(callDeadline: .seconds(60))

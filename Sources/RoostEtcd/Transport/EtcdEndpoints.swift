@@ -36,6 +36,7 @@
         func connection(before deadline: ContinuousClock.Instant) async throws -> EtcdConnection {
             var backoff = Backoff(first: .milliseconds(20))
             var failedCount = 0
+            var last: RemoteFailure?
             while true {
                 if isClosed { throw RoostError(.closed, "the workspace was closed") }
                 if let current, current.isActive { return current }
@@ -43,7 +44,9 @@
                 do { return try await connect(before: deadline) } catch let remote
                     as RemoteFailure
                 {
-                    failure = remote
+                    // That the time was over says less than what failed before.
+                    failure = remote.code == .deadlineExceeded ? last ?? remote : remote
+                    last = failure
                 }
                 if let refused = failure.refusal { throw refused }
                 guard ContinuousClock.now < deadline else {
