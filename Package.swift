@@ -148,6 +148,7 @@ let package = Package(
             name: "RoostObservability",
             dependencies: [
                 "Roost",
+                .target(name: "RoostReplica", condition: .when(traits: ["Replica"])),
                 .product(
                     name: "Logging", package: "swift-log",
                     condition: .when(traits: ["Observability"])),

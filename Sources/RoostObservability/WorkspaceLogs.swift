@@ -147,6 +147,26 @@
             logger.error(message, metadata: describe(error))
         }
 
+        func copyFails(_ error: RoostError?) {
+            guard let error else { return logger.notice("the storage takes the copy again") }
+            logger.warning("the storage does not take the copy", metadata: describe(error))
+        }
+
+        func copyLostLog(historyCount: Int) {
+            logger.warning(
+                "log was lost to the copy, which begins anew",
+                metadata: ["roost.histories": "\(historyCount)"])
+        }
+
+        func copyEnded(_ error: RoostError) {
+            guard error.code == .fenced else {
+                return logger.error("nothing more is copied", metadata: describe(error))
+            }
+            logger.critical(
+                "another writer has taken over the copy: nothing more is copied",
+                metadata: describe(error))
+        }
+
         func poisoned(_ error: RoostError) {
             logger.critical(
                 "the workspace takes no more writes: open it again", metadata: describe(error))

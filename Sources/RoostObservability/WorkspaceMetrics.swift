@@ -1,4 +1,5 @@
 #if Observability
+    import Foundation
     import Metrics
     import Roost
     import Synchronization
@@ -90,6 +91,12 @@
             backupAge.set(0)
             backupDuration.recordNanoseconds(duration.nanoseconds)
             backupCopiedBytes.increment(by: report.copiedBytes)
+        }
+
+        /// One of another process, or of before.
+        func noteBackup(of date: Date) {
+            let instant = ContinuousClock.now - .seconds(max(0, -date.timeIntervalSinceNow))
+            lastBackup.withLock { last in last = max(last ?? instant, instant) }
         }
 
         func collect(_ figures: WorkspaceStatistics) {

@@ -23,6 +23,9 @@
         private let metrics: WorkspaceMetrics
         private let traces: WorkspaceTraces
         private let slowThreshold: Duration
+        #if Replica
+            let copies: CopyObservation
+        #endif
 
         /// - Parameters:
         ///   - name: What the workspace is called in logs, as the label `workspace` of metrics, and in spans.
@@ -37,7 +40,11 @@
             slowThreshold: Duration = .milliseconds(100)
         ) {
             logs = logger.map { WorkspaceLogs($0, name: name) }
-            metrics = WorkspaceMetrics(name, metricsFactory ?? MetricsSystem.factory)
+            let factory = metricsFactory ?? MetricsSystem.factory
+            metrics = WorkspaceMetrics(name, factory)
+            #if Replica
+                copies = CopyObservation(name, factory, logs)
+            #endif
             traces = WorkspaceTraces(name: name, tracer: tracer)
             self.slowThreshold = slowThreshold
         }
@@ -45,6 +52,13 @@
         /// Brings the metrics up to date that are no events: sizes, counts, ages. Takes no lock of the
         /// workspace.
         public func collect(_ statistics: WorkspaceStatistics) { metrics.collect(statistics) }
+
+        /// Notes the backups that there are, as `Workspace.backups(inSeries:)` lists them: so the age of the last
+        /// backup is known from the opening on, and not from the first backup of this process.
+        public func note(_ backups: [BackupGeneration]) {
+            let dates = backups.lazy.filter { $0.problem == nil }.map(\.date)
+            if let newest = dates.max() { metrics.noteBackup(of: newest) }
+        }
 
         /// Collects from `workspace` every so often, until the task is cancelled or the workspace closed.
         public func run(_ workspace: Workspace, every interval: Duration = .seconds(10)) async {

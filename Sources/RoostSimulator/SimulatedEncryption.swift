@@ -15,7 +15,10 @@ package enum SimulatedEncryption {
 
 extension SimulatedFileSystem {
     /// What an engine is opened on.
-    var underEngine: any FileSystem {
-        SimulatedEncryption.isOn ? SealedFileSystem(self, SimulatedSealing()) : self
+    var underEngine: any FileSystem { underEngine(secret: 1) }
+
+    /// As it opens with one of the keys, which are numbers.
+    func underEngine(secret: UInt64) -> any FileSystem {
+        SimulatedEncryption.isOn ? SealedFileSystem(self, SimulatedSealing(secret: secret)) : self
     }
 }

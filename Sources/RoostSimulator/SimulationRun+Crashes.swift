@@ -52,7 +52,12 @@ extension SimulationRun {
             }
             excusedFaultCount = firedFaultCount
             do {
-                let opened = try await open(fileSystem)
+                let (opened, secret) = try await open(fileSystem)
+                secrets = [secret]
+                if opened.isEncrypted, random.once(in: 3) {
+                    // What was opened is crashed with the machine where this fails.
+                    try await changeKey(of: opened)
+                }
                 try check(opened)
                 workspace = opened
                 return
@@ -68,19 +73,39 @@ extension SimulationRun {
         }
     }
 
-    private func open(_ fileSystem: SimulatedFileSystem) async throws -> Workspace {
+    /// The workspace, and the key that opens it.
+    private func open(
+        _ fileSystem: SimulatedFileSystem
+    ) async throws -> (workspace: Workspace, secret: UInt64) {
         // Nothing on disk depends on it.
         engineConfiguration.shardCount = [1, 2, 4][random.below(3)]
         let configuration = engineConfiguration
-        let opened = try await Workspace.open(
-            at: "/simulated", configuration: .init(), fileSystem: fileSystem.underEngine
-        ) { $0 = configuration }
-        if opened.isEncrypted, random.once(in: 3) {
-            note("another key")
-            // What was opened is crashed with the machine where this fails.
-            try await opened.rotateKey(to: WorkspaceEncryption(SimulatedSealing()))
+        var left = secrets
+        while true {
+            let secret = left.removeLast()
+            do {
+                let opened = try await Workspace.open(
+                    at: "/simulated", configuration: .init(),
+                    fileSystem: fileSystem.underEngine(secret: secret)
+                ) { $0 = configuration }
+                return (opened, secret)
+            } catch let error as RoostError where error.code == .wrongKey && !left.isEmpty {}
         }
-        return opened
+    }
+
+    /// Has another key open the workspace, as calls of others go on.
+    func changeKey(of workspace: Workspace) async throws {
+        // One after another, so that it is known which is the last.
+        if isChangingKey { return }
+        isChangingKey = true
+        defer { isChangingKey = false }
+        let secret = secrets.max()! + 1
+        note("another key: \(secret)")
+        secrets.append(secret)
+        try await workspace.rotateKey(to: WorkspaceEncryption(SimulatedSealing(secret: secret)))
+        note("the key is \(secret)")
+        // Of a machine that is off nothing is known.
+        if !fileSystem.isOff { secrets.removeAll { $0 < secret } }
     }
 
     /// An opening must have kept a prefix of the batches, long enough, and all of it.
@@ -110,7 +135,8 @@ extension SimulationRun {
         counts.faults["bitRot", default: 0] += 1
         var history = history
         do {
-            let opened = try await open(SimulatedFileSystem(disk: rotten, scheduling: scheduling))
+            let (opened, _) = try await open(
+                SimulatedFileSystem(disk: rotten, scheduling: scheduling))
             let recovery = opened.engine.recovery
             let kept = Int(recovery.lastSequence)
             guard kept >= requiredCount || !recovery.tornTails.isEmpty else {

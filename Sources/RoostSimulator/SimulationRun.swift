@@ -42,6 +42,9 @@ package actor SimulationRun {
     /// Watch all dictionaries of `trackedEngine`.
     var trackers: [(dictionary: String, handle: WatchHandle)] = []
     weak var trackedEngine: Engine?
+    /// The keys that may open the workspace, of which one does: more than one where a change of keys has failed.
+    var secrets: [UInt64] = [1]
+    var isChangingKey = false
     /// A close was called for: calls under way may say `.closed`.
     var isClosing = false
 
@@ -145,6 +148,7 @@ package actor SimulationRun {
         note("\(number) begins: \(action.name)")
         counts.actions[action.name, default: 0] += 1
         do {
+            if workspace.isEncrypted, random.once(in: 25) { try await changeKey(of: workspace) }
             if random.once(in: 12) {
                 try await performAndCancel(action, on: workspace)
             } else {

@@ -10,7 +10,7 @@ import Testing
 import Tracing
 
 /// What a workspace tells, in memory.
-private struct Seen {
+struct Seen {
     let logs = InMemoryLogHandler()
     let metrics = TestMetrics()
     let tracer = InMemoryTracer()
@@ -36,7 +36,7 @@ private struct Seen {
     }
 }
 
-private func withDirectory(_ body: (String) async throws -> Void) async throws {
+func withDirectory(_ body: (String) async throws -> Void) async throws {
     let url = FileManager.default.temporaryDirectory
         .appendingPathComponent("roost-servers-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

@@ -1,0 +1,93 @@
+#if Observability && Replica
+    import Logging
+    import Metrics
+    import Roost
+    public import RoostReplica
+    import Synchronization
+
+    /// The metrics of a copy, and the log lines of what has changed in it since the last look.
+    final class CopyObservation: Sendable {
+        private struct Meters {
+            let age: Meter
+            let failing: Meter
+            let fenced: Meter
+            let histories: Meter
+            let sentBytes: Counter
+        }
+
+        private struct Seen {
+            /// There are none before the first copy: who has no copy shows none.
+            var meters: Meters?
+            /// When it was first looked, from which on a copy that is not complete yet has its age.
+            var begin = ContinuousClock.now
+            var isFailing = false
+            var hasEnded = false
+            var historyCount = 0
+            var sentBytes: UInt64 = 0
+        }
+
+        private let name: String
+        private let factory: any MetricsFactory
+        private let logs: WorkspaceLogs?
+        private let seen = Mutex(Seen())
+
+        init(_ name: String, _ factory: any MetricsFactory, _ logs: WorkspaceLogs?) {
+            self.name = name
+            self.factory = factory
+            self.logs = logs
+        }
+
+        private func makeMeters() -> Meters {
+            func meter(_ label: String) -> Meter {
+                Meter(label: label, dimensions: [("workspace", name)], factory: factory)
+            }
+            return Meters(
+                age: meter("roost_copy_age_seconds"), failing: meter("roost_copy_failing"),
+                fenced: meter("roost_copy_fenced"), histories: meter("roost_copy_histories"),
+                sentBytes: Counter(
+                    label: "roost_copy_sent_bytes_total", dimensions: [("workspace", name)],
+                    factory: factory))
+        }
+
+        func collect(_ status: ReplicaStatus) {
+            seen.withLock { seen in
+                let meters = seen.meters ?? makeMeters()
+                if seen.meters == nil { seen.begin = .now }
+                seen.meters = meters
+                meters.age.set((status.age ?? ContinuousClock.now - seen.begin).seconds)
+                meters.failing.set(status.trouble == nil ? 0 : 1)
+                meters.fenced.set(status.failure?.code == .fenced ? 1 : 0)
+                meters.histories.set(Double(status.historyCount))
+                let sent = status.journalBytesSent + status.baseBytesSent
+                meters.sentBytes.increment(by: sent - min(seen.sentBytes, sent))
+                seen.sentBytes = sent
+                log(status, &seen)
+            }
+        }
+
+        private func log(_ status: ReplicaStatus, _ seen: inout Seen) {
+            let isFailing = status.trouble != nil
+            if isFailing != seen.isFailing { logs?.copyFails(status.trouble) }
+            seen.isFailing = isFailing
+            if status.historyCount > max(seen.historyCount, 1) {
+                logs?.copyLostLog(historyCount: status.historyCount)
+            }
+            seen.historyCount = status.historyCount
+            if let failure = status.failure, !seen.hasEnded { logs?.copyEnded(failure) }
+            seen.hasEnded = status.failure != nil
+        }
+    }
+
+    extension ReplicaStatus {
+        fileprivate var failure: RoostError? {
+            if case .failed(let failure) = state { failure } else { nil }
+        }
+    }
+
+    extension WorkspaceObservability {
+        /// Brings the metrics of the workspace's copy up to date, and logs what has changed since the last call:
+        /// that the storage takes nothing, or again, that log was lost to the copy, that another writer has
+        /// taken over. To be called beside `collect` of the statistics, with ``RoostReplica/Replica/status``.
+        public func collect(_ status: ReplicaStatus) { copies.collect(status) }
+    }
+#endif
