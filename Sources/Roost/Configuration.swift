@@ -35,7 +35,8 @@ extension Workspace {
         public var durability: Durability
         /// How much memory decoded values may take. The log's tables and its unflushed part
         /// come on top: a flush begins when the log holds twice the budget (4 MiB at least, 128
-        /// MiB at most), and writers wait at four times that.
+        /// MiB at most), or earlier where most of it is overwritten or nobody writes for a while, and
+        /// writers wait at four times that.
         public var memoryBudgetBytes: Int
         /// How values are kept in snapshots.
         public var compression: Compression

@@ -22,8 +22,14 @@ package struct EngineConfiguration: Sendable {
     package var durability = Durability.interval(.milliseconds(50))
     package var memoryBudgetBytes = 64 << 20
     package var compresses = true
-    /// Log bytes since the last flush at which the next one begins.
+    /// Log bytes since the last flush at which the next one begins at the latest.
     package var flushThresholdBytes: UInt64 = 128 << 20
+    /// Below so many none begins, though all of them are of few keys.
+    package var smallestFlushBytes: UInt64 = 32 << 20
+    /// How long nobody has written where the log is made small.
+    package var restDelay = Duration.milliseconds(300)
+    /// So much the log's files may take at rest, whatever is live.
+    package var restLogSizeBytes: UInt64 = 4 << 20
     /// Log bytes since the last flush at which writers wait.
     package var backlogLimitBytes: UInt64 = 512 << 20
     /// What a snapshot has, about, where there is enough to write.

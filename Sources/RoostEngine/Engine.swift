@@ -81,14 +81,16 @@ package final class Engine: Sendable {
                     within: duration, isUsual: durability == configuration.durability,
                     totalBytes: appended.totalBytes)
             }
-            if appended.totalBytes >= compactor.schedule.nextFlushBytes {
+            if appended.totalBytes >= compactor.schedule.noticeBytes {
                 compactor.noteGrowth(appended)
             }
         }
+        compactor.restTimer.begin(for: compactor)
         follower?.start()
     }
 
     deinit {
+        compactor.restTimer.stop()
         feed.end()
         failures.end()
         follower?.stop()
@@ -202,6 +204,7 @@ package final class Engine: Sendable {
         guard condition.beginClosing() else { return }
         follower?.stop()
         for shard in shards { await shard.waitForEnqueued(closes: true) }
+        compactor.restTimer.stop()
         await compactor.stop()
         var failure: (any Error)?
         do {

@@ -9,6 +9,8 @@ package protocol Scheduling: Sendable {
     var taskExecutor: (any TaskExecutor)? { get }
     /// Suspends for at least `duration`; throws where the task is cancelled meanwhile.
     func sleep(for duration: Duration) async throws
+    /// The time since some moment.
+    var now: Duration { get }
 }
 
 /// The real threads and the real time.
@@ -23,4 +25,7 @@ package struct SystemScheduling: Scheduling {
     package var taskExecutor: (any TaskExecutor)? { nil }
 
     package func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+
+    private static let begin = ContinuousClock.now
+    package var now: Duration { Self.begin.duration(to: .now) }
 }

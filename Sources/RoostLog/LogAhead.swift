@@ -17,6 +17,7 @@ package actor LogAhead {
     private static let stepBytes = 128 << 10
 
     private let thread: WorkerThread
+    private let scheduling: any Scheduling
     private let hasBegun = Atomic(false)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -25,7 +26,11 @@ package actor LogAhead {
 
     package init(scheduling: any Scheduling) {
         thread = scheduling.thread(named: "roost-ahead")
+        self.scheduling = scheduling
     }
+
+    /// The time since some moment, by which segments get their sizes.
+    nonisolated var now: Duration { scheduling.now }
 
     // MARK: What nobody waits for
 
@@ -67,6 +72,12 @@ package actor LogAhead {
     /// `LogWriter.rotate`, to a segment that is made before.
     func rotate(_ log: LogWriter) throws -> LogWriter.Boundary {
         if log.holdsFrames { try log.makeStandby() }
+        return try log.rotate()
+    }
+
+    /// As `rotate`, to a segment of the smallest size.
+    func rotateToSmallest(_ log: LogWriter) throws -> LogWriter.Boundary {
+        if log.holdsFrames { try log.makeSmallestStandby() }
         return try log.rotate()
     }
 

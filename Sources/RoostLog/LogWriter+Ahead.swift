@@ -82,6 +82,12 @@ extension LogWriter {
         try await ahead?.rotate(self) ?? rotate()
     }
 
+    /// As `rotateWithoutWaiters`, to a segment of the smallest size, for a log that is at rest: what was made
+    /// ahead goes.
+    package func rotateToSmallest() async throws -> Boundary {
+        try await ahead?.rotateToSmallest(self) ?? rotate()
+    }
+
     /// Whether the current segment holds a batch, so that a rotation begins another.
     var holdsFrames: Bool { state.withLock { $0.offset > SegmentHeader.sizeBytes } }
 
@@ -90,7 +96,7 @@ extension LogWriter {
         let wanted = state.withLock { state -> (number: UInt64, sizeBytes: Int)? in
             guard state.standby == nil, !state.isClosed else { return nil }
             defer { state.nextNumber += 1 }
-            return (state.nextNumber, nextSizeBytes(after: state.segment.sizeBytes))
+            return (state.nextNumber, nextSizeBytes(state))
         }
         guard let wanted else { return }
         try checksDirectory()
@@ -105,7 +111,13 @@ extension LogWriter {
         if !isWanted { try directory.remove(FileName.segment(segment.number).text) }
     }
 
-    func nextSizeBytes(after sizeBytes: Int) -> Int {
-        min(max(sizeBytes * 2, minimumSegmentSizeBytes), Self.largestSegmentSizeBytes)
+    /// The next segment has twice the size of the current one, and no more than was appended in a quarter
+    /// of a second while the one before was the current one: a log that grows slowly is not
+    /// preallocated for minutes.
+    func nextSizeBytes(_ state: borrowing State) -> Int {
+        let largest = min(state.segment.sizeBytes * 2, Self.largestSegmentSizeBytes)
+        var size = minimumSegmentSizeBytes
+        while size < largest, size < state.expectedSizeBytes { size *= 2 }
+        return min(size, Self.largestSegmentSizeBytes)
     }
 }

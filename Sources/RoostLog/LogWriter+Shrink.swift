@@ -29,4 +29,32 @@ extension LogWriter {
         // seal among what it synced.
         state.withLock { state in state.unsynced.removeAll { $0 === old } }
     }
+
+    /// As `makeStandby`, of the smallest segment, in the place of a larger one.
+    func makeSmallestStandby() throws {
+        let number = state.withLock { state -> UInt64? in
+            let isSmallest = state.standby.map { $0.sizeBytes <= minimumSegmentSizeBytes } ?? false
+            guard !state.isClosed, !isSmallest else { return nil }
+            defer { state.nextNumber += 1 }
+            return state.nextNumber
+        }
+        guard let number else { return }
+        try checksDirectory()
+        let segment = try LogSegment.create(
+            number: number, sizeBytes: minimumSegmentSizeBytes, in: directory)
+        let unwanted = state.withLock { state -> LogSegment? in
+            // A writer may have begun a later one meanwhile.
+            let newest = max(state.segment.number, state.standby?.number ?? 0)
+            guard !state.isClosed, newest < segment.number else { return segment }
+            defer { state.standby = segment }
+            return state.standby
+        }
+        if let unwanted { try directory.remove(FileName.segment(unwanted.number).text) }
+    }
+
+    /// What the log takes on disk: what was preallocated counts whole.
+    package var diskSizeBytes: Int {
+        let standby = state.withLock { $0.standby?.sizeBytes ?? 0 }
+        return history.segments.reduce(standby) { $0 + $1.region.sizeBytes }
+    }
 }

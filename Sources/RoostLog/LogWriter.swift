@@ -69,6 +69,10 @@ package final class LogWriter: Sendable {
         var hasNewEntries = true
         var totalBytes: UInt64 = 0
         var aheadOffsets: AheadOffsets
+        /// When the current segment was begun, by the clock of `ahead`.
+        var begunAt = Duration.zero
+        /// What is appended in a quarter of a second, by what the segment before took.
+        var expectedSizeBytes = Int.max
         /// A frame could not be written whole: the segment takes no more.
         var isBroken = false
         /// No segment takes more frames.
@@ -82,6 +86,14 @@ package final class LogWriter: Sendable {
         mutating func close() {
             isClosed = true
             frameLimit = 0
+        }
+
+        /// The current segment is full at the moment `now`.
+        mutating func noteEnd(at now: Duration) {
+            let seconds = max((now - begunAt) / .seconds(1), 1e-6)
+            // Where little was appended nothing is known.
+            if offset >= 1 << 16 { expectedSizeBytes = Int(Double(offset) / seconds / 4) }
+            begunAt = now
         }
     }
 
@@ -139,6 +151,7 @@ package final class LogWriter: Sendable {
                 earlierSegments: earlierSegments,
                 aheadOffsets: AheadOffsets(
                     sizeBytes: sizeBytes, isSmallest: true, isPrefaulted: false)))
+        if let ahead { state.withLock { $0.begunAt = ahead.now } }
         // The first append begins the thread that tells of the later ones.
         if signals != nil { state.withLock { $0.aheadOffsets.wantNews() } }
     }
@@ -259,9 +272,8 @@ package final class LogWriter: Sendable {
             state.standby = nil
         } else {
             let page = SegmentHeader.pageSizeBytes
-            let usual = min(state.segment.sizeBytes, Self.largestSegmentSizeBytes)
             let size = max(
-                sizeBytes ?? nextSizeBytes(after: usual), (needed + page - 1) / page * page)
+                sizeBytes ?? nextSizeBytes(state), (needed + page - 1) / page * page)
             // Numbers go up with sequence numbers, so a standby that is too small is given up.
             try checksDirectory()
             segment = try LogSegment.create(
@@ -282,6 +294,7 @@ package final class LogWriter: Sendable {
             try appendSeal(&state)
         }
         history.add(header, segment.region)
+        if let ahead { state.noteEnd(at: ahead.now) }
         state.segment = segment
         state.seed = header.seed
         state.offset = SegmentHeader.sizeBytes

@@ -69,6 +69,7 @@ package actor SimulationRun {
         configuration.durability = .process
         configuration.wallClock = clock
         configuration.flushThresholdBytes = [2 << 10, 6 << 10, 16 << 10][random.below(3)]
+        configuration.smallestFlushBytes = configuration.flushThresholdBytes / 4
         configuration.backlogLimitBytes = configuration.flushThresholdBytes * 4
         configuration.memoryBudgetBytes = 1 << 16
         // Short ones, so that a run rotates often, and reads few zeros: half of all time went into
@@ -78,6 +79,9 @@ package actor SimulationRun {
         configuration.compresses = random.once(in: 2)
         // Said here, as the usual count is the machine's.
         configuration.compactionThreadCount = [1, 2, 3][random.below(3)]
+        // So little that a rest finds the log too long.
+        configuration.restLogSizeBytes = [1 << 10, 8 << 10, 4 << 20][random.below(3)]
+        configuration.restDelay = .milliseconds([3, 300][random.below(2)])
         engineConfiguration = configuration
         self.random = random
     }

@@ -1,9 +1,10 @@
 import Foundation
 import RoostFormat
 import RoostIO
-import RoostLog
 import RoostTestSupport
 import Testing
+
+@testable import RoostLog
 
 @Suite struct RotationTests {
     static let allowsMapping = [true, false]
@@ -76,6 +77,61 @@ import Testing
             #expect(found.payloads == [[1], [2], [3], [4], [5]])
             #expect(found.recovery.tornTails.isEmpty)
         }
+    }
+
+    @Test func aLogAtRestGoesOnInTheSmallestSegment() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 4096, makesReady: true)
+            for byte in 1...3 as ClosedRange<UInt8> {
+                try log.append([byte])
+                _ = try await log.writer.rotateWithoutWaiters()
+            }
+            try log.append([4])
+            // Also where a larger one was made ahead.
+            try await log.prepareStandby()
+            let boundary = try await log.writer.rotateToSmallest()
+            #expect(boundary.lastSequence == 4)
+            let names = try fileNames(in: path, prefix: "log")
+            #expect(names.last == FileName.segment(boundary.segmentNumber).text)
+            #expect(try readBytes("\(path)/\(names.last!)").count == 1 << 20)
+            #expect(names.count == log.writer.history.segments.count)
+            // Nothing to rotate.
+            #expect(try await log.writer.rotateToSmallest().segmentNumber == boundary.segmentNumber)
+            try log.append([5])
+            #expect(
+                try SampleRecovery(at: path, cuts: false).payloads == [[1], [2], [3], [4], [5]])
+        }
+    }
+
+    @Test func segmentsAreAsLargeAsTheLogGrowsFast() throws {
+        let second = Duration.seconds(1)
+        func next(_ sizeBytes: Int, _ appended: Int, after time: Duration) throws -> Int {
+            try withPlainDirectory { path in
+                let log = try SampleLog(
+                    at: path, sizeBytes: sizeBytes, minimumSegmentSizeBytes: 1 << 20)
+                return log.writer.state.withLock { state in
+                    state.offset = appended
+                    state.noteEnd(at: time)
+                    return log.writer.nextSizeBytes(state)
+                }
+            }
+        }
+        // Never more than twice the current one, nor less than the smallest.
+        #expect(try next(4 << 20, 4 << 20, after: .milliseconds(1)) == 8 << 20)
+        #expect(try next(64 << 20, 64 << 20, after: .milliseconds(1)) == 64 << 20)
+        #expect(try next(4 << 20, 4 << 20, after: second * 60) == 1 << 20)
+        // What comes in a quarter of a second.
+        #expect(try next(8 << 20, 8 << 20, after: second) == 2 << 20)
+        // Of a few bytes nothing follows.
+        #expect(try next(4 << 20, 4096, after: second * 60) == 8 << 20)
+    }
+
+    private func withPlainDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("roost-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: url) } }
+        return try body(url.path)
     }
 
     @Test(arguments: allowsMapping)

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostIO
 import RoostTestSupport
 import Testing
 
@@ -32,6 +33,13 @@ import Testing
         return models
     }
 
+    /// A slow machine may pause for so long that the log would be flushed.
+    private func openNeverAtRest(_ path: String) async throws -> Workspace {
+        try await Workspace.open(
+            at: path, configuration: .init(), fileSystem: PosixFileSystem()
+        ) { $0.restDelay = .seconds(3600) }
+    }
+
     private func check(_ workspace: Workspace, _ model: Model, _ name: String) throws {
         let dictionary = workspace.dictionary(name)
         #expect(try dictionary.count == model.count)
@@ -46,7 +54,7 @@ import Testing
 
     @Test func aKilledStoresLongLogIsReplayedWhole() async throws {
         try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: "\(path)/live")
+            let workspace = try await openNeverAtRest("\(path)/live")
             let models = try await fill(workspace)
             try copyDirectory("\(path)/live", to: "\(path)/killed")
             try await workspace.close()
@@ -66,7 +74,7 @@ import Testing
 
     @Test func damageInALongLogIsReported() async throws {
         try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(at: "\(path)/live")
+            let workspace = try await openNeverAtRest("\(path)/live")
             _ = try await fill(workspace)
             try await workspace.synchronize()
             try await workspace.dictionary("kept").set(1, forKey: "behind")

@@ -70,7 +70,7 @@ extension WorkspaceDictionary {
     /// Every change of `key`, from the next on, or from those after the version `since` on.
     ///
     /// What came since is read from the log, as far as it goes back: what is in snapshots alone
-    /// is told as one `missed`.
+    /// is told as one `missed`. Where nobody writes for a while the log becomes small.
     public func changes<Value: BinaryCodable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self, since version: UInt64? = nil,
         bufferCapacity: Int = defaultBufferCapacity

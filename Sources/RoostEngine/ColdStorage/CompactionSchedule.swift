@@ -1,10 +1,19 @@
 import RoostIO
 import Synchronization
 
-/// When the next flush is due and when writers must wait, in bytes appended to the log in this
+/// When the next flush is looked for and when writers must wait, in bytes appended to the log in this
 /// opening; and how much was written, for the statistics.
 final class CompactionSchedule: Sendable {
+    private struct Offsets {
+        var flush: UInt64
+        var rest: UInt64
+    }
+
+    private let offsets: Mutex<Offsets>
+    /// What `offsets` holds, for who only looks.
     private let nextFlush: Atomic<UInt64>
+    private let nextRest: Atomic<UInt64>
+    private let notice: Atomic<UInt64>
     /// Log bytes that a finished flush has taken over.
     private let flushed = Atomic<UInt64>(0)
     let isRunning = Atomic<Bool>(false)
@@ -17,18 +26,41 @@ final class CompactionSchedule: Sendable {
     let flushCount = Atomic<UInt64>(0)
     let mergeCount = Atomic<UInt64>(0)
 
-    init(firstFlushBytes: UInt64) { nextFlush = Atomic(firstFlushBytes) }
-
-    var nextFlushBytes: UInt64 {
-        @inline(__always) get { nextFlush.load(ordering: .relaxed) }
+    init(firstFlushBytes: UInt64, firstRestBytes: UInt64) {
+        offsets = Mutex(Offsets(flush: firstFlushBytes, rest: firstRestBytes))
+        nextFlush = Atomic(firstFlushBytes)
+        nextRest = Atomic(firstRestBytes)
+        notice = Atomic(min(firstFlushBytes, firstRestBytes))
     }
+
+    /// From here on a writer tells the compactor of what it has appended.
+    var noticeBytes: UInt64 {
+        @inline(__always) get { notice.load(ordering: .relaxed) }
+    }
+
+    /// From here on a flush may be due.
+    var nextFlushBytes: UInt64 { nextFlush.load(ordering: .relaxed) }
+
+    /// From here on the log may take much for what it holds; `.max` where that is being waited for.
+    var nextRestBytes: UInt64 { nextRest.load(ordering: .relaxed) }
 
     var flushedBytes: UInt64 { flushed.load(ordering: .relaxed) }
 
     func noteFlushed(through totalBytes: UInt64, next: UInt64) {
         flushed.store(totalBytes, ordering: .relaxed)
-        nextFlush.store(next, ordering: .relaxed)
+        postpone(to: next)
     }
 
-    func postpone(to totalBytes: UInt64) { nextFlush.store(totalBytes, ordering: .relaxed) }
+    func postpone(to totalBytes: UInt64) { change { $0.flush = totalBytes } }
+
+    func expectRest(from totalBytes: UInt64) { change { $0.rest = totalBytes } }
+
+    private func change(_ body: (inout Offsets) -> Void) {
+        offsets.withLock { offsets in
+            body(&offsets)
+            nextFlush.store(offsets.flush, ordering: .relaxed)
+            nextRest.store(offsets.rest, ordering: .relaxed)
+            notice.store(min(offsets.flush, offsets.rest), ordering: .relaxed)
+        }
+    }
 }

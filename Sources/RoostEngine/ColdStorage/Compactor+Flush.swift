@@ -3,12 +3,13 @@ import RoostLog
 import RoostSnapshot
 
 extension Compactor {
-    /// Writes everything in the log to a new tier of snapshots and frees the segments.
-    func flush() async throws {
+    /// Writes everything in the log to a new tier of snapshots and frees the segments. At rest the log goes
+    /// on in a small one.
+    func flush(isAtRest: Bool = false) async throws {
         guard let log, let syncer, log.lastSequence > manifest.flushedSequence else { return }
         try checkOwnership()
         let begin = ContinuousClock.now
-        let boundary = try await log.rotateWithoutWaiters()
+        let boundary = try await isAtRest ? log.rotateToSmallest() : log.rotateWithoutWaiters()
         // Batches that wait for a sync get it, so that freezing need not wait for their timers.
         try await syncer.sync(through: boundary.lastSequence)
         var tables: [LogTable] = []
@@ -33,7 +34,8 @@ extension Compactor {
         }
         schedule.noteFlushed(
             through: boundary.totalBytes,
-            next: boundary.totalBytes + configuration.flushThresholdBytes)
+            next: boundary.totalBytes + Self.firstLookBytes(configuration))
+        tailSizeBytes = 0
         schedule.flushCount.wrappingAdd(1, ordering: .relaxed)
         try withExtendedLifetime(dropped) { try removeUnneeded() }
         if let observer = configuration.observer {

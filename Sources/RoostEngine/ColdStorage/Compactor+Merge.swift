@@ -25,7 +25,7 @@ extension Compactor {
     /// writers wait for flushes, but reads wait for every tier.
     func workUntilIdle() async throws {
         while isRunning {
-            let isBusy = isFlushDue
+            let isBusy = isFlushDue()
             if isBusy {
                 try await flush()
                 condition.release()
@@ -33,10 +33,10 @@ extension Compactor {
             var steps = 1
             while isRunning, let merge = try takeMerge(isIdle: !isBusy) {
                 try await step(merge)
-                if isFlushDue, steps >= cold.tiers.count - policy.busyMergeCount { break }
+                if isFlushDue(), steps >= cold.tiers.count - policy.busyMergeCount { break }
                 steps += 1
             }
-            if !isFlushDue, try !isMergeDue(isIdle: true) { return }
+            if !isFlushDue(), try !isMergeDue(isIdle: true) { return }
         }
     }
 
@@ -45,7 +45,7 @@ extension Compactor {
         merges = [try newMerge(tierCount: tierCount, of: cold.tiers.count)]
         while let merge = merges.popLast() {
             try await step(merge)
-            if isFlushDue, !merges.isEmpty {
+            if isFlushDue(), !merges.isEmpty {
                 try await flush()
                 condition.release()
             }
@@ -54,11 +54,7 @@ extension Compactor {
 
     // MARK: What to merge
 
-    private var isFlushDue: Bool {
-        log.map { $0.totalBytes >= schedule.nextFlushBytes } ?? false
-    }
-
-    private var isRunning: Bool {
+    var isRunning: Bool {
         !schedule.isStopping.load(ordering: .relaxed) && condition.poison == nil
     }
 

@@ -29,6 +29,7 @@ package actor Compactor {
     let configuration: EngineConfiguration
     let policy = MergePolicy()
     private let thread: WorkerThread
+    nonisolated let restTimer: RestTimer
     let buildThreads: BuildThreads
     let keyRanges: KeyRanges
     /// What the rewriter's generation was when a snapshot was begun, of those begun in this
@@ -36,6 +37,8 @@ package actor Compactor {
     var rewrittenGenerations: [UInt64: UInt64] = [:]
     /// One compaction at a time; the actor alone does not see to it, as a step suspends.
     private var isWorking = false
+    /// What an earlier opening has left in the log, until it is flushed.
+    var tailSizeBytes: UInt64
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
     nonisolated let schedule: CompactionSchedule
@@ -69,14 +72,25 @@ package actor Compactor {
             beside: thread, count: configuration.compactionThreadCount, scheduling: scheduling)
         keyRanges = KeyRanges(
             snapshotSizeBytes: configuration.snapshotSizeBytes, threadCount: buildThreads.count)
-        let threshold = configuration.flushThresholdBytes
-        schedule = CompactionSchedule(firstFlushBytes: threshold - min(threshold, tailSizeBytes))
+        self.tailSizeBytes = tailSizeBytes
+        let firstLookBytes = Self.firstLookBytes(configuration)
+        let restStepBytes = configuration.restLogSizeBytes / 8
+        schedule = CompactionSchedule(
+            firstFlushBytes: firstLookBytes - min(firstLookBytes, tailSizeBytes),
+            firstRestBytes: tailSizeBytes > restStepBytes ? 0 : restStepBytes)
+        restTimer = RestTimer(
+            schedule: schedule, thread: thread, scheduling: scheduling,
+            delay: configuration.restDelay, stepBytes: restStepBytes)
     }
 
     // MARK: What sets it off
 
-    /// The log has grown past `schedule.nextFlushBytes`.
+    /// The log has grown past `schedule.noticeBytes`.
     nonisolated func noteGrowth(_ appended: LogWriter.Appended) {
+        if appended.totalBytes >= schedule.nextRestBytes {
+            restTimer.noteGrowth(appended.totalBytes)
+        }
+        guard appended.totalBytes >= schedule.nextFlushBytes else { return }
         if appended.totalBytes >= schedule.flushedBytes + configuration.backlogLimitBytes {
             condition.stall()
             // Whatever runs may have ended between the two; a stalled writer must not wait for
@@ -94,9 +108,10 @@ package actor Compactor {
         Task.detached(executorPreference: thread.forTasks) { await self.runInBackground() }
     }
 
-    private func runInBackground() async {
+    func runInBackground(isAtRest: Bool = false) async {
         await beginWork()
         do {
+            if isAtRest { try await shrinkLog() }
             try await workUntilIdle()
             schedule.failure.withLock { $0 = nil }
             schedule.hasFailed.store(false, ordering: .relaxed)

@@ -311,12 +311,9 @@ private struct Opening {
             earlier = []
             durable = recovered.lastSequence
         }
-        let tail = Int(min(parts.tailSizeBytes, UInt64(LogWriter.largestSegmentSizeBytes)))
-        var size = configuration.segmentSizeBytes
-        while size < tail { size *= 2 }
         let log = try LogWriter(
             directory: parts.directory, workspace: parts.manifest.workspace,
-            number: recovered.highestNumber + 1, sizeBytes: size,
+            number: recovered.highestNumber + 1, sizeBytes: configuration.segmentSizeBytes,
             lastSequence: recovered.lastSequence, durableSequence: durable,
             minimumSegmentSizeBytes: configuration.segmentSizeBytes,
             minimumCallSizeBytes: configuration.minimumCallSizeBytes,

@@ -244,7 +244,7 @@ extension Engine {
                 within: duration, isUsual: durability == configuration.durability,
                 totalBytes: appended.totalBytes)
         }
-        if appended.totalBytes >= compactor.schedule.nextFlushBytes {
+        if appended.totalBytes >= compactor.schedule.noticeBytes {
             compactor.noteGrowth(appended)
         }
     }

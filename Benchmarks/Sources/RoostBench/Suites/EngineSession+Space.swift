@@ -1,11 +1,12 @@
 import Foundation
 
 extension EngineSession {
-    /// Bytes on disk after filling, after five overwrites of everything and a rest, and
+    /// Bytes on disk a second after filling, after five overwrites of everything and a rest, and
     /// compacted; and what the overwrites wrote per byte of theirs.
     mutating func measureSpace(_ path: String) async throws {
         let engine = try await open(path)
         try await setAll(engine, workload.shuffledIndices(), as: nil)
+        try await Task.sleep(for: .seconds(1))
         note("disk-filled", try mebibytes(path), .mebibytes)
         // The kernel counts a page when it turns from clean to dirty.
         sync()

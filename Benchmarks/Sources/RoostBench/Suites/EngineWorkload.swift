@@ -17,7 +17,7 @@ enum EngineWorkload: String, CaseIterable, Sendable {
     /// Opening in a fresh process: its time, its memory, and reads of keys never touched.
     case firstTouch = "first-touch"
     case openAfterKill = "open-after-kill"
-    /// Bytes on disk after filling, after five overwrites, compacted; and write amplification.
+    /// Bytes on disk a second after filling, after five overwrites, compacted; and write amplification.
     case space
     case durable
     case durableBatch = "durable-batch"
