@@ -6,6 +6,8 @@ import RoostInspector
 //
 //     inspector-sample make PATH KEYS         KEYS numbers, 2,000 objects, some settings
 //     inspector-sample serve PATH [--write]   prints the link; "set DICTIONARY KEY TEXT" commits and prints when
+//
+// DICTIONARY and KEY are written as in addresses, so that they may have spaces.
 
 enum Color: String, Codable { case red, green, blue }
 
@@ -79,8 +81,10 @@ func serve(_ path: String, allowsWriting: Bool) async throws {
     let running = Task { try await inspector.run() }
     for await line in inputLines() {
         let words = line.split(separator: " ", maxSplits: 3).map(String.init)
-        guard words.count == 4, words[0] == "set" else { continue }
-        try await workspace.dictionary(words[1]).set(words[3], forKey: words[2])
+        guard words.count == 4, words[0] == "set", let name = words[1].removingPercentEncoding,
+            let key = words[2].removingPercentEncoding
+        else { continue }
+        try await workspace.dictionary(name).set(words[3], forKey: key)
         say("committed \(Date().timeIntervalSince1970 * 1000)")
     }
     running.cancel()

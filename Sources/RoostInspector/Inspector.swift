@@ -16,8 +16,8 @@
     /// #endif
     /// ```
     ///
-    /// - Nobody comes in without a link, and each link lets one browser in, once; after that a cookie
-    ///   does, which ends with the process.
+    /// - Nobody comes in without a link, and each link lets one browser in, once; after that a cookie and
+    ///   a key do, which end with the process.
     /// - It answers to the names `127.0.0.1` and `localhost` with its own port alone, and to no page of
     ///   another origin.
     /// - It changes nothing unless `allowsWriting`, and then each change is on disk when it is told.
@@ -25,6 +25,7 @@
         private let workspace: Workspace
         private let configuration: Configuration
         private let onRunning: @Sendable (_ link: String) -> Void
+        private let onLinkUsed: @Sendable () -> Void
         private let access: AccessGuard
         private let history: StorageHistory
 
@@ -48,13 +49,24 @@
         ///   - workspace: What to look into. It is not closed by the inspector.
         ///   - configuration: The port, and whether to write.
         ///   - onRunning: Called once browsers can come, with the first link.
-        public init(
+        public convenience init(
             _ workspace: Workspace, configuration: Configuration = .init(),
             onRunning: @escaping @Sendable (_ link: String) -> Void
+        ) {
+            self.init(
+                workspace, configuration: configuration, onRunning: onRunning, onLinkUsed: {})
+        }
+
+        /// - Parameter onLinkUsed: Called each time that a link has let a browser in.
+        package init(
+            _ workspace: Workspace, configuration: Configuration,
+            onRunning: @escaping @Sendable (_ link: String) -> Void,
+            onLinkUsed: @escaping @Sendable () -> Void
         ) {
             self.workspace = workspace
             self.configuration = configuration
             self.onRunning = onRunning
+            self.onLinkUsed = onLinkUsed
             access = AccessGuard()
             history = StorageHistory(workspace)
         }
@@ -87,7 +99,8 @@
         public func run() async throws {
             let responder = InspectorResponder(
                 workspace: workspace, access: access, history: history,
-                health: HealthCheck(workspace), allowsWriting: configuration.allowsWriting)
+                health: HealthCheck(workspace), allowsWriting: configuration.allowsWriting,
+                onLinkUsed: onLinkUsed)
             let application = Application(
                 responder: responder,
                 configuration: ApplicationConfiguration(

@@ -40,18 +40,81 @@ struct AccessTests {
         }
     }
 
+    @Test("the cookie alone, as other servers on this machine get it, shows and changes nothing")
+    func cookieAlone() async throws {
+        try await withServer(allowsWriting: true) { workspace in
+            try await workspace.dictionary("d").set(1, forKey: "a")
+        } _: { server in
+            let key = try #require(server.key)
+            let body = #"{"dictionary":"d","key":"a","version":1,"text":"2"}"#
+            let wrongKeys: [String?] = [
+                nil, "", "0", String(key.dropLast()) + "x", key + "0", key + " " + key,
+                server.cookie?.components(separatedBy: "=")[1],
+            ]
+            for wrong in wrongKeys {
+                for address in Self.addresses where address.hasPrefix("/api/") {
+                    let answer = try await server.get(address, ["Roost-Inspector-Key": wrong])
+                    #expect(answer.status == 401 && answer.code == "noKey", "\(address)")
+                }
+                for (method, address) in [
+                    ("PUT", "/api/value"), ("DELETE", "/api/value"), ("POST", "/api/verify"),
+                ] {
+                    let answer = try await server.change(
+                        method, address, body, ["Roost-Inspector-Key": wrong])
+                    #expect(answer.status == 401 && answer.code == "noKey", "\(method)")
+                }
+            }
+            // The page's files are the same for everybody.
+            #expect(try await server.get("/", ["Roost-Inspector-Key": nil]).status == 200)
+            #expect(try await server.get("/api/workspace").status == 200)
+        } afterwards: { workspace in
+            let stored = try workspace.dictionary("d").value(forKey: "a", as: Int.self)
+            #expect(stored == 1)
+        }
+    }
+
+    @Test("the key alone is refused, and so is one session's with another one's cookie")
+    func keyAlone() async throws {
+        try await withServer { server in
+            let alone = try await server.get("/api/workspace", ["Cookie": nil])
+            #expect(alone.status == 401 && alone.code == "noSession")
+            let link = try #require(server.inspector.makeLink())
+            let second = try #require(try await server.open(link))
+            #expect(second.key != server.key)
+            let mixed = try await server.get("/api/workspace", ["Cookie": second.cookie])
+            #expect(mixed.status == 401 && mixed.code == "noKey")
+        }
+    }
+
     @Test("a link lets one browser in, once")
     func linkOnce() async throws {
         try await withServer { server in
-            #expect(server.cookie != nil)
+            #expect(server.cookie != nil && server.key != nil)
             #expect(try await server.open(server.link) == nil)
-            let second = try #require(server.inspector.makeLink())
-            let cookie = try #require(try await server.open(second))
-            #expect(cookie != server.cookie)
-            #expect(try await server.get("/api/workspace", ["Cookie": cookie]).status == 200)
-            #expect(try await server.open(second) == nil)
+            let link = try #require(server.inspector.makeLink())
+            let second = try #require(try await server.open(link))
+            #expect(second.cookie != server.cookie)
+            let answer = try await server.get(
+                "/api/workspace", ["Cookie": second.cookie, "Roost-Inspector-Key": second.key])
+            #expect(answer.status == 200)
+            #expect(try await server.open(link) == nil)
             #expect(try await server.get("/open", ["Cookie": nil]).status == 401)
             #expect(try await server.get("/open?token=", ["Cookie": nil]).status == 401)
+        }
+    }
+
+    @Test("the key stands in no address and no script, and no page of another origin reads it")
+    func keyInNoAddress() async throws {
+        try await withServer { server in
+            let link = try #require(server.inspector.makeLink())
+            let target = String(link[link.range(of: "/open")!.lowerBound...])
+            let answer = try await server.get(target, ["Cookie": nil])
+            #expect(answer.header("Location") == nil)
+            #expect(answer.body.contains(#"<script type="module" src="/enter.js"></script>"#))
+            #expect(answer.body.matches(of: /[0-9a-f]{64}/).count == 1)
+            #expect(answer.header("Access-Control-Allow-Origin") == nil)
+            #expect(answer.header("Cache-Control") == "no-store")
+            #expect(answer.header("Content-Security-Policy")?.contains("unsafe") == false)
         }
     }
 

@@ -59,6 +59,77 @@ struct LiveTests {
         }
     }
 
+    @Test(
+        "a store that can be followed no more ends the changes with why",
+        arguments: ["", "?dictionary=d"])
+    func endOfFollowing(query: String) async throws {
+        let path = FileManager.default.temporaryDirectory
+            .appendingPathComponent("roost-inspector-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let (live, earlier) = (path + "/live", path + "/earlier")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for number in 1...2 {
+            let writer = try await Workspace.open(at: live)
+            try await writer.dictionary("d").set(number, forKey: "a")
+            try await writer.close()
+            if number == 1 { try FileManager.default.copyItem(atPath: live, toPath: earlier) }
+        }
+        let reader = try await Workspace.open(at: live, configuration: .init(access: .readOnly))
+        try await withInspector(of: reader) { server in
+            let reading = try await changes(of: server, query: query, until: "event: ended")
+            for (directory, isRemoved) in [(live, true), (earlier, false)] {
+                for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+                    if isRemoved {
+                        try FileManager.default.removeItem(atPath: "\(live)/\(name)")
+                    } else {
+                        try FileManager.default.copyItem(
+                            atPath: "\(earlier)/\(name)", toPath: "\(live)/\(name)")
+                    }
+                }
+            }
+            let writer = try await Workspace.open(at: live)
+            try await writer.dictionary("d").set(3, forKey: "b")
+            let text = try await reading.value
+            let ending = try #require(text.components(separatedBy: "event: ended\ndata: ").last)
+            #expect(ending.contains("\"message\":") && !ending.contains("\"key\""))
+            // `.io` where it looked while there was no manifest.
+            #expect(ending.contains("\"corrupt\"") || ending.contains("\"io\""), "\(ending)")
+            try await writer.close()
+        }
+        try await reader.close()
+    }
+
+    @Test("a workspace that is closed ends the changes with that")
+    func endByClosing() async throws {
+        try await withServer { workspace in
+            try await workspace.dictionary("d").set(1, forKey: "a")
+        } _: { server in
+            let reading = try await changes(of: server, query: "", until: "event: ended")
+            try await server.workspace.close()
+            #expect(try await reading.value.contains(#"data: {"code":"closed","message":"#))
+        }
+    }
+
+    /// What the server tells until it has told `end`, and closes; once it has begun.
+    private func changes(
+        of server: Server, query: String, until end: String
+    ) async throws -> Task<String, any Error> {
+        let (head, port) = (server.head("GET", "/api/changes\(query)", [:]), server.port)
+        let begun = Signal()
+        let reading = Task {
+            try await onThread {
+                let connection = try Connection(port: port)
+                try connection.send(head)
+                _ = try connection.receive(until: ": here")
+                begun.set()
+                _ = try connection.receive(until: end)
+                return try connection.receive()
+            }
+        }
+        await begun.wait()
+        return reading
+    }
+
     @Test("a verification says how far it is, and then that all is as it was written")
     func verifying() async throws {
         try await withServer { workspace in
@@ -98,7 +169,8 @@ struct LiveTests {
     func twoInspectors() async throws {
         try await withServer { first in
             try await withServer { second in
-                let answer = try await second.get("/api/workspace", ["Cookie": first.cookie])
+                let answer = try await second.get(
+                    "/api/workspace", ["Cookie": first.cookie, "Roost-Inspector-Key": first.key])
                 #expect(answer.status == 401)
             }
         }

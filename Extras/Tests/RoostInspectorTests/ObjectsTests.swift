@@ -39,11 +39,17 @@ struct ObjectsTests {
             let found = try await titles(server, condition + "&sort=priority&order=descending")
             #expect(found == expected)
             var pages: [String] = []
-            for offset in stride(from: 0, to: 9, by: 4) {
-                pages += try await titles(
-                    server, condition + "&sort=priority&limit=4&offset=\(offset)")
-            }
-            #expect(pages == expected.reversed())
+            var after = ""
+            var pageCount = 0
+            repeat {
+                let query = condition + "&sort=priority&limit=4" + after
+                pages += try await titles(server, query)
+                let answer = try await server.get("/api/objects?dictionary=Post\(query)").json
+                let next = (answer["next"] as? [String: Any])?["after"] as? String
+                after = next.map { "&after=" + escaped($0) } ?? ""
+                pageCount += 1
+            } while !after.isEmpty
+            #expect(pages == expected.reversed() && pageCount == 3)
         }
     }
 
@@ -68,13 +74,38 @@ struct ObjectsTests {
             for (query, message) in [
                 ("where=" + escaped("priority >"), "column"), ("where=%22", "column"),
                 ("where=" + escaped("priority > high"), "column"), ("sort=a%20b", "sort"),
-                ("limit=501", "limit"), ("offset=-1", "offset"),
+                ("limit=501", "limit"), ("after=-1", "after"), ("after=%5B%22key%22%5D", "after"),
             ] {
                 let answer = try await server.get("/api/objects?dictionary=Post&\(query)")
                 #expect(answer.status == 400 && answer.body.contains(message), "\(query)")
             }
+            let other = escaped(#"["values",["1"],"a"]"#)
+            let place = try await server.get("/api/objects?dictionary=Post&after=\(other)")
+            #expect(place.status == 409 && place.code == "conflict")
             let numbers = try await server.get("/api/objects?dictionary=numbers")
             #expect(numbers.status == 422 && numbers.code == "typeMismatch")
+        }
+    }
+
+    @Test("an order without an index is said to be of the first objects, where there are more")
+    func manyObjects() async throws {
+        try await withServer { workspace in
+            let posts = workspace.repository(of: Post.self)
+            try await posts.saveAll(
+                (0..<20_100).map { Post(id: $0, title: "Post", priority: 20_099 - $0) })
+            try await workspace.compact()
+        } _: { server in
+            let address = "/api/objects?dictionary=Post&limit=3&sort="
+            let sorted = try await server.get(address + "title").json
+            let warnings = try #require(sorted["warnings"] as? [String])
+            #expect(warnings.count == 1 && warnings[0].contains("first 20000 objects"))
+            let indexed = try await server.get(address + "priority").json
+            #expect((indexed["warnings"] as? [String])?.isEmpty == true)
+            #expect(
+                indexed["explanation"] as? String
+                    == "index \"priority\" in its order: 4 entries, 4 objects read")
+            let keys = (indexed["rows"] as? [[String: Any]])?.compactMap { $0["key"] as? String }
+            #expect(keys?.count == 3 && Set(keys ?? []).count == 3)
         }
     }
 

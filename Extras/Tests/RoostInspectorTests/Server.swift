@@ -9,6 +9,7 @@ struct Server: Sendable {
     let port: Int
     let link: String
     var cookie: String?
+    var key: String?
 
     var host: String { "127.0.0.1:\(port)" }
 
@@ -48,19 +49,33 @@ struct Server: Sendable {
     func head(
         _ method: String, _ target: String, _ changes: [String: String?], _ body: String = ""
     ) -> String {
-        var headers: [String: String?] = ["Host": host, "Connection": "close", "Cookie": cookie]
+        var headers: [String: String?] = [
+            "Host": host, "Connection": "close", "Cookie": cookie,
+            "Roost-Inspector-Key": key,
+        ]
         if !body.isEmpty { headers["Content-Length"] = "\(body.utf8.count)" }
         headers.merge(changes) { $1 }
         let lines = headers.compactMap { name, value in value.map { "\(name): \($0)\r\n" } }
         return "\(method) \(target) HTTP/1.1\r\n\(lines.joined())\r\n"
     }
 
+    /// What a browser has that came in by a link.
+    struct Session {
+        var cookie: String
+        var key: String
+    }
+
     /// Comes in by a link; `nil` where it is refused.
-    func open(_ link: String) async throws -> String? {
+    func open(_ link: String) async throws -> Session? {
         let answer = try await get(
-            String(link[link.range(of: "/open")!.lowerBound...]), ["Cookie": nil])
-        guard answer.status == 200 else { return nil }
-        return answer.header("Set-Cookie")?.components(separatedBy: ";")[0]
+            String(link[link.range(of: "/open")!.lowerBound...]),
+            ["Cookie": nil, "Roost-Inspector-Key": nil])
+        guard answer.status == 200,
+            let cookie = answer.header("Set-Cookie")?.components(separatedBy: ";")[0],
+            let key = answer.body.firstMatch(
+                of: /<meta name="roost-inspector-key" content="([0-9a-f]{64})">/)
+        else { return nil }
+        return Session(cookie: cookie, key: String(key.output.1))
     }
 }
 
@@ -75,6 +90,17 @@ func withServer(
     defer { try? FileManager.default.removeItem(atPath: path) }
     let workspace = try await Workspace.open(at: path)
     try await fill(workspace)
+    try await withInspector(of: workspace, allowsWriting: allowsWriting, body)
+    try await workspace.close()
+    let reopened = try await Workspace.open(at: path)
+    try await afterwards(reopened)
+    try await reopened.close()
+}
+
+/// Runs `body` with an inspector of a workspace that somebody else opens and closes.
+func withInspector(
+    of workspace: Workspace, allowsWriting: Bool = false, _ body: (Server) async throws -> Void
+) async throws {
     let (links, continuation) = AsyncStream.makeStream(of: String.self)
     let inspector = Inspector(workspace, configuration: .init(allowsWriting: allowsWriting)) {
         continuation.yield($0)
@@ -86,7 +112,9 @@ func withServer(
     }
     var server = Server(workspace: workspace, inspector: inspector, port: port, link: link)
     do {
-        server.cookie = try await server.open(link)
+        let session = try await server.open(link)
+        server.cookie = session?.cookie
+        server.key = session?.key
         try await body(server)
     } catch {
         running.cancel()
@@ -94,8 +122,4 @@ func withServer(
     }
     running.cancel()
     _ = await running.result
-    try await workspace.close()
-    let reopened = try await Workspace.open(at: path)
-    try await afterwards(reopened)
-    try await reopened.close()
 }

@@ -4,6 +4,7 @@ import Roost
 
 #if Inspector
     import RoostInspector
+    import Synchronization
 #endif
 
 /// `roost inspect`: a workspace in a browser.
@@ -42,12 +43,22 @@ struct InspectCommand: AsyncParsableCommand {
 
     #if Inspector
         private func serve(_ workspace: Workspace) async throws {
+            let page = Mutex<LinkPage?>(nil)
+            let removePage: @Sendable () -> Void = { page.withLock { $0.take() }?.remove() }
+            defer { removePage() }
             let inspector = Inspector(
                 workspace,
                 configuration: .init(port: Int(port), allowsWriting: access == .write)
             ) { [open] link in
-                do { try Output.write([link]) } catch { printError("\(error)") }
-                if open { Browser.open(link) }
+                do {
+                    try Output.write([link])
+                    guard open, Browser.isThere else { return }
+                    let made = try LinkPage(link)
+                    page.withLock { $0 = made }
+                    Browser.open(made)
+                } catch { printError("\(error)") }
+            } onLinkUsed: {
+                removePage()
             }
             try await inspector.runUntilInterrupted()
         }

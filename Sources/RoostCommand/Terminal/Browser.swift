@@ -2,13 +2,16 @@ import Foundation
 
 /// The browser of who sits before this machine.
 enum Browser {
-    /// Opens a link where there is a browser to open it in; says nothing where there is none, as the link
-    /// has been printed.
-    static func open(_ link: String) {
+    /// Whether there is one that can be opened.
+    static var isThere: Bool { program != nil }
+
+    /// Opens a page of this machine's files; says nothing where that cannot be, as the link in it has been
+    /// printed.
+    static func open(_ page: LinkPage) {
         guard let program else { return }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = [link]
+        process.arguments = [page.path]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         // A program that does not start is as good as none.

@@ -41,12 +41,12 @@ package struct ObjectSearch {
         if let keys = try keysByIndex(repository) {
             for key in keys {
                 guard let stored = try repository.object(key) else { continue }
-                let object = try checked(StoredObject(key, stored), key, repository)
+                let object = try StoredObject(key, stored, in: repository)
                 if try matches(object) { found.add(object) }
             }
         } else {
             try repository.forEachObject { key, stored in
-                let object = try checked(StoredObject(key, stored), key, repository)
+                let object = try StoredObject(key, stored, in: repository)
                 guard try matches(object) else { return true }
                 guard order.isEmpty else {
                     found.add(object)
@@ -67,18 +67,6 @@ package struct ObjectSearch {
             missingPaths.remove(path)
         }
         return condition?.matches(object.tree) ?? true
-    }
-
-    private func checked(
-        _ object: StoredObject?, _ key: String, _ repository: StoredRepository
-    ) throws -> StoredObject {
-        guard let object else {
-            throw RoostError(
-                .typeMismatch,
-                "\"\(key)\" in \"\(repository.dictionary)\" does not name its fields: only the stored "
-                    + "forms of Codable types do")
-        }
-        return object
     }
 
     // MARK: By an index
@@ -146,42 +134,5 @@ package struct ObjectOrderTerm: Equatable {
             column += part.count + 1
         }
         return terms
-    }
-}
-
-/// The first objects of an order; at most twice as many are held as are wanted.
-private struct FirstObjects {
-    let order: [ObjectOrderTerm]
-    let limit: Int
-    var passedCount = 0
-    private var held: [(object: StoredObject, values: [JSONValue])] = []
-
-    init(order: [ObjectOrderTerm], limit: Int) {
-        self.order = order
-        self.limit = limit
-    }
-
-    mutating func add(_ object: StoredObject) {
-        held.append((object, order.map { $0.path.value(in: object.tree) ?? .null }))
-        guard limit < .max / 2, held.count >= limit * 2 + 256 else { return }
-        sort()
-        held.removeLast(held.count - limit)
-    }
-
-    mutating func sorted() -> [StoredObject] {
-        sort()
-        return held.prefix(limit).map(\.object)
-    }
-
-    private mutating func sort() {
-        let order = order
-        held.sort { left, right in
-            for (index, term) in order.enumerated() {
-                let (one, other) = (left.values[index], right.values[index])
-                if one.isSorted(before: other) { return !term.isDescending }
-                if other.isSorted(before: one) { return term.isDescending }
-            }
-            return left.object.key.utf8.lexicographicallyPrecedes(right.object.key.utf8)
-        }
     }
 }

@@ -17,6 +17,17 @@ package struct StoredObject {
         tree = .object(members)
     }
 
+    /// - Throws: `.typeMismatch` where the stored form does not name its fields.
+    init(_ key: String, _ stored: StoredValue, in repository: StoredRepository) throws {
+        guard let object = StoredObject(key, stored) else {
+            throw RoostError(
+                .typeMismatch,
+                "\"\(key)\" in \"\(repository.dictionary)\" does not name its fields: only the stored "
+                    + "forms of Codable types do")
+        }
+        self = object
+    }
+
     /// The forms that an index has of the object if its members are named as the type's properties are;
     /// `nil` where that cannot be told.
     package func forms(in shape: StoredIndexShape) -> [[UInt8]]? {

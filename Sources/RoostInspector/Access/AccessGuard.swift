@@ -8,15 +8,29 @@
     /// - A request names this server by one of its own names and its port. A page whose name was made to
     ///   lead here (DNS rebinding) sends its own.
     /// - A request that comes from a page comes from one of this server's own.
-    /// - A link opens one session, once. A session is a cookie that pages of other origins do not send,
-    ///   and it ends with the process.
+    /// - A link opens one session, once; it ends with the process.
+    /// - A session has two secrets, and what shows or changes something needs both. Pages of other
+    ///   sites do not send the cookie, and scripts do not see it; but a browser sends it to other
+    ///   servers on this machine too, as cookies do not know ports. The key is kept by the page's
+    ///   origin, which has a port.
     /// - Secrets have 256 random bits, and are compared in the same time whatever they are.
     final class AccessGuard: Sendable {
         private struct State {
             var port: Int?
             /// The newest last.
             var links: [String] = []
-            var sessions: [String] = []
+            var sessions: [Session] = []
+        }
+
+        private struct Session {
+            var cookie = AccessGuard.secret()
+            var key = AccessGuard.secret()
+        }
+
+        /// What a browser is given that comes in by a link.
+        struct Entrance {
+            var cookie: Cookie
+            var key: String
         }
 
         private let state = Mutex(State())
@@ -38,19 +52,20 @@
 
         static let openPath = "/open"
 
-        /// The cookie of a new session, where `token` is a link's that nobody has used.
-        func openSession(token: String) -> Cookie? {
+        /// A new session, where `token` is a link's that nobody has used.
+        func openSession(token: String) -> Entrance? {
             state.withLock { state in
                 guard let port = state.port,
                     let index = state.links.firstIndex(where: { Self.isEqual($0, token) })
                 else { return nil }
                 state.links.remove(at: index)
-                let session = Self.secret()
+                let session = Session()
                 state.sessions.append(session)
                 if state.sessions.count > Self.sessionCount { state.sessions.removeFirst() }
-                return Cookie(
-                    name: Self.cookieName(port), value: session, path: "/", httpOnly: true,
+                let cookie = Cookie(
+                    name: Self.cookieName(port), value: session.cookie, path: "/", httpOnly: true,
                     sameSite: .strict)
+                return Entrance(cookie: cookie, key: session.key)
             }
         }
 
@@ -79,14 +94,20 @@
         }
 
         /// What keeps a request out that has no session.
-        func refusalOfSession(_ request: Request) -> Refusal? {
-            let isIn = state.withLock { state in
-                guard let port = state.port,
-                    let session = request.cookies[Self.cookieName(port)]?.value
-                else { return false }
-                return state.sessions.contains { Self.isEqual($0, session) }
+        ///
+        /// - Parameter needsKey: Not for the page's own files, which are the same for everybody: what
+        ///   loads them cannot send a header.
+        func refusalOfSession(_ request: Request, needsKey: Bool) -> Refusal? {
+            let sessions = state.withLock { state in
+                let cookie = state.port.flatMap { request.cookies[Self.cookieName($0)]?.value }
+                guard let cookie else { return [Session]() }
+                return state.sessions.filter { Self.isEqual($0.cookie, cookie) }
             }
-            return isIn ? nil : .noSession
+            guard let session = sessions.first else { return .noSession }
+            guard needsKey else { return nil }
+            let keys = request.headers[values: .inspectorKey]
+            guard keys.count == 1, Self.isEqual(session.key, keys[0]) else { return .noKey }
+            return nil
         }
 
         /// Cookies do not know ports: two inspectors would overwrite each other's.
@@ -108,6 +129,8 @@
     }
 
     extension HTTPField.Name {
+        /// The key of a session, from the page's script.
+        static let inspectorKey = HTTPField.Name("Roost-Inspector-Key")!
         static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
         static let secFetchMode = HTTPField.Name("Sec-Fetch-Mode")!
         static let lastEventID = HTTPField.Name("Last-Event-ID")!

@@ -21,6 +21,11 @@
         static let noSession = Refusal(
             status: .unauthorized, code: "noSession",
             message: "open the link that the inspector printed; each lets one browser in, once")
+        static let noKey = Refusal(
+            status: .unauthorized, code: "noKey",
+            message:
+                "this tab was not opened by the inspector's link: go on in the tab that was, or "
+                + "begin the inspector again for a new link")
         static let readOnly = Refusal(
             status: .forbidden, code: "readOnly",
             message: "the inspector only reads; begin it with --write to change values")

@@ -30,6 +30,13 @@ enum ChangeLook {
         ])
     }
 
+    /// Why no more changes come.
+    static func ended(_ error: RoostError) -> JSONValue {
+        .members([
+            "code": .string(error.code.description), "message": .string(error.description),
+        ])
+    }
+
     private static func line(
         _ change: String, _ dictionary: String, _ key: String?, _ version: UInt64
     ) -> [JSONValue.Member] {

@@ -12,31 +12,29 @@
         let order: String
         let isDescending: Bool
 
-        private static let objectsBetweenQuestions = 1024
+        /// No page reads more, so that a dictionary of any size has an answer.
+        private static let readLimit = 20_000
+        private static let objectsBetweenQuestions = 256
 
-        /// So many behind the first `skipped`, whether there are more, and how they were found.
+        /// So many behind a cursor, and how they were found.
         ///
         /// - Parameter isCancelled: Asked now and then while objects are read.
-        /// - Throws: a `Refusal` that says what is wrong with the condition; `.typeMismatch` at what is no
-        ///   object with named fields.
-        func objects(
-            of workspace: Workspace, skipping skipped: Int, limit: Int,
+        /// - Throws: a `Refusal` that says what is wrong with the condition; `.conflict` where the cursor is of
+        ///   another order; `.typeMismatch` at what is no object with named fields.
+        func page(
+            of workspace: Workspace, after cursor: ObjectCursor?, limit: Int,
             isCancelled: @escaping () -> Bool
-        ) throws -> (found: [StoredObject], hasMore: Bool, explanation: String) {
-            var search = ObjectSearch(
-                condition: try parsedCondition(), order: try parsedOrder(),
-                limit: skipped + limit + 1)
-            search.onRead = { count in
+        ) throws -> (page: ObjectPages.Page, explanation: String) {
+            var pages = ObjectPages(
+                condition: try parsedCondition(), order: try parsedOrder(), limit: limit,
+                readLimit: Self.readLimit)
+            pages.onRead = { count in
                 guard count % Self.objectsBetweenQuestions == 0, isCancelled() else { return }
                 throw RoostError(.cancelled, "nobody waits for the objects any more")
             }
-            var found: [StoredObject] = []
-            var count = 0
-            try search.run(try StoredRepository(workspace, dictionary)) { object in
-                count += 1
-                if count > skipped, found.count < limit { found.append(object) }
-            }
-            return (found, count > skipped + limit, Self.explanation(of: search))
+            let page = try pages.page(
+                of: try StoredRepository(workspace, dictionary), after: cursor)
+            return (page, Self.explanation(of: pages))
         }
 
         private func parsedCondition() throws -> ObjectCondition? {
@@ -53,13 +51,12 @@
             }
         }
 
-        private static func explanation(of search: ObjectSearch) -> String {
-            let order = search.order.isEmpty ? "" : ", sorted"
-            let entries = search.entryCount == 0 ? "" : "\(search.entryCount) entries, "
-            let notes = search.notes.map { "; \($0)" }.joined()
-            let unknown = search.unknownPaths.map { "; no object has a member \"\($0)\"" }.joined()
+        private static func explanation(of pages: ObjectPages) -> String {
+            let entries = pages.entryCount == 0 ? "" : "\(pages.entryCount) entries, "
+            let notes = pages.notes.map { "; \($0)" }.joined()
+            let unknown = pages.unknownPaths.map { "; no object has a member \"\($0)\"" }.joined()
             return
-                "\(search.way)\(order): \(entries)\(search.objectCount) objects read\(notes)\(unknown)"
+                "\(pages.way): \(entries)\(pages.objectCount) objects read\(notes)\(unknown)"
         }
     }
 #endif

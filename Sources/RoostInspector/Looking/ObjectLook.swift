@@ -15,15 +15,26 @@
                 dictionary: try query.required("dictionary"), condition: query["where"] ?? "",
                 order: query["sort"] ?? "", isDescending: try query.isDescending())
             let count = try query.count("limit", usual: usualCount, upTo: countLimit)
-            let offset = try query.offset("offset")
-            let page = try finding.objects(
-                of: workspace, skipping: offset, limit: count, isCancelled: isCancelled)
-            let next: JSONValue =
-                page.hasMore ? .members(["offset": .integer(offset + count)]) : .null
+            var cursor: ObjectCursor?
+            if let text = query["after"] {
+                cursor = ObjectCursor(text)
+                if cursor == nil { throw Refusal.badRequest("after is where a page ended") }
+            }
+            let (page, explanation) = try finding.page(
+                of: workspace, after: cursor, limit: count, isCancelled: isCancelled)
+            var warnings = page.warnings
+            let next = page.next?.text
+            if page.next != nil, next == nil {
+                warnings.append(
+                    "there are more objects, but the one that the next page would begin behind has too long a "
+                        + "key or value to be told in an address")
+            }
             return .members([
-                "columns": .array(columns(page.found).map { .string($0) }),
-                "rows": .array(page.found.map { row($0) }), "next": next,
-                "explanation": .string(page.explanation),
+                "columns": .array(columns(page.objects).map { .string($0) }),
+                "rows": .array(page.objects.map { row($0) }),
+                "next": next.map { .members(["after": .string($0)]) } ?? .null,
+                "warnings": .array(warnings.map { .string($0) }),
+                "explanation": .string(explanation),
             ])
         }
 

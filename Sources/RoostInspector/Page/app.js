@@ -3,7 +3,8 @@
 //     #/keys/settings?prefix=ui.
 
 import { element, notice, say } from "/elements.js";
-import { get } from "/server.js";
+import { find } from "/key.js";
+import { get, queryText } from "/server.js";
 import * as sidebar from "/sidebar.js";
 import * as keys from "/keys.js";
 import * as objects from "/objects.js";
@@ -26,10 +27,9 @@ function parsed() {
 }
 
 export function address(view, dictionary, query = {}) {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-  const text = new URLSearchParams(given).toString().replaceAll("+", "%20");
+  const given = Object.entries(query).filter(([, value]) => value !== "");
   const name = dictionary === undefined ? "" : `/${encodeURIComponent(dictionary)}`;
-  return `#/${view}${name}${text ? `?${text}` : ""}`;
+  return `#/${view}${name}${queryText(Object.fromEntries(given))}`;
 }
 
 function go(view, dictionary, query) {
@@ -106,6 +106,7 @@ document.getElementById("help-button").addEventListener("click", () => document.
 window.addEventListener("hashchange", show);
 
 try {
+  await find();
   const workspace = await get("workspace");
   app.allowsWriting = workspace.allowsWriting;
   document.getElementById("path").textContent = workspace.path;

@@ -43,21 +43,27 @@ export function show(main, place, signal, app) {
       element("thead", {}, element("tr", {}, ...["Seen", "Change", "Dictionary", "Key", "Value"].map((head) => element("th", { scope: "col" }, head)),
         element("th", { scope: "col", class: "number less" }, "Version"))), body)));
 
-  const source = listen(dictionary === undefined ? { prefix } : { dictionary, prefix }, (change) => {
-    count += change.change === "missed" ? change.count : 1;
-    if (!isPaused) return add([change]);
-    waiting.push(change);
-    waiting = waiting.slice(-SHOWN);
-    state.textContent = `Paused; ${grouped(waiting.length)} changes wait`;
-  }, () => {
-    state.textContent = "Waiting for changes";
-    state.dataset.isReady = "true";
-    say("Waiting for changes");
-  }, () => {
-    main.insertBefore(notice("The connection was lost for a while: changes may be missing."), state);
+  // Not waited for: it goes on until another view is shown.
+  listen(dictionary === undefined ? { prefix } : { dictionary, prefix }, signal, {
+    onChange(change) {
+      count += change.change === "missed" ? change.count : 1;
+      if (!isPaused) return add([change]);
+      waiting.push(change);
+      waiting = waiting.slice(-SHOWN);
+      state.textContent = `Paused; ${grouped(waiting.length)} changes wait`;
+    },
+    onReady(isAgain) {
+      if (isAgain) main.insertBefore(notice("The connection was lost for a while: changes may be missing."), state);
+      state.textContent = "Waiting for changes";
+      state.dataset.isReady = "true";
+      say("Waiting for changes");
+    },
+    onBreak() { state.textContent = "The connection is lost; trying again…"; },
+    onEnd(message) {
+      main.insertBefore(notice(`No more changes come: ${message}`, true), state);
+      state.textContent = "Ended";
+    },
   });
-  source.onerror = () => { state.textContent = "The connection is lost; trying again…"; };
-  signal.addEventListener("abort", () => source.close());
 }
 
 const words = { set: "set", removed: "removed", removedAll: "all removed", unreadable: "set", missed: "missed" };

@@ -15,7 +15,7 @@ export async function show(main, place, signal, app) {
   }
   const wanted = {
     where: query.get("where") ?? "", sort: query.get("sort") ?? "", order: query.get("order") ?? "ascending",
-    after: query.get("after") ?? undefined, offset: query.get("offset") ?? undefined,
+    after: query.get("after") ?? undefined,
   };
   const panel = element("div");
   const answer = element("div", { "aria-live": "polite" });
@@ -32,6 +32,7 @@ export async function show(main, place, signal, app) {
   const milliseconds = Math.round(performance.now() - begin);
   answer.replaceChildren(
     element("pre", { tabindex: "0", "aria-label": "How the query was answered" }, page.explanation),
+    ...page.warnings.map((text) => notice(text)),
     table(place, page, wanted, app, (key) => open(panel, dictionary, key, app)),
     pager(place, page, wanted, app));
   say(`${grouped(page.rows.length)} objects, in ${milliseconds} ms`);
@@ -53,12 +54,12 @@ function bar(place, wanted, app) {
   });
   return element("form", { class: "bar", role: "search", onsubmit: (event) => {
     event.preventDefault();
-    app.go("objects", place.dictionary, { ...wanted, where: condition.value, after: undefined, offset: undefined });
+    app.go("objects", place.dictionary, { ...wanted, where: condition.value, after: undefined });
   } }, field("Objects where", condition, "wide"), element("button", { class: "main" }, "Find"));
 }
 
 function table(place, page, wanted, app, onOpen) {
-  if (page.rows.length === 0) return notice("No object is so.");
+  if (page.rows.length === 0) return notice(page.next ? "None of these objects is so." : "No object is so.");
   const heads = page.columns.map((name) => {
     const isSorted = wanted.sort === name;
     const order = isSorted && wanted.order === "ascending" ? "descending" : "ascending";
@@ -76,7 +77,7 @@ function table(place, page, wanted, app, onOpen) {
 
 function pager(place, page, wanted, app) {
   const go = (change) => app.go("objects", place.dictionary, { where: wanted.where, sort: wanted.sort, order: wanted.sort ? wanted.order : undefined, ...change });
-  const isLater = wanted.after !== undefined || wanted.offset !== undefined;
+  const isLater = wanted.after !== undefined;
   return element("div", { class: "bar" },
     element("button", { type: "button", "data-previous": true, disabled: !isLater, onclick: () => history.back() }, "Previous page"),
     element("button", { type: "button", "data-next": true, disabled: !page.next, onclick: () => go(page.next) }, "Next page"));

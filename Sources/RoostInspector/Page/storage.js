@@ -9,16 +9,18 @@ export async function show(main, place, signal) {
   const picture = element("div");
   const live = element("div");
   main.replaceChildren(element("h2", {}, "Storage"), picture, live);
-  let liveKeyCount = null;
+  // What was counted when the page was opened: { liveKeyCount, deadShare }.
+  let counted = null;
   const draw = async () => {
     const { samples } = await get("storage", {}, signal);
-    picture.replaceChildren(...parts(samples, liveKeyCount));
+    picture.replaceChildren(...parts(samples, counted));
   };
   await draw();
   say("Storage, each second");
   repeat(draw, signal, picture);
-  get("live", {}, signal).then((answer) => {
-    liveKeyCount = answer.liveKeyCount;
+  get("live", {}, signal).then(async ({ liveKeyCount }) => {
+    const { samples } = await get("storage", {}, signal);
+    counted = { liveKeyCount, deadShare: deadShare(samples.at(-1), liveKeyCount) };
     return draw();
   }).catch((error) => {
     if (error.name !== "AbortError") live.replaceChildren(notice(error.message, true));
@@ -35,17 +37,17 @@ async function repeat(draw, signal, picture) {
   }
 }
 
-function parts(samples, liveKeyCount) {
+function parts(samples, counted) {
   const now = samples.at(-1);
   if (!now) return [notice("No figures yet.")];
-  const records = now.snapshotRecordCount + now.logKeyCount;
-  const liveShare = liveKeyCount === null || records === 0 ? 1 : Math.min(1, liveKeyCount / records);
-  const dead = Math.round(now.snapshotSizeBytes * (1 - liveShare));
+  const dead = (counted?.deadShare ?? 0) * now.snapshotSizeBytes;
   return [
     strip([
-      ["log", "log", now.logSizeBytes], ["snapshots", "snapshots, live", now.snapshotSizeBytes - dead],
-      ["dead", "snapshots, overwritten or removed", dead], ["other", "other files", now.otherSizeBytes],
-    ], liveKeyCount),
+      ["log", "log, all of it", now.logSizeBytes], ["snapshots", "snapshots, live", Math.round(now.snapshotSizeBytes - dead)],
+      ["dead", "snapshots, overwritten or removed", Math.round(dead)], ["other", "other files", now.otherSizeBytes],
+    ], counted),
+    element("p", { class: "quiet" }, "What is overwritten or removed is estimated, from the counts of records when this page was opened, and of the snapshots alone. "
+      + "The log has such records too, which are not counted, and room that was made ahead for new ones."),
     element("div", { class: "charts" },
       chart("Log, bytes", samples, ["log", (one) => one.logSizeBytes], size),
       chart("Snapshots, bytes", samples, ["snapshots", (one) => one.snapshotSizeBytes], size),
@@ -54,15 +56,22 @@ function parts(samples, liveKeyCount) {
       chart("Reads of cold storage a second", differences(samples, "coldReadCount"), ["dead", (one) => one.value], grouped),
       chart("Write amplification", samples, ["snapshots", (one) => one.writeAmplification], (value) => value.toFixed(2))),
     element("h3", {}, "Now"),
-    figures(now, liveKeyCount),
+    figures(now, counted),
   ];
 }
 
-function figures(now, liveKeyCount) {
+// Of the snapshots' bytes, if all records were of one size. A key whose newest record is in the log counts there.
+function deadShare(now, liveKeyCount) {
+  if (!now || now.snapshotRecordCount === 0) return 0;
+  const deadCount = now.snapshotRecordCount + now.logKeyCount - liveKeyCount;
+  return Math.min(1, Math.max(0, deadCount / now.snapshotRecordCount));
+}
+
+function figures(now, counted) {
   const reads = now.residentReadCount + now.logReadCount + now.coldReadCount;
   const share = (count) => (reads === 0 ? "–" : `${grouped(count)} (${Math.round((100 * count) / reads)} %)`);
   return facts([
-    ["live keys", liveKeyCount === null ? "counting…" : grouped(liveKeyCount)],
+    ["live keys", counted === null ? "counting…" : grouped(counted.liveKeyCount)],
     ["records in snapshots", `${grouped(now.snapshotRecordCount)} in ${grouped(now.snapshotCount)} files, ${now.snapshotTierCount} tiers`],
     ["keys in the log", grouped(now.logKeyCount)],
     ["tables of the log", size(now.logTableSizeBytes)],
@@ -77,7 +86,7 @@ function figures(now, liveKeyCount) {
   ]);
 }
 
-function strip(pieces, liveKeyCount) {
+function strip(pieces, counted) {
   const total = pieces.reduce((sum, [, , bytes]) => sum + bytes, 0);
   const picture = drawing("svg", { class: "strip", viewBox: "0 0 1000 30", preserveAspectRatio: "none", role: "img", "aria-label":
     pieces.map(([, name, bytes]) => `${name} ${size(bytes)}`).join(", ") });
@@ -89,7 +98,12 @@ function strip(pieces, liveKeyCount) {
   }
   return element("figure", {}, element("figcaption", {}, `${size(total)} on disk`), picture,
     element("ul", { class: "legend" }, pieces.map(([kind, name, bytes]) =>
-      element("li", {}, element("i", { class: kind }), `${name} ${kind === "dead" && liveKeyCount === null ? "…" : (kind === "dead" ? "≈ " : "") + size(bytes)}`))));
+      element("li", {}, element("i", { class: kind }), `${name} ${estimated(kind, bytes, counted)}`))));
+}
+
+function estimated(kind, bytes, counted) {
+  if (kind !== "dead" && kind !== "snapshots") return size(bytes);
+  return counted === null ? "…" : `≈ ${size(bytes)}`;
 }
 
 function differences(samples, name) {

@@ -13,6 +13,8 @@
     ///   counted and told. No writer ever waits.
     /// - A browser that was cut off from one dictionary's changes goes on behind the version of the last
     ///   event that it had.
+    /// - Where the store says no more changes, the last event is why: a stream that goes quiet would look
+    ///   like a store that nobody writes to.
     struct ChangeStream: Sendable {
         private let workspace: Workspace
         /// All where it is `nil`.
@@ -56,37 +58,78 @@
                         try await writer.write(ByteBuffer(string: missed))
                     }
                 }
+                if let ending = outlet.ending {
+                    let event = "event: ended\ndata: \(ChangeLook.ended(ending).text)\n\n"
+                    try await writer.write(ByteBuffer(string: event))
+                }
                 group.cancelAll()
             }
         }
 
         // MARK: Reading
 
-        /// Follows every dictionary from the begin on, those too that are made later.
+        private enum Step {
+            /// Dictionaries that were made meanwhile are looked for.
+            case look
+            case ended(RoostError)
+            /// The browser has gone, or the server ends.
+            case cancelled
+        }
+
+        /// Follows every dictionary from the begin on, those too that are made later, until the store has no
+        /// more changes to tell.
         private func follow(into outlet: Outlet) async {
-            await withDiscardingTaskGroup { group in
+            await withTaskGroup(of: Step.self) { group in
                 var known: Set<[UInt8]> = []
-                while !Task.isCancelled {
-                    for name in names() where known.insert(Array(name.utf8)).inserted {
-                        let changes = workspace.dictionary(name).storedChanges(
-                            prefix: prefix, since: since)
-                        group.addTask {
-                            for await change in changes {
-                                outlet.send(event(of: change, in: name))
+                group.addTask { .look }
+                while let step = await group.next() {
+                    switch step {
+                    case .look:
+                        do {
+                            for name in try names()
+                            where known.insert(Array(name.utf8)).inserted {
+                                let changes = workspace.dictionary(name).storedChanges(
+                                    prefix: prefix, since: since)
+                                group.addTask { await tell(changes, of: name, into: outlet) }
                             }
+                        } catch {
+                            outlet.end(because: Self.roostError(error))
+                            return group.cancelAll()
                         }
+                        outlet.send(": here\n\n")
+                        group.addTask { await Self.pauseBeforeLook() }
+                    case .ended(let error):
+                        outlet.end(because: error)
+                        return group.cancelAll()
+                    case .cancelled: return group.cancelAll()
                     }
-                    outlet.send(": here\n\n")
-                    do { try await Task.sleep(for: Self.pause) } catch { break }
                 }
-                group.cancelAll()
             }
         }
 
-        private func names() -> [String] {
-            if let dictionary { return [dictionary] }
-            // A workspace that was closed ends all its sequences, and with them the stream.
-            return (try? workspace.dictionaryNames) ?? []
+        private static func pauseBeforeLook() async -> Step {
+            do { try await Task.sleep(for: pause) } catch { return .cancelled }
+            return .look
+        }
+
+        private func tell(
+            _ changes: DictionaryChanges<StoredValue>, of name: String, into outlet: Outlet
+        ) async -> Step {
+            for await change in changes { outlet.send(event(of: change, in: name)) }
+            if Task.isCancelled { return .cancelled }
+            // The sequence only ends; every read says why.
+            do { _ = try workspace.dictionary(name).storedEntry(forKey: "") } catch {
+                return .ended(Self.roostError(error))
+            }
+            return .ended(RoostError(.io, "the changes of \"\(name)\" have ended"))
+        }
+
+        private static func roostError(_ error: any Error) -> RoostError {
+            error as? RoostError ?? RoostError(.io, "the store cannot be followed", cause: error)
+        }
+
+        private func names() throws -> [String] {
+            try dictionary.map { [$0] } ?? workspace.dictionaryNames
         }
 
         private func event(of change: DictionaryChange<StoredValue>, in name: String) -> String {
@@ -100,12 +143,18 @@
     private final class Outlet: Sendable {
         private let feed: AsyncStream<String>.Continuation
         private let missedCount = Atomic<Int>(0)
+        private let endingError = Mutex<RoostError?>(nil)
 
         init(feed: AsyncStream<String>.Continuation) { self.feed = feed }
 
         func send(_ event: String) {
             if case .dropped = feed.yield(event) { missedCount.add(1, ordering: .relaxed) }
         }
+
+        /// Why nothing more comes. Told behind the queue, in which there may be no room.
+        func end(because error: RoostError) { endingError.withLock { $0 = error } }
+
+        var ending: RoostError? { endingError.withLock { $0 } }
 
         func takeMissed() -> String? {
             let count = missedCount.exchange(0, ordering: .relaxed)

@@ -18,6 +18,8 @@
         let history: StorageHistory
         let health: HealthCheck
         let allowsWriting: Bool
+        /// Called when a link has let a browser in.
+        let onLinkUsed: @Sendable () -> Void
 
         func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
             var response: Response
@@ -37,12 +39,13 @@
             if let refusal = access.refusalOfOrigin(request) { throw refusal }
             let path = request.uri.path
             if path == AccessGuard.openPath { return try open(request) }
-            if let refusal = access.refusalOfSession(request) {
+            let isCall = path.hasPrefix("/api/")
+            if let refusal = access.refusalOfSession(request, needsKey: isCall) {
                 // A person who comes without a link is to read why.
                 if path == "/" { return Pages.refused(refusal) }
                 throw refusal
             }
-            guard path.hasPrefix("/api/") else {
+            guard isCall else {
                 guard request.method == .get else { throw Refusal.notAllowed("GET") }
                 return try Pages.file(path)
             }
@@ -52,9 +55,10 @@
         private func open(_ request: Request) throws -> Response {
             guard request.method == .get else { throw Refusal.notAllowed("GET") }
             guard let token = request.uri.queryParameters["token"],
-                let cookie = access.openSession(token: String(token))
+                let entrance = access.openSession(token: String(token))
             else { return Pages.refused(.noSession) }
-            return Pages.opened(cookie)
+            onLinkUsed()
+            return Pages.opened(entrance)
         }
 
         private func answer(_ name: String, _ request: Request) async throws -> Response {

@@ -8,6 +8,9 @@
             "/": (PackageResources.index_html, html),
             "/style.css": (PackageResources.style_css, "text/css; charset=utf-8"),
             "/app.js": (PackageResources.app_js, script),
+            "/enter.js": (PackageResources.enter_js, script),
+            "/key.js": (PackageResources.key_js, script),
+            "/stream.js": (PackageResources.stream_js, script),
             "/server.js": (PackageResources.server_js, script),
             "/elements.js": (PackageResources.elements_js, script),
             "/sidebar.js": (PackageResources.sidebar_js, script),
@@ -34,13 +37,15 @@
                 body: .init(byteBuffer: ByteBuffer(bytes: file.bytes)))
         }
 
-        /// Sets the session's cookie and goes on to the page, by an own step of the browser: a cookie of
-        /// this kind would not be sent along a redirection that began on another page.
-        static func opened(_ cookie: Cookie) -> Response {
+        /// Sets the session's cookie, hands its key to the page's script, and goes on by an own step of the
+        /// browser: a cookie of this kind would not be sent along a redirection that began on another
+        /// page. The key stands in no address, which the browser's history would keep.
+        static func opened(_ entrance: AccessGuard.Entrance) -> Response {
             var response = page(
-                "<meta http-equiv=\"refresh\" content=\"0; url=/\"><title>Roost</title>"
-                    + "<p><a href=\"/\">To the inspector</a></p>", .ok)
-            response.setCookie(cookie)
+                "<meta name=\"roost-inspector-key\" content=\"\(entrance.key)\"><title>Roost</title>"
+                    + "<script type=\"module\" src=\"/enter.js\"></script>"
+                    + "<noscript><p>The inspector needs JavaScript.</p></noscript>", .ok)
+            response.setCookie(entrance.cookie)
             return response
         }
 

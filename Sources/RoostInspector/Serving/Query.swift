@@ -27,15 +27,6 @@
             return count
         }
 
-        /// A number that is not negative; zero where there is none.
-        func offset(_ name: String) throws -> Int {
-            guard let text = values[name] else { return 0 }
-            guard let offset = Int(text), offset >= 0, offset <= 1 << 40 else {
-                throw Refusal.badRequest("\(name) is a number that is not negative")
-            }
-            return offset
-        }
-
         func isDescending() throws -> Bool {
             switch values["order"] {
             case nil, "ascending": false

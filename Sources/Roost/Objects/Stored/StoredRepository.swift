@@ -27,11 +27,14 @@ package final class StoredRepository {
 
     package func objectCount() throws -> Int { try view.count(of: name) }
 
-    /// Calls `body` with each object, by the bytes of their keys, until it says `false`.
+    /// Calls `body` with each object behind a key, or with each, by the bytes of their keys, until it says
+    /// `false`.
     package func forEachObject(
-        _ body: (_ key: String, _ value: StoredValue) throws -> Bool
+        behind last: String? = nil, _ body: (_ key: String, _ value: StoredValue) throws -> Bool
     ) throws {
-        let scan = try view.scan(name)
+        // The first key that is greater has one more byte.
+        let lower: [UInt8] = last.map { $0.utf8 + [0] } ?? []
+        let scan = try view.scan(RecordRange(name, lower: lower, upper: nil))
         while let (key, value) = try scan.storedEntry(of: name) {
             guard try body(key, value) else { return }
             try scan.moveToNext()
@@ -51,6 +54,8 @@ package final class StoredRepository {
         /// The form of the fields.
         package let form: [UInt8]
         package let objectKey: String
+        /// The entry's own key among those of its index.
+        package let key: [UInt8]
     }
 
     /// Calls `body` with each entry whose key is from `lower` on, up to but not with `upper`, until it
@@ -77,7 +82,7 @@ package final class StoredRepository {
             end < key.count || !shape.isUnique
             ? Array(key[end...]) : indexedObjectKey(inValue: stored)
         guard let text = String(validating: objectKey, as: UTF8.self) else { return nil }
-        return Entry(form: Array(key[..<end]), objectKey: text)
+        return Entry(form: Array(key[..<end]), objectKey: text, key: Array(key))
     }
 
     /// Whether an index has the entry of an object.
