@@ -18,8 +18,8 @@
 //   cleared before the mapping goes, so the handler never acts on memory that is not ours.
 // - What the handler notes, it notes before it puts the new page in place: whoever reads the new page
 //   and asks afterwards is told.
-// The handler calls mmap, mremap, munmap, pread, sigaction and pthread_sigmask, and touches atomics:
-// nothing that allocates or locks.
+// The handler calls mmap, mremap, munmap, madvise, pread, sigaction and pthread_sigmask, and touches
+// atomics: nothing that allocates or locks.
 struct roost_guard {
     struct roost_guard *next;
     _Atomic uintptr_t begin;
@@ -74,9 +74,49 @@ static int note_lost_page(struct roost_guard *guard, size_t page) {
     return 1;
 }
 
+// From the so many-th page of a mapping on, its neighbours that cannot be had are given up with it. Before
+// that a look at them may cost more than it is worth: a disk takes seconds to give up a block.
+static const uint64_t few_pages = 64;
+
+// Whether the page at `address` can be had, as far as the kernel tells.
+static int can_be_had(uintptr_t address) {
+#if defined(__linux__)
+    // MADV_POPULATE_READ, of Linux 5.14: EFAULT where a look would send SIGBUS.
+    return madvise((void *)address, page_size, 22) == 0 || errno != EFAULT;
+#else
+    (void)address;
+    return 1;
+#endif
+}
+
+// Puts private zeros in the place of the page at `address`, whose content is lost, and of what follows and
+// precedes it that cannot be had either. The kernel allows a process so many mappings (65,530 as a rule) and each
+// page in private memory may be one; zeros that are put in place next to each other are one together.
+static int give_up_pages(struct roost_guard *guard, uintptr_t address) {
+    uintptr_t begin = atomic_load_explicit(&guard->begin, memory_order_relaxed);
+    uintptr_t end = atomic_load_explicit(&guard->end, memory_order_relaxed);
+    uintptr_t first = address & ~(uintptr_t)(page_size - 1);
+    uintptr_t last = first + page_size;
+    if (atomic_load(&guard->replaced_count) >= few_pages) {
+        while (last < end && !can_be_had(last)) last += page_size;
+        while (first > begin && !can_be_had(first - page_size)) first -= page_size;
+    }
+    for (uintptr_t page = first; page < last; page += page_size)
+        if (!note_lost_page(guard, (page - begin) / page_size)) return 0;
+    uint64_t count = (last - first) / page_size;
+    atomic_fetch_add(&guard->replaced_count, count);
+    __atomic_fetch_add(&roost_fault_total, count, __ATOMIC_SEQ_CST);
+    void *placed = mmap(
+        (void *)first, last - first, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    return placed != MAP_FAILED;
+}
+
 // Puts private memory in the place of the page at `address`: with the file's content, where the file
 // can be read by a call, else with zeros. Returns whether the access may be tried again.
 static int replace_page(struct roost_guard *guard, uintptr_t address) {
+    int descriptor = atomic_load_explicit(&guard->descriptor, memory_order_relaxed);
+    if (descriptor < 0) return give_up_pages(guard, address);
     uintptr_t begin = atomic_load_explicit(&guard->begin, memory_order_relaxed);
     uintptr_t end = atomic_load_explicit(&guard->end, memory_order_relaxed);
     uintptr_t page_begin = address & ~(uintptr_t)(page_size - 1);
@@ -85,13 +125,16 @@ static int replace_page(struct roost_guard *guard, uintptr_t address) {
     char *page = mmap(
         NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) return 0;
-    int descriptor = atomic_load_explicit(&guard->descriptor, memory_order_relaxed);
     size_t done = 0;
-    while (descriptor >= 0 && done < wanted) {
+    while (done < wanted) {
         ssize_t count = pread(descriptor, page + done, wanted - done, (off_t)(offset + done));
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) break;
         done += (size_t)count;
+    }
+    if (done == 0) {
+        munmap(page, page_size);
+        return give_up_pages(guard, address);
     }
     if (done < wanted && !note_lost_page(guard, offset / page_size)) {
         munmap(page, page_size);

@@ -59,6 +59,47 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        /// A process may have so many mappings, 65,530 as a rule, and ended at the next lost page: four files of 64 MiB that
+        /// somebody had cut were enough.
+        @Test(arguments: [true, false])
+        func lostPagesThatLieNextToEachOtherAreOneMapping(writable: Bool) async throws {
+            let pageCount = 4096
+            try await withTemporaryDirectory { path in
+                let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+                for step in [1, 2, 7] {
+                    let file = try directory.createFile("f\(step)")
+                    try file.truncate(to: UInt64(pageCount * pageSizeBytes))
+                    let region = try #require(
+                        try file.map(sizeBytes: pageCount * pageSizeBytes, writable: writable))
+                    try file.truncate(to: UInt64(100 * pageSizeBytes))
+                    for page in stride(from: 0, to: pageCount, by: step) {
+                        #expect(region.bytes[page * pageSizeBytes] == 0)
+                    }
+                    let count = try mappingCount(in: region)
+                    #expect(count > 0 && count < 400, "every \(step) pages")
+                    #expect(
+                        region.firstLostOffset(from: 0, count: .max).map { $0 / pageSizeBytes }
+                            == (100 + step - 1) / step * step)
+                    try region.checkRead(from: 0, count: 100 * pageSizeBytes)
+                }
+            }
+        }
+
+        /// How many mappings the region's memory is made of.
+        private func mappingCount(in region: MappedRegion) throws -> Int {
+            let begin = UInt(bitPattern: region.base)
+            // Its size reads as zero, so it is read to its end.
+            let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
+            let text = String(decoding: try maps.readToEnd() ?? Data(), as: UTF8.self)
+            return text.split(separator: "\n").count { line in
+                let first = line.prefix { $0 != "-" }
+                guard let address = UInt(first, radix: 16) else { return false }
+                return address >= begin && address < begin + UInt(region.sizeBytes)
+            }
+        }
+    #endif
+
     @Test func aMappingThatComesToTheSameAddressBeginsWithoutFaults() async throws {
         for _ in 0..<100 {
             try await withFile(pageCount: 4) { directory, file in
