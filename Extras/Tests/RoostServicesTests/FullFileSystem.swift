@@ -47,7 +47,14 @@ private struct FullDirectory: Directory {
         try base.rename(source, to: target)
     }
     func remove(_ name: String) throws { try base.remove(name) }
+    func link(_ name: String, from other: any Directory) throws -> Bool {
+        try base.link(name, from: (other as? FullDirectory)?.base ?? other)
+    }
     func sync() throws { try base.sync() }
+    func syncAncestors() throws { try base.syncAncestors() }
+    func identity(of name: String) throws -> FileIdentity? { try base.identity(of: name) }
+    var sharing: MemorySharing { get throws { try base.sharing } }
+    func randomNumber() -> UInt64 { base.randomNumber() }
 }
 
 private struct FullFile: File {
@@ -59,6 +66,12 @@ private struct FullFile: File {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws {
         try base.read(into: buffer, at: offset)
     }
+    func readUp(to buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
+        try base.readUp(to: buffer, at: offset)
+    }
+    func holdLock() throws { try base.holdLock() }
+    func releaseLock() throws { try base.releaseLock() }
+    func isLocked() throws -> Bool { try base.isLocked() }
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
         try state.check(path)
         try base.write(bytes, at: offset)
@@ -68,7 +81,9 @@ private struct FullFile: File {
         try base.preallocate(sizeBytes: sizeBytes)
     }
     func truncate(to sizeBytes: UInt64) throws { try base.truncate(to: sizeBytes) }
+    func writtenEnd() throws -> UInt64 { try base.writtenEnd() }
     func syncData() throws { try base.syncData() }
+    func forgetCached() { base.forgetCached() }
     func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion? {
         writable ? nil : try base.map(sizeBytes: sizeBytes, writable: false)
     }
