@@ -2,6 +2,7 @@ import Roost
 import Testing
 
 @testable import RoostEngine
+@testable import RoostFormat
 @testable import RoostReplica
 
 /// Two machines write to one journal, through a storage that loses requests, loses answers, and carries
