@@ -31,7 +31,7 @@ extension Workspace {
     ///     name made of the domain and the dictionary.
     /// - Returns: how many values were taken; `nil` where this import was made before.
     /// - Throws: `.encodingFailed` for a value that no property list holds, or where `domain` is missing;
-    ///   `.valueTooLarge`; as a transaction; and then nothing is imported.
+    ///   `.io` where the defaults cannot be synchronized first; `.valueTooLarge`; as a transaction; and then nothing is imported.
     @discardableResult
     public nonisolated(nonsending) func importing(
         userDefaults: UserDefaults, domain: String? = nil, into name: String = "settings",
@@ -40,6 +40,15 @@ extension Workspace {
         let domain = try domain ?? Self.domain(of: userDefaults)
         let mark = mark ?? "UserDefaults \(domain) into \(name)"
         if try isImported(mark) { return nil }
+        #if !canImport(Darwin)
+            // There a domain that is read by its name is what the file has, and not what was set since.
+            guard userDefaults.synchronize() else {
+                throw RoostError(
+                    .io,
+                    "what was set in the defaults cannot be written to their file, which is read here"
+                )
+            }
+        #endif
         let objects = userDefaults.persistentDomain(forName: domain) ?? [:]
         guard !objects.isEmpty else { return 0 }
         var members: [String: PropertyListTree] = [:]

@@ -91,6 +91,18 @@ import Testing
         try await workspace.close()
     }
 
+    /// A domain that was read before by its name does not show by itself what was set since.
+    @Test func whatWasSetJustBeforeIsTaken() async throws {
+        let own = "roost-test-\(UUID().uuidString)"
+        let workspace = try await Workspace.inMemory()
+        _ = try await workspace.importing(userDefaults: .standard, into: "early")
+        UserDefaults.standard.set(1, forKey: own)
+        defer { UserDefaults.standard.removeObject(forKey: own) }
+        _ = try await workspace.importing(userDefaults: .standard, into: "own")
+        #expect(try workspace.dictionary("own")[own, as: Int.self] == 1)
+        try await workspace.close()
+    }
+
     /// The same values in two suites, and beside them the app's own.
     @Test func eachSuiteIsTakenByItself() async throws {
         let names = (0..<2).map { "roost-test-\($0)-\(UUID().uuidString)" }
