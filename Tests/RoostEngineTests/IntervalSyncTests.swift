@@ -35,6 +35,11 @@ import Testing
         try await withTemporaryDirectory { path in try await writeWithoutPause(path) }
     }
 
+    /// Tells writers that they may end.
+    private final class Ending: Sendable {
+        let isOver = Atomic(false)
+    }
+
     private func writeWithoutPause(_ path: String) async throws {
         let written = Mutex<@Sendable () -> UInt64>({ 0 })
         let synced = Atomic<UInt64>(0)
@@ -56,12 +61,12 @@ import Testing
         let begin = ContinuousClock.now
         let end = begin + .seconds(5)
         // Ends once enough was looked at, which takes longer where the machine is busy.
-        let isOver = Atomic(false)
+        let ending = Ending()
         let ages = try await withThrowingTaskGroup(of: [Duration].self) { group in
             for writer in 0..<3 {
                 group.addTask {
                     var number = 0
-                    while !isOver.load(ordering: .relaxed) {
+                    while !ending.isOver.load(ordering: .relaxed) {
                         number += 1
                         let key = "\(writer)-\(number % 50)"
                         let isMade = try engine.writeAtOnce(
@@ -77,7 +82,7 @@ import Testing
             }
             group.addTask {
                 var ages: [Duration] = []
-                defer { isOver.store(true, ordering: .relaxed) }
+                defer { ending.isOver.store(true, ordering: .relaxed) }
                 while ContinuousClock.now < end
                     || ages.count < 20 && ContinuousClock.now < end + .seconds(120)
                 {
