@@ -31,7 +31,8 @@ import Testing
                     try await dictionary.removeValue(forKey: "k\(random.below(keyCount))")
                 }
             case 8:
-                try await dictionary.set(
+                // One of them alone: where a deadline is among what was flushed, only a scan tells.
+                try await workspace.dictionary("dd").set(
                     1, forKey: "k\(random.below(keyCount))",
                     expiresIn: random.once(in: 2) ? .zero : .seconds(600))
             case 9 where random.once(in: 4): try await dictionary.removeAll()
@@ -62,6 +63,7 @@ import Testing
                 }
             }
         }
-        #expect(told > 100, "\(told) counted, \(untold) left to a scan")
+        print("ranges counted: \(told), left to a scan: \(untold), seed \(seed)")
+        #expect(told > 20, "\(told) counted, \(untold) left to a scan")
     }
 }

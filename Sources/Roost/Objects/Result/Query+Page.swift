@@ -28,7 +28,9 @@ extension Query {
     /// Without an order, and in an order that an index has, a page costs what is in it. In another order each
     /// page sorts what is behind the cursor: ``objects`` does that once.
     ///
-    /// - Parameter limit: At least 1; less is a programmer error, which traps.
+    /// - Parameters:
+    ///   - cursor: The `next` of the page before; `nil` for the first page.
+    ///   - limit: At least 1; less is a programmer error, which traps.
     /// - Throws: `.conflict` where the cursor is not of this query's order; as `fetch()`.
     public func page(after cursor: PageCursor?, limit: Int) throws -> Page<Item> {
         try atOneMoment { try page(after: cursor, limit: limit, &$0) }
