@@ -104,6 +104,11 @@ import Testing
             try terminal.expect(#""key":"a","value":1"#)
             // What is committed while it stands still is damaged before it reads that.
             kill(process.processIdentifier, SIGSTOP)
+            // The signal only asks for it, and what was read before is shown as it was.
+            var stopped = siginfo_t()
+            let waited = waitid(
+                P_PID, id_t(process.processIdentifier), &stopped, WSTOPPED | WNOWAIT)
+            #expect(waited == 0)
             try await notes.set("the second value", forKey: "b")
             let log = URL(fileURLWithPath: "\(path)/w/log-000000000001")
             let place = try #require(try Data(contentsOf: log).range(of: Data("second".utf8)))

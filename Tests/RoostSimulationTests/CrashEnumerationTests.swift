@@ -5,7 +5,7 @@ import Testing
 @Suite("Crash states", .serialized)
 struct CrashEnumerationTests {
     /// `roost-simulate enumerate` takes all of them.
-    @Test(arguments: Array(stride(from: 0, to: CrashWorkload.all.count, by: 3)))
+    @Test(arguments: Array(stride(from: 0, to: CrashWorkload.all.count, by: 6)))
     func everyStateOpensWithWhatWasSafe(index: Int) async throws {
         let workload = CrashWorkload.all[index]
         let enumeration = try await workload.explore()

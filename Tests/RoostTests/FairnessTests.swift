@@ -11,6 +11,7 @@ import Testing
     /// `body` runs on this actor's thread.
     private actor LongTransaction {
         private let thread = WorkerThread(name: "roost-test")
+        private let disturber = WorkerThread(name: "roost-test")
         nonisolated var unownedExecutor: UnownedSerialExecutor {
             thread.asUnownedSerialExecutor()
         }
@@ -27,7 +28,7 @@ import Testing
                 if runCount > 3 { return }
                 let gate = Gate()
                 gate.close()
-                Task.detached {
+                Task.detached(executorPreference: disturber.forTasks) {
                     try await disturb()
                     gate.open()
                 }

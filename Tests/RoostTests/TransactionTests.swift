@@ -104,7 +104,9 @@ import Testing
 
     /// Its body waits for a writer of what it has read, who waits for it.
     @Test func aBodyThatWaitsForItsOwnReadsToChangeEndsInAConflict() async throws {
-        let workspace = try await Workspace.inMemory()
+        let workspace = try await Workspace.open(
+            at: "(in memory)", configuration: .init(), fileSystem: MemoryFileSystem()
+        ) { $0.turnLimit = .milliseconds(100) }
         let users = workspace.dictionary("users")
         let runs = Mutex(0)
         do {
@@ -163,6 +165,9 @@ import Testing
 /// for another task, on a thread of its own.
 private actor Disturbed {
     private let thread = WorkerThread(name: "roost-test")
+    /// On the cooperative pool others' tests would make an attempt long, and how long a turn is left to its
+    /// holder goes by that.
+    private let disturber = WorkerThread(name: "roost-test")
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Disturbs the first `times` runs; returns how many there were.
@@ -181,7 +186,7 @@ private actor Disturbed {
             if runs <= times {
                 let gate = Gate()
                 gate.close()
-                Task.detached {
+                Task.detached(executorPreference: disturber.forTasks) {
                     try await disturb()
                     gate.open()
                 }
