@@ -306,6 +306,7 @@ shared-build: extras-dependencies
 BENCH_KEYS ?= 100000,1000000
 BENCH_GROWTH_KEYS ?= 10000,100000,1000000,10000000
 BENCH_DFLAT_KEYS ?= 40000
+BENCH_VALUE_KEYS ?= 100000
 BENCH_ROUNDS ?= 5
 BENCH_OUTPUT ?= Benchmarks/.build/figures
 BENCH_OPTIONS ?=
@@ -318,13 +319,14 @@ bench:
 	$(ROOST_BENCH) --suite dflat --keys $(BENCH_DFLAT_KEYS) --json $(BENCH_OUTPUT)/dflat.json
 	$(ROOST_BENCH) --suite engines --keys $(BENCH_KEYS) --json $(BENCH_OUTPUT)/engines.json
 	$(ROOST_BENCH) --suite growth --keys $(BENCH_GROWTH_KEYS) --json $(BENCH_OUTPUT)/growth.json
+	$(ROOST_BENCH) --suite values --keys $(BENCH_VALUE_KEYS) --json $(BENCH_OUTPUT)/values.json
 	scripts/plot-benchmarks $(BENCH_OUTPUT)/dflat.json $(BENCH_OUTPUT)/engines.json \
 		$(BENCH_OUTPUT)/growth.json
 
 # Shows that every workload runs on every engine; its figures mean nothing.
 bench-quick:
 	$(MAKE) bench BENCH_KEYS=5000 BENCH_GROWTH_KEYS=1000,5000 BENCH_DFLAT_KEYS=1000 \
-		BENCH_ROUNDS=1 BENCH_OPTIONS="--operations 2000"
+		BENCH_VALUE_KEYS=100 BENCH_ROUNDS=1 BENCH_OPTIONS="--operations 2000"
 
 # One call of each kind, for looking at one part while it is changed; PARTS chooses some of them.
 PARTS ?= .*

@@ -17,6 +17,7 @@ struct RoostBench: AsyncParsableCommand {
             Views.self,
             Scans.self,
             Watch.self,
+            Contention.self,
         ],
         defaultSubcommand: Suite.self)
 }

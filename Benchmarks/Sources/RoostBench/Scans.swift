@@ -14,6 +14,8 @@ struct Scans: AsyncParsableCommand {
     var count = 2_000
     @Option(help: "Rounds; the least of each figure is printed.")
     var rounds = 5
+    @Option(help: "Shards, a power of two.")
+    var shards = 16
     @Option(help: "Only states and kinds whose name contains this.")
     var only = ""
     @Option(help: "Where the workspace is made.")
@@ -23,7 +25,7 @@ struct Scans: AsyncParsableCommand {
         let path = "\(directory)/roost-bench-\(UUID().uuidString)"
         let workload = Workload(keyCount: keys)
         let workspace = try await Workspace.open(
-            at: path, configuration: .init(durability: .process))
+            at: path, configuration: .init(shardCount: shards, durability: .process))
         let bytes = workspace.dictionary("bytes")
         try await bytes.setAll(
             workload.shuffledIndices().lazy.map { (workload.key($0), workload.value($0)) })
@@ -54,6 +56,14 @@ struct Scans: AsyncParsableCommand {
                 for try await _ in bytes.entries(in: key..., as: [UInt8].self, limit: 50) {}
             }
         }
+        try await note("20 entries by page, \(state)", per: picked.count) {
+            for key in picked {
+                _ = try bytes.page(after: key, as: [UInt8].self, limit: 20)
+            }
+        }
+        try await note("20 entries by page, main actor, \(state)", per: picked.count) {
+            try await Self.pagesOnMainActor(bytes, picked)
+        }
         try await note("1-100 entries among inserts, \(state)", per: picked.count) {
             for (index, key) in picked.enumerated() {
                 let limit = 1 + index % 100
@@ -74,6 +84,12 @@ struct Scans: AsyncParsableCommand {
         try await note("a view, \(state)", per: picked.count) {
             for _ in picked { try workspace.readView().close() }
         }
+    }
+
+    @MainActor private static func pagesOnMainActor(
+        _ bytes: WorkspaceDictionary, _ keys: [String]
+    ) throws {
+        for key in keys { _ = try bytes.page(after: key, as: [UInt8].self, limit: 20) }
     }
 
     private func note(_ name: String, per count: Int, _ body: () async throws -> Void) async throws

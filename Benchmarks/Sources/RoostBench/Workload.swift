@@ -1,19 +1,28 @@
 /// The keys and values of the engines' table: 16-byte keys in an order that sorts as the numbers
-/// do, 100-byte values of which half is random and half repeats.
+/// do, values of 100 bytes unless another size is asked for, of which half is random and half repeats.
 struct Workload: Sendable {
     let keyCount: Int
+    let valueSizeBytes: Int
     private var isAbsent = false
     private let valuePool: [[UInt8]]
     /// Random halves come again after this many keys: further apart than any window or dictionary of
     /// a compression sees.
-    private static let poolCount = 1 << 15
+    private static let mostInPool = 1 << 15
+    /// A power of two; fewer where values are large, so that the pool takes 64 MiB at most.
+    private let poolCount: Int
 
-    init(keyCount: Int) {
+    init(keyCount: Int, valueSizeBytes: Int = 100) {
+        precondition(valueSizeBytes >= 8, "a value has its key's word")
         self.keyCount = keyCount
+        self.valueSizeBytes = valueSizeBytes
+        var count = Self.mostInPool
+        while count > 16, count * valueSizeBytes > 64 << 20 { count /= 2 }
+        poolCount = count
         var random = SplitMix(state: 7)
-        valuePool = (0..<Self.poolCount).map { _ in
-            (0..<50).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-                + [UInt8](repeating: 0x61, count: 50)
+        let half = valueSizeBytes / 2
+        valuePool = (0..<count).map { _ in
+            (0..<half).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+                + [UInt8](repeating: 0x61, count: valueSizeBytes - half)
         }
     }
 
@@ -44,7 +53,7 @@ struct Workload: Sendable {
     /// Distinct for each index and generation in its first eight bytes; `index(ofWord:)` tells
     /// the index from them. An index has at most 40 bits.
     func value(_ index: Int, generation: UInt64) -> [UInt8] {
-        var value = valuePool[index & (Self.poolCount - 1)]
+        var value = valuePool[index & (poolCount - 1)]
         var word = (UInt64(index) | generation << 40) &* Self.multiplier
         for place in 0..<8 {
             value[place] = UInt8(truncatingIfNeeded: word)

@@ -35,7 +35,7 @@
         init(path: String, options: EngineOptions, flags: UInt32) throws {
             var environment: OpaquePointer?
             try check(mdb_env_create(&environment))
-            try check(mdb_env_set_mapsize(environment, max(1 << 30, options.expectedKeys * 2048)))
+            try check(mdb_env_set_mapsize(environment, max(4 << 30, options.expectedKeys * 2048)))
             try check(mdb_env_set_maxreaders(environment, 256))
             var flags = flags | UInt32(MDB_NOTLS | MDB_NORDAHEAD)
             if options.durability == .process { flags |= UInt32(MDB_NOSYNC) }

@@ -14,7 +14,7 @@ extension EngineSession {
         for _ in 0..<5 { try await setAll(engine, workload.shuffledIndices(), as: nil) }
         try await rest(path)
         if let before, let after = bytesWrittenToDisk() {
-            let userBytes = Double(keyCount) * 5 * 116
+            let userBytes = Double(keyCount) * 5 * Double(workload.valueSizeBytes + 16)
             note("write-amplification", Double(after - before) / userBytes, .factor)
         }
         note("disk-overwritten", try mebibytes(path), .mebibytes)

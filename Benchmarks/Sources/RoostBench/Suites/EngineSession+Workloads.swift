@@ -86,12 +86,13 @@ extension EngineSession {
         _ engine: Engine, _ indices: some Sequence<Int>, as kind: EngineWorkload?
     ) async throws {
         let generation = nextGeneration()
+        let pieceCount = max(1, min(100_000, (64 << 20) / workload.valueSizeBytes))
         var spent = 0.0
         var done = 0
         var iterator = indices.makeIterator()
         while true {
             var piece: [Int] = []
-            while piece.count < 100_000, let index = iterator.next() { piece.append(index) }
+            while piece.count < pieceCount, let index = iterator.next() { piece.append(index) }
             if piece.isEmpty { break }
             var stretch = Stretch(.set, piece, workload, generation: generation)
             stretch.limitSeconds = limitSeconds

@@ -66,9 +66,11 @@ struct EngineSession<Engine: KeyValueEngine> {
         _ workload: String, _ value: Double, _ unit: FigureUnit = .operationsPerSecond,
         clients: Int = 1, durability: RowDurability = .process, sampledOperations: Int? = nil
     ) {
+        let size = self.workload.valueSizeBytes
+        let name = size == 100 ? workload : "\(workload), \(ByteCount(size))"
         samples.append(
             Sample(
-                place: .init(workload: workload, clients: clients, durability: durability),
+                place: .init(workload: name, clients: clients, durability: durability),
                 unit: unit, value: value, sampledOperations: sampledOperations))
     }
 

@@ -27,6 +27,11 @@ enum EngineWorkload: String, CaseIterable, Sendable {
         .fillSequential, .fillRandom, .overwrite, .read, .absent, .firstTouch,
     ]
 
+    /// What goes by the size of the values.
+    static let onValues: Set<EngineWorkload> = [
+        .fillSequential, .fillRandom, .overwrite, .read, .scan,
+    ]
+
     /// What is measured of whole-file engines: the rest would only take long.
     static let onWholeFiles: Set<EngineWorkload> = [
         .fillSequential, .fillRandom, .overwrite, .read, .firstTouch,

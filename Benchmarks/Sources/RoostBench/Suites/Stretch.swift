@@ -12,6 +12,7 @@ struct Stretch: Sendable {
     /// One for each operation that sets, else empty.
     var values: [[UInt8]] = []
     var batchCount = 1000
+    let valueSizeBytes: Int
     /// Whole-file engines stop after this long; the rest of the operations is not done.
     var limitSeconds: Double?
 
@@ -22,6 +23,7 @@ struct Stretch: Sendable {
     /// Where all operations are of one kind.
     init(_ kind: Kind, _ indices: [Int], _ workload: Workload, generation: UInt64 = 0) {
         kinds = [kind]
+        valueSizeBytes = workload.valueSizeBytes
         self.indices = indices
         keys = indices.map(workload.key)
         if kind == .set || kind == .batch {
@@ -31,6 +33,7 @@ struct Stretch: Sendable {
 
     init(_ kinds: [Kind], _ indices: [Int], _ workload: Workload, generation: UInt64) {
         self.kinds = kinds
+        valueSizeBytes = workload.valueSizeBytes
         self.indices = indices
         keys = indices.map(workload.key)
         values = zip(kinds, indices).map { kind, index in
@@ -120,7 +123,9 @@ extension Stretch {
         case .fullScan(let makesEntries):
             let totals = try await client.scan(
                 from: nil, limit: .max, makesEntries: makesEntries)
-            guard totals.entries >= count, totals.valueSizeBytes == totals.entries * 100 else {
+            guard totals.entries >= count,
+                totals.valueSizeBytes == totals.entries * valueSizeBytes
+            else {
                 throw BenchError("a scan of \(totals.entries) entries, not \(count)")
             }
             return count

@@ -4,7 +4,7 @@ import Foundation
 /// Runs the suites over the engines and reports.
 struct Suite: AsyncParsableCommand {
     enum Name: String, ExpressibleByArgument, CaseIterable {
-        case dflat, engines, growth, objects
+        case dflat, engines, growth, objects, values
     }
 
     static let configuration = CommandConfiguration(
@@ -13,7 +13,7 @@ struct Suite: AsyncParsableCommand {
     @Option(
         help: """
             dflat: small typed values; engines: 100-byte values; growth: cost by size; objects: \
-            queries and indexes.
+            queries and indexes; values: values of 8 bytes to 1 MiB.
             """)
     var suite = Name.growth
     @Option(help: "Engines, separated by commas; all that are built where it is left out.")
@@ -59,15 +59,17 @@ struct Suite: AsyncParsableCommand {
                 objectCounts: try keyCounts([10_000, 100_000]), rounds: rounds,
                 operations: operations, directory: directory
             ).run(save)
-        case .engines, .growth:
-            let isGrowth = suite == .growth
-            let workloads =
-                try chosen(EngineWorkload.self).map(Set.init)
-                ?? (isGrowth ? EngineWorkload.growth : Set(EngineWorkload.allCases))
-            let usual = isGrowth ? [10_000, 100_000, 1_000_000] : [100_000, 1_000_000]
+        case .engines, .growth, .values:
+            let usualWorkloads =
+                switch suite {
+                case .growth: EngineWorkload.growth
+                case .values: EngineWorkload.onValues
+                default: Set(EngineWorkload.allCases)
+                }
+            let workloads = try chosen(EngineWorkload.self).map(Set.init) ?? usualWorkloads
             try await EnginesSuite(
                 name: suite.rawValue, engines: engines, workloads: workloads,
-                keyCounts: try keyCounts(usual), rounds: rounds, operations: operations,
+                workloadSizes: try workloadSizes(), rounds: rounds, operations: operations,
                 directory: directory
             ).run(save)
         }
@@ -80,6 +82,7 @@ struct Suite: AsyncParsableCommand {
             case .dflat: DflatSuite.engines.map { $0.name }
             case .objects: ObjectsSuite.engines.map { $0.name }
             case .engines, .growth: EngineRegistry.all.map { $0.name }
+            case .values: [RoostEngine.name] + EngineRegistry.peers.map { $0.name }
             }
         guard let engines else {
             return suite == .growth ? [RoostEngine.name] : known
@@ -114,11 +117,25 @@ struct Suite: AsyncParsableCommand {
         } ?? usual
     }
 
+    /// Of the suites over the engines.
+    private func workloadSizes() throws -> [WorkloadSize] {
+        guard suite == .values else {
+            let usual = suite == .growth ? [10_000, 100_000, 1_000_000] : [100_000, 1_000_000]
+            return try keyCounts(usual).map { WorkloadSize(keyCount: $0) }
+        }
+        guard keys != nil else { return WorkloadSize.values }
+        let most = try keyCounts([]).max() ?? 0
+        return WorkloadSize.values.map { size in
+            WorkloadSize(
+                keyCount: min(size.keyCount, most), valueSizeBytes: size.valueSizeBytes)
+        }
+    }
+
     private func settings(_ engines: [String]) -> [String: String] {
         switch suite {
         case .dflat: DflatSuite.settings(engines)
         case .objects: ObjectsSuite.settings(engines)
-        case .engines, .growth:
+        case .engines, .growth, .values:
             Dictionary(
                 uniqueKeysWithValues: EngineRegistry.all.filter { engines.contains($0.name) }
                     .map { ($0.name, $0.settings) })
