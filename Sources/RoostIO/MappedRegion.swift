@@ -77,6 +77,13 @@ package final class MappedRegion: @unchecked Sendable {
         if replacedPageCount == 0 { advise?(.dropPages, base, sizeBytes) }
     }
 
+    /// As `dropPages`, for whole pages of a part.
+    package func dropPages(offset: Int, sizeBytes wanted: Int) {
+        let begin = (offset + 0xffff) & ~0xffff
+        let end = min(offset + wanted, sizeBytes) & ~0xffff
+        if begin < end, replacedPageCount == 0 { advise?(.dropPages, base + begin, end - begin) }
+    }
+
     /// From here on a look at one page reads that page, and not megabytes around it.
     package func expectRandomReads() { advise?(.readsAreRandom, base, sizeBytes) }
 

@@ -24,8 +24,16 @@ package struct EarlierSegment: Sendable {
     }
 
     func rewrite() throws {
-        guard !uncertain.isEmpty else { return }
-        let bytes = UnsafeRawBufferPointer(rebasing: region.bytes[uncertain])
-        try file.write(bytes, at: UInt64(uncertain.lowerBound))
+        var begin = uncertain.lowerBound
+        while begin < uncertain.upperBound {
+            let end = min(begin + Self.pieceSizeBytes, uncertain.upperBound)
+            let bytes = UnsafeRawBufferPointer(rebasing: region.bytes[begin..<end])
+            try file.write(bytes, at: UInt64(begin))
+            // The write has brought the pages into this process's memory: a long log would fill it.
+            region.dropPages(offset: begin, sizeBytes: end - begin)
+            begin = end
+        }
     }
+
+    private static let pieceSizeBytes = 4 << 20
 }

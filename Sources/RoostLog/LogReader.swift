@@ -144,12 +144,19 @@ package struct LogReader: Sendable {
     /// pages of zeros, which takes longer than replaying as much. But some of what stands at
     /// `start` is looked at whatever the file system says.
     package func contentEnd(from start: Int) -> Int {
-        let end = min(max(writtenEnd, start + Self.alwaysReadSizeBytes), region.sizeBytes)
-        guard start < end else { return start }
-        let bytes = UnsafeRawBufferPointer(rebasing: region.bytes[start..<end])
-        let zeros = trailingZeroCount(bytes)
-        return end - zeros
+        var end = min(max(writtenEnd, start + Self.alwaysReadSizeBytes), region.sizeBytes)
+        while start < end {
+            let begin = max(start, end - Self.pieceSizeBytes)
+            let bytes = UnsafeRawBufferPointer(rebasing: region.bytes[begin..<end])
+            let zeros = trailingZeroCount(bytes)
+            if zeros < bytes.count { return end - zeros }
+            // What the writer had prepared may be long, and is not looked at again.
+            region.dropPages(offset: begin, sizeBytes: bytes.count)
+            end = begin
+        }
+        return start
     }
 
     private static let alwaysReadSizeBytes = 64 << 10
+    private static let pieceSizeBytes = 4 << 20
 }

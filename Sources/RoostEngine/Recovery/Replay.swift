@@ -6,6 +6,8 @@ import RoostLog
 ///
 /// - `batch` is what was read and is not on its way into a table yet.
 /// - The tables are here until there is a filler, which there is for long logs only.
+/// - Of the region that is read, the pages before `droppedOffset` are out of the process's page table: a long
+///   log would else stand in memory whole at the end of an opening that reads it once.
 struct Replay {
     private let hashSeed: HashSeed
     private var tables: [LogTable]
@@ -13,10 +15,12 @@ struct Replay {
     private var batch: [ReplayedOperation] = []
     private var clears: [(prefix: [UInt8], sequence: UInt64)] = []
     private var regions: [MappedRegion] = []
+    private var droppedOffset = 0
     private(set) var operationCount = 0
     private(set) var sizeBytes: UInt64 = 0
 
     private static let batchCount = 1024
+    private static let droppedPieceBytes = 4 << 20
     /// A thread takes as long to begin as some thousand operations take.
     private static let operationCountBeforeFiller = 32 * batchCount
 
@@ -28,8 +32,18 @@ struct Replay {
     /// `region` is the memory that the frame stands in, of the file at `path`.
     mutating func add(_ frame: Frame.View, _ region: MappedRegion, path: String) throws {
         if regions.last !== region {
+            if let last = regions.last {
+                last.dropPages(
+                    offset: droppedOffset, sizeBytes: last.sizeBytes - droppedOffset)
+            }
             regions.append(region)
             filler?.hold(region)
+            droppedOffset = 0
+        }
+        let offset = frame.start - UnsafeRawPointer(region.base)
+        if offset - droppedOffset >= Self.droppedPieceBytes {
+            region.dropPages(offset: droppedOffset, sizeBytes: offset - droppedOffset)
+            droppedOffset = offset & ~0xffff
         }
         sizeBytes += UInt64(frame.sizeBytes)
         let sequence = frame.sequence
@@ -44,7 +58,7 @@ struct Replay {
         guard isWhole else {
             throw RoostError(
                 .corrupt, "a batch's operations make no sense though its checksum holds",
-                file: path, offset: UInt64(frame.start - UnsafeRawPointer(region.base)))
+                file: path, offset: UInt64(offset))
         }
     }
 

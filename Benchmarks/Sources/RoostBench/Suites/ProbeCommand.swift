@@ -103,6 +103,7 @@ private struct OpenVisitor: EngineVisitor {
         findings.startToFirstMilliseconds =
             Double(monotonicNanoseconds() - probe.startedNanoseconds) / 1e6
         findings.openMemoryMiB = Double((memoryKiB("RssAnon") ?? 0) - before) / 1024
+        findings.peakMemoryMiB = Double(memoryKiB("VmHWM") ?? 0) / 1024
         // One process for each: the reads that are timed are to find every key untouched.
         if probe.reads == 1 {
             _ = try await one.run(client, latencies: &latencies)
@@ -111,7 +112,6 @@ private struct OpenVisitor: EngineVisitor {
             let result = try await runClients(engine, [all])
             findings.readsPerSecond = Double(result.operations) / result.seconds
         }
-        findings.peakMemoryMiB = Double(memoryKiB("VmHWM") ?? 0) / 1024
         // The engine is left as it is: the process ends.
         return findings
     }
