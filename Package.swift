@@ -134,6 +134,7 @@ let package = Package(
             name: "RoostReplica",
             dependencies: [
                 "Roost", "RoostIO", "RoostFormat", "RoostLog", "RoostSnapshot", "RoostEngine",
+                "RoostSealing",
                 .product(
                     name: "AsyncHTTPClient", package: "async-http-client",
                     condition: .when(traits: ["Replica"])),

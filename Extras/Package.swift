@@ -83,13 +83,17 @@ let package = Package(
             name: "replica-run",
             dependencies: [
                 .product(name: "Roost", package: "roost"),
+                .product(name: "RoostEncryption", package: "roost"),
                 .product(name: "RoostReplica", package: "roost"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ], path: "ReplicaRun"),
         .testTarget(
             name: "RoostReplicaTests",
             dependencies: [
                 .product(name: "Roost", package: "roost"),
+                .product(name: "RoostEncryption", package: "roost"),
                 .product(name: "RoostReplica", package: "roost"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .executableTarget(
             name: "encryption-cost",

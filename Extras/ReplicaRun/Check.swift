@@ -63,9 +63,10 @@ struct Check {
     func restore(at point: RestorePoint, _ model: inout Model) async throws -> RestoreReport {
         let path = "\(directory)/restored"
         try? FileManager.default.removeItem(atPath: path)
-        let report = try await Replica.restore(from: storage, to: path, at: point)
+        let report = try await Replica.restore(
+            from: storage, encryption: ReplicaRun.encryption, to: path, at: point)
         let workspace = try await Workspace.open(
-            at: path, configuration: .init(access: .readOnly))
+            at: path, configuration: .init(access: .readOnly, encryption: ReplicaRun.encryption))
         var found: [String: String] = [:]
         for try await (key, value) in workspace.dictionary("d").entries(as: String.self) {
             found[key] = value

@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 import Roost
+import RoostEncryption
 import RoostReplica
 
 /// What `scripts/replica-run` starts:
@@ -9,7 +11,7 @@ import RoostReplica
 ///     replica-run newest DIRECTORY ADDRESS HISTORY LEAST_TIME
 ///
 /// HISTORY has a line for each batch: its sequence number and when its call returned, in milliseconds; and one
-/// for each start: zero, and when.
+/// for each start: zero, and when. With ROOST_KEY_FILE, of 32 bytes, the workspace is encrypted, and its copy sealed.
 @main
 struct ReplicaRun {
     /// Waits for a task: valgrind ends with a fault of its own in programs whose main thread ends first.
@@ -59,6 +61,14 @@ struct ReplicaRun {
         return S3Storage(try .init(address), timeout: .seconds(2)) { credentials }
     }
 
+    static let encryption: WorkspaceEncryption? = {
+        guard let path = ProcessInfo.processInfo.environment["ROOST_KEY_FILE"] else { return nil }
+        guard let key = FileManager.default.contents(atPath: path), key.count == 32 else {
+            fail("\(path) is no key")
+        }
+        return .key(SymmetricKey(data: key))
+    }()
+
     static var milliseconds: UInt64 { UInt64(Date().timeIntervalSince1970 * 1000) }
 
     // MARK: Writing
@@ -69,9 +79,9 @@ struct ReplicaRun {
         at path: String, to address: String, history: String, seconds: UInt64, interval: Duration
     ) async throws {
         let workspace = try await Workspace.open(
-            at: path, configuration: .init(memoryBudgetBytes: 2 << 20))
+            at: path, configuration: .init(memoryBudgetBytes: 2 << 20, encryption: encryption))
         let replica = try Replica(
-            of: workspace, to: try storage(address),
+            of: workspace, to: try storage(address), encryption: encryption,
             options: .init(
                 interval: interval, retention: .seconds(3600), signOfLifeInterval: .seconds(5),
                 minimumBytesBetweenBases: 4 << 20))

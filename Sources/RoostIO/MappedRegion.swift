@@ -69,6 +69,24 @@ package final class MappedRegion: @unchecked Sendable {
         if let opener { try opener.open(offset: offset, count: count) }
     }
 
+    /// The bytes of a part. What of a sealed file is not open yet is opened for this alone, and not kept: who reads
+    /// a whole file once has no second copy of it in memory.
+    ///
+    /// - Throws: `.io` where a page cannot be had; what opening a sealed part throws.
+    package func copy(_ range: Range<Int>) throws -> [UInt8] {
+        guard let opener else {
+            let copied = Array(bytes[range])
+            try checkRead(from: range.lowerBound, count: range.count)
+            return copied
+        }
+        return try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            let target = UnsafeMutableRawBufferPointer(buffer)
+            try opener.read(
+                into: .init(rebasing: target[..<range.count]), at: range.lowerBound)
+            count = range.count
+        }
+    }
+
     /// Takes the file's pages out of this process's page table; the next look at one brings it
     /// back. For memory that is no longer written to: a sync then need not stop every processor
     /// for each page to learn whether it was changed.
@@ -137,4 +155,9 @@ package protocol RegionOpener: AnyObject, Sendable {
     ///
     /// - Throws: `.corrupt` with file and offset, `.io`.
     func open(offset: Int, count: Int) throws
+
+    /// Fills `buffer` with the bytes from `offset` on, and keeps nothing.
+    ///
+    /// - Throws: As `open`.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws
 }

@@ -4,7 +4,7 @@ import RoostIO
 /// A data key in memory of its own, overwritten with zeros when the last reference goes.
 ///
 /// `@unchecked Sendable`: the memory is written in `init` and in `deinit` alone.
-final class KeyMemory: @unchecked Sendable, Equatable {
+package final class KeyMemory: @unchecked Sendable, Equatable {
     private let memory: UnsafeMutableRawBufferPointer
 
     /// Copies the bytes.
@@ -19,16 +19,16 @@ final class KeyMemory: @unchecked Sendable, Equatable {
     }
 
     /// Valid as long as this is.
-    var bytes: UnsafeRawBufferPointer { .init(memory) }
+    package var bytes: UnsafeRawBufferPointer { .init(memory) }
 
     /// What a file is sealed with under this key; the copy that this takes is wiped.
-    func sealer(_ suite: any SealingSuite, salt: [UInt8], purpose: String) -> Sealer {
+    package func sealer(_ suite: any SealingSuite, salt: [UInt8], purpose: String) -> Sealer {
         var copy = Array(bytes)
         defer { wipe(&copy) }
         return suite.sealer(dataKey: copy, salt: salt, purpose: purpose)
     }
 
-    static func == (left: KeyMemory, right: KeyMemory) -> Bool {
+    package static func == (left: KeyMemory, right: KeyMemory) -> Bool {
         left.bytes.elementsEqual(right.bytes)
     }
 }

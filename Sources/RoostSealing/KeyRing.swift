@@ -1,39 +1,46 @@
 import CRoost
 import RoostIO
 
-/// The data keys of a directory, which its files are sealed under. The file `KEYS` has them, sealed under the
-/// user's key: so that key can be another one tomorrow, and no file need be written anew for it.
+/// The data keys of a directory, which its files are sealed under, or of a copy, for its objects. The file or object
+/// `KEYS` has them, sealed under the user's key: so that key can be another one tomorrow, and nothing need be written
+/// anew for it.
 ///
 /// - Numbers go up; new files are sealed under the last key.
 /// - No key is ever taken out: an old file may be sealed under it.
-struct KeyRing: Sendable, Equatable {
-    struct Entry: Sendable, Equatable {
-        let number: UInt64
-        let key: KeyMemory
+package struct KeyRing: Sendable, Equatable {
+    package struct Entry: Sendable, Equatable {
+        package let number: UInt64
+        package let key: KeyMemory
     }
 
     private(set) var entries: [Entry]
 
-    static let fileName = "KEYS"
-    static let newFileName = "KEYS.new"
+    package static let fileName = "KEYS"
+    package static let newFileName = "KEYS.new"
     private static let magic = Array("ROOSTKEY".utf8)
     private static let version: UInt32 = 1
     private static let derivationLimitBytes = 1 << 10
     private static let entryLimit = 10_000
     private static let entrySizeBytes = 8 + Sealed.keySizeBytes
-    static let sizeLimitBytes = 64 + derivationLimitBytes + entryLimit * entrySizeBytes
+    package static let sizeLimitBytes = 64 + derivationLimitBytes + entryLimit * entrySizeBytes
 
     init(_ entries: [Entry]) { self.entries = entries }
 
+    /// What a ring is of: part of the key that seals it, so that one does not open as the other.
+    package enum Purpose: String, Sendable {
+        case workspace = "roost keys 1"
+        case copy = "roost copy keys 1"
+    }
+
     /// One new key.
-    init(random: () -> UInt64) {
+    package init(random: () -> UInt64) {
         entries = []
         addKey(random: random)
     }
 
-    var newest: Entry { entries[entries.count - 1] }
+    package var newest: Entry { entries[entries.count - 1] }
 
-    func key(_ number: UInt64) -> KeyMemory? { entries.last { $0.number == number }?.key }
+    package func key(_ number: UInt64) -> KeyMemory? { entries.last { $0.number == number }?.key }
 
     mutating func addKey(random: () -> UInt64) {
         var key = (0..<Sealed.keySizeBytes / 8).flatMap { _ in
@@ -48,7 +55,9 @@ struct KeyRing: Sendable, Equatable {
 
     /// magic (8), version (4), derivation size (4), derivation, salt (32), sealed size (4), the sealed entries
     /// with their tag, CRC of all before (4).
-    func sealed(_ suite: any SealingSuite, random: () -> UInt64) throws -> [UInt8] {
+    package func sealed(
+        _ suite: any SealingSuite, purpose: Purpose = .workspace, random: () -> UInt64
+    ) throws -> [UInt8] {
         let derivation = suite.newDerivation()
         precondition(derivation.count <= Self.derivationLimitBytes, "a derivation is 1 KiB at most")
         var bytes = Self.magic
@@ -69,7 +78,7 @@ struct KeyRing: Sendable, Equatable {
         }
         bytes.add(UInt32(plain.count + Sealed.tagSizeBytes))
         var target = [UInt8](repeating: 0, count: plain.count + Sealed.tagSizeBytes)
-        let sealer = try Self.ringSealer(suite, derivation, salt)
+        let sealer = try Self.ringSealer(suite, derivation, salt, purpose)
         try plain.withUnsafeBytes { plain in
             try bytes.withUnsafeBytes { context in
                 try target.withUnsafeMutableBytes {
@@ -86,7 +95,9 @@ struct KeyRing: Sendable, Equatable {
 
     /// - Throws: `.corrupt` where the bytes are not what was written, `.wrongKey` where they are and the key
     ///   does not open them.
-    init(_ bytes: [UInt8], _ suite: any SealingSuite, path: String) throws {
+    package init(
+        _ bytes: [UInt8], _ suite: any SealingSuite, purpose: Purpose = .workspace, path: String
+    ) throws {
         func corrupt(_ offset: Int) -> RoostError {
             RoostError(
                 .corrupt,
@@ -117,7 +128,8 @@ struct KeyRing: Sendable, Equatable {
                 plainCount.isMultiple(of: Self.entrySizeBytes)
             else { throw corrupt(sizeOffset) }
             let sealer = try Self.ringSealer(
-                suite, Array(bytes[16..<saltBegin]), Array(bytes[saltBegin..<sizeOffset]))
+                suite, Array(bytes[16..<saltBegin]), Array(bytes[saltBegin..<sizeOffset]),
+                purpose)
             var plain = [UInt8](repeating: 0, count: plainCount)
             defer { wipe(&plain) }
             let isOpen = plain.withUnsafeMutableBytes {
@@ -129,7 +141,8 @@ struct KeyRing: Sendable, Equatable {
             }
             guard isOpen else {
                 throw RoostError(
-                    .wrongKey, "the key does not open this workspace; nothing was changed",
+                    .wrongKey,
+                    "the key does not open this \(purpose); nothing was changed",
                     file: path)
             }
             return plain.withUnsafeBytes { plain in
@@ -147,11 +160,11 @@ struct KeyRing: Sendable, Equatable {
 extension KeyRing {
     /// What the user's key seals and opens the ring with.
     private static func ringSealer(
-        _ suite: any SealingSuite, _ derivation: [UInt8], _ salt: [UInt8]
+        _ suite: any SealingSuite, _ derivation: [UInt8], _ salt: [UInt8], _ purpose: Purpose
     ) throws -> Sealer {
         var key = try suite.ringKey(derivation)
         defer { wipe(&key) }
-        return suite.sealer(dataKey: key, salt: salt, purpose: "roost keys 1")
+        return suite.sealer(dataKey: key, salt: salt, purpose: purpose.rawValue)
     }
 }
 

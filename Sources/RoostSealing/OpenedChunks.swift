@@ -50,6 +50,10 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
         }
     }
 
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+        try file.read(into: buffer, at: UInt64(offset))
+    }
+
     private func isOpen(_ chunk: Int) -> Bool {
         states[chunk / 64].load(ordering: .acquiring) & (1 << UInt64(chunk % 64)) != 0
     }

@@ -50,6 +50,11 @@ package struct SealingNonce: Sendable, Equatable {
 
     package static let sizeBytes = 12
 
+    package init(position: UInt64, role: UInt32) {
+        self.position = position
+        self.role = role
+    }
+
     /// The bytes of a nonce.
     package func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -69,10 +74,10 @@ package enum Sealed {
     package static let saltSizeBytes = 32
 
     /// What a nonce's role says.
-    enum Role {
+    package enum Role {
         static let ring: UInt32 = 1
-        static let chunk: UInt32 = 2
-        static let lastChunk: UInt32 = 3
+        package static let chunk: UInt32 = 2
+        package static let lastChunk: UInt32 = 3
         static let piece: UInt32 = 4
     }
 }

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Roost
 import RoostEncryption
+import RoostReplica
 import Testing
 import _CryptoExtras
 
@@ -103,6 +104,43 @@ extension Data {
             try open(
                 sealed, dataKey: dataKey, salt: manifest.part(24, 32), purpose: "roost chunks 1",
                 position: 0, role: 2, context: Data())
+        }
+    }
+
+    /// As the files, a sealed copy: docs/REPLICA.md.
+    @Test func copiesOpenByWhatTheFormatSays() async throws {
+        let (storage, key) = (MemoryStorage(), SymmetricKey(size: .bits256))
+        let workspace = try await Workspace.inMemory()
+        try await workspace.dictionary("numbers").set(1, forKey: "one")
+        let replica = try Replica(of: workspace, to: storage, encryption: .key(key))
+        try await replica.stop(within: .seconds(600))
+        func object(_ name: String) async throws -> Data {
+            Data(try #require(await storage.get(name, maximumSizeBytes: .max)))
+        }
+        let ring = try await object("KEYS")
+        let keys = try open(
+            ring.part(53, ring.number(49, as: UInt32.self)), dataKey: key, salt: ring.part(17, 32),
+            purpose: "roost copy keys 1", position: 0, role: 1, context: ring.part(0, 53))
+        let dataKey = SymmetricKey(data: keys.part(8, 32))
+
+        let name = "journal/00000000000000000000"
+        let sealed = try await object(name)
+        #expect(
+            sealed.part(0, 8) == Data("ROSTSEAL".utf8) && sealed.part(8, 4) == Data([1, 0, 0, 0]))
+        #expect(sealed.part(16, 8) == keys.part(0, 8))
+        let plain = try open(
+            sealed.part(56, sealed.count - 56), dataKey: dataKey, salt: sealed.part(24, 32),
+            purpose: "roost copy object 1", position: 0, role: 3,
+            context: sealed.part(0, 56) + Data(name.utf8))
+        #expect(plain.part(0, 8) == Data("ROSTJRNL".utf8))
+        #expect(plain.suffix(32) == Data(SHA256.hash(data: plain.dropLast(32))))
+        for other in ["", "journal/00000000000000000001"] {
+            #expect(throws: (any Error).self) {
+                try open(
+                    sealed.part(56, sealed.count - 56), dataKey: dataKey, salt: sealed.part(24, 32),
+                    purpose: "roost copy object 1", position: 0, role: 3,
+                    context: sealed.part(0, 56) + Data(other.utf8))
+            }
         }
     }
 

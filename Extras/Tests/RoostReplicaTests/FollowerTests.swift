@@ -1,20 +1,27 @@
 import Foundation
 import Roost
+import RoostEncryption
 import Testing
 
 @testable import RoostReplica
 
 struct FollowerTests {
-    @Test func aFollowerHasWhatItsWriterHasAndTakesItsPlace() async throws {
+    @Test(arguments: [false, true])
+    func aFollowerHasWhatItsWriterHasAndTakesItsPlace(isSealed: Bool) async throws {
         try await withDirectory { directory in
             let storage = MemoryStorage()
-            let writer = try await Workspace.open(at: "\(directory)/w")
+            let (encryption, own) = (newEncryption(isSealed), newEncryption(isSealed))
+            let writer = try await Workspace.open(
+                at: "\(directory)/w", configuration: .init(encryption: encryption))
             let d = writer.dictionary("d")
             for number in 0..<100 { try await d.set("\(number)", forKey: "k\(number)") }
-            let replica = try Replica(of: writer, to: storage, options: quick)
+            let replica = try Replica(
+                of: writer, to: storage, encryption: encryption, options: quick)
             try await replica.waitUntilCopied()
             let follower = try await Follower.follow(
-                storage, at: "\(directory)/f", interval: .milliseconds(10))
+                storage, encryption: encryption, at: "\(directory)/f",
+                configuration: .init(encryption: own), interval: .milliseconds(10))
+            #expect(follower.workspace.isEncrypted == isSealed)
             let followed = follower.workspace.dictionary("d")
             #expect(try followed.count == 100)
             var updates = followed.updates(of: "k1", as: String.self).makeAsyncIterator()
@@ -35,22 +42,28 @@ struct FollowerTests {
             #expect(next.status.historyCount == 0)
             try await d.set("too late", forKey: "y")
             await #expect(throws: RoostError.self) { try await replica.waitUntilCopied() }
-            try await next.stop()
+            try await next.end()
             try await follower.workspace.close()
             try await writer.close()
-            try await Replica.restore(from: storage, to: "\(directory)/r")
-            let restored = try await Workspace.open(at: "\(directory)/r")
+            try await Replica.restore(
+                from: storage, encryption: encryption, to: "\(directory)/r")
+            let restored = try await Workspace.open(
+                at: "\(directory)/r", configuration: .init(encryption: encryption))
             let found = try await contents(of: restored, "d")
             #expect(found.count == 100 && found["x"] == "mine" && found["y"] == nil)
             try await restored.close()
         }
     }
 
-    @Test func aFollowerThatWasClosedGoesOnWhereItWas() async throws {
+    @Test(arguments: [false, true])
+    func aFollowerThatWasClosedGoesOnWhereItWas(isSealed: Bool) async throws {
         try await withDirectory { directory in
             let storage = MemoryStorage()
-            let writer = try await Workspace.open(at: "\(directory)/w")
-            let replica = try Replica(of: writer, to: storage, options: quick)
+            let encryption = newEncryption(isSealed)
+            let writer = try await Workspace.open(
+                at: "\(directory)/w", configuration: .init(encryption: encryption))
+            let replica = try Replica(
+                of: writer, to: storage, encryption: encryption, options: quick)
             for round in 0..<3 {
                 for number in 0..<20 {
                     try await writer.dictionary("d").set("\(round)", forKey: "\(round) \(number)")
@@ -58,13 +71,14 @@ struct FollowerTests {
                 }
                 try await replica.waitUntilCopied()
                 let follower = try await Follower.follow(
-                    storage, at: "\(directory)/f", interval: .milliseconds(10))
+                    storage, encryption: encryption, at: "\(directory)/f",
+                    configuration: .init(encryption: encryption), interval: .milliseconds(10))
                 let last = writer.statistics.lastSequence
                 #expect(try await eventually { follower.status.lastSequence >= last })
                 #expect(try follower.workspace.dictionary("d").count == 20 * (round + 1))
                 try await follower.close()
             }
-            try await replica.stop()
+            try await replica.end()
             try await writer.close()
         }
     }
@@ -93,7 +107,7 @@ struct FollowerTests {
             await #expect(throws: RoostError.self) { try await followed.set("x", forKey: "x") }
             let next = try await follower.promote(options: quick)
             try await followed.set("x", forKey: "x")
-            try await next.stop()
+            try await next.end()
             try await follower.workspace.close()
             try await writer.close()
         }
@@ -120,7 +134,7 @@ struct FollowerTests {
             try await reader.close()
             follower = try await Follower.follow(storage, at: path)
             let next = try await follower.promote(options: quick)
-            try await next.stop()
+            try await next.end()
             try await follower.workspace.close()
             let alone = try await Workspace.open(at: path)
             try await alone.dictionary("d").set("2", forKey: "n")
@@ -150,7 +164,7 @@ struct FollowerTests {
             await #expect(throws: RoostError.self) {
                 try await Follower.follow(storage, at: "\(directory)/f")
             }
-            try await newer.stop()
+            try await newer.end()
             try await first.close()
             try await second.close()
         }

@@ -9,18 +9,21 @@ import Testing
 /// requests out long after they were given up; both die and come back. Their bases name snapshots, of which they have
 /// many in common, and their removals are made some time. One schedule is one seed.
 struct JournalScheduleTests {
-    @Test func ofTwoWritersNoHistoryIsEverMixedOrLost() throws {
+    @Test(.serialized, arguments: [(1_000, false), (100, true)])
+    func ofTwoWritersNoHistoryIsEverMixedOrLost(count: Int, isSealed: Bool) async throws {
         var overtakings = 0
         var acknowledged = 0
-        for schedule in 0..<1_000 as Range<UInt64> {
+        for schedule in 0..<UInt64(count) {
             let seed = testSeed &+ schedule
-            var run = JournalRun(seed: seed)
+            // Other tests go on between two schedules.
+            await Task.yield()
+            var run = JournalRun(seed: seed, keys: isSealed ? newCopyKeys() : nil)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
             overtakings += run.overtakingCount
             acknowledged += run.acknowledged.count
         }
         // That it is about something.
-        #expect(overtakings > 1_000 && acknowledged > 10_000, "seed \(testSeed)")
+        #expect(overtakings > count && acknowledged > 10 * count, "seed \(testSeed)")
     }
 }
 
@@ -76,7 +79,23 @@ private struct JournalRun {
     var overtakingCount = 0
     var isCalm = false
 
-    init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
+    /// Of a sealed copy: `objects` are what the storage has, and each attempt at one seals it anew.
+    let keys: CopyKeys?
+
+    init(seed: UInt64, keys: CopyKeys?) {
+        numbers = SeededNumbers(seed: seed)
+        self.keys = keys
+    }
+
+    private func sealed(_ bytes: [UInt8], _ index: UInt64) throws -> [UInt8] {
+        try keys?.seal(bytes, as: ObjectName.entry(index)) ?? bytes
+    }
+
+    /// What an entry's object holds.
+    private func plain(_ index: UInt64) throws -> [UInt8]? {
+        guard let stored = objects[index] else { return nil }
+        return try keys?.open(stored, as: ObjectName.entry(index)) ?? stored
+    }
 
     mutating func run() throws {
         for _ in 0..<400 { try step() }
@@ -158,7 +177,7 @@ private struct JournalRun {
     }
 
     private func entry(_ index: UInt64) throws -> JournalEntry {
-        try JournalEntry(objects[index]!, index: index)
+        try JournalEntry(plain(index)!, index: index)
     }
 
     private mutating func ask(_ process: inout Process, _ machine: Int) throws {
@@ -167,13 +186,13 @@ private struct JournalRun {
         let reply: JournalState.Reply
         switch (request, fate) {
         case (.putIfAbsent(let index, let bytes), 7):
-            late.append(.put(index, bytes))
+            late.append(.put(index, try sealed(bytes, index)))
             reply = .unknown
         case (_, 8): reply = .unknown
         case (_, 9):
-            _ = answer(request)
+            _ = try answer(request)
             reply = .unknown
-        default: reply = answer(request)
+        default: reply = try answer(request)
         }
         switch try process.state.receive(reply) {
         case nil, .absorbed: break
@@ -189,13 +208,13 @@ private struct JournalRun {
         }
     }
 
-    private mutating func answer(_ request: JournalState.Request) -> JournalState.Reply {
+    private mutating func answer(_ request: JournalState.Request) throws -> JournalState.Reply {
         switch request {
         case .putIfAbsent(let index, let bytes):
             if objects[index] != nil { return .isTaken }
-            objects[index] = bytes
+            objects[index] = try sealed(bytes, index)
             return .written
-        case .get(let index): return objects[index].map { .found($0) } ?? .missing
+        case .get(let index): return try plain(index).map { .found($0) } ?? .missing
         case .list(let index):
             return .listed(last: objects.keys.max().flatMap { $0 > index ? $0 : nil })
         }
@@ -227,7 +246,7 @@ private struct JournalRun {
             late += payload.names.map(Late.deleteNamed)
             removedBefore = max(removedBefore, payload.entriesBefore)
             for index in objects.keys where index < payload.entriesBefore {
-                if let bytes = objects[index], let old = try? JournalEntry(bytes, index: index),
+                if let bytes = try? plain(index), let old = try? JournalEntry(bytes, index: index),
                     old.kind != .takeover
                 {
                     late.append(.delete(index))
@@ -286,7 +305,7 @@ private struct JournalRun {
     private func bases(from index: UInt64) -> [Retention.KeptBase] {
         var found: [Retention.KeptBase] = []
         var index = index
-        while index > 0, let bytes = objects[index],
+        while index > 0, let bytes = try? plain(index),
             let entry = try? JournalEntry(bytes, index: index), let base = base(entry),
             let payload = try? BasePayload(entry)
         {
@@ -348,7 +367,7 @@ private struct JournalRun {
     private func check() throws {
         // What is removed may be gone, or be written once more by a request that comes late.
         for (index, bytes) in acknowledged where index >= removedBefore {
-            guard let stored = objects[index] else {
+            guard let stored = try plain(index) else {
                 throw Broken("entry \(index), which was acknowledged, is lost")
             }
             if stored != bytes { throw Broken("entry \(index) is not what was acknowledged") }

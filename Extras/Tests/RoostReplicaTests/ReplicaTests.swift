@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostEncryption
 import Testing
 
 @testable import RoostReplica
@@ -7,12 +8,14 @@ import Testing
 struct ReplicaTests {
     /// Restores the newest state from `storage` and hands on what is in "d".
     private func restored(
-        _ storage: any ObjectStorage, _ directory: String, at point: RestorePoint = .newest
+        _ storage: any ObjectStorage, _ directory: String, at point: RestorePoint = .newest,
+        _ encryption: WorkspaceEncryption? = nil
     ) async throws -> (RestoreReport, [String: String]) {
         let path = "\(directory)/restored-\(UUID().uuidString)"
-        let report = try await Replica.restore(from: storage, to: path, at: point)
+        let report = try await Replica.restore(
+            from: storage, encryption: encryption, to: path, at: point)
         let workspace = try await Workspace.open(
-            at: path, configuration: .init(access: .readOnly))
+            at: path, configuration: .init(access: .readOnly, encryption: encryption))
         let found = try await contents(of: workspace, "d")
         try await workspace.close()
         return (report, found)
@@ -56,18 +59,22 @@ struct ReplicaTests {
             try await d.removeAll()
             try await d.set("lives", forKey: "b", expiresIn: .seconds(3600))
             try await d.set("dies", forKey: "c", expiresIn: .milliseconds(1))
-            try await replica.stop()
+            try await replica.end()
             try await workspace.close()
             #expect(try await restored(storage, directory).1 == ["b": "lives"])
         }
     }
 
-    @Test func everySequenceNumberAndEveryMomentBetweenCanBeRestored() async throws {
+    @Test(arguments: [false, true])
+    func everySequenceNumberAndEveryMomentBetweenCanBeRestored(isSealed: Bool) async throws {
         try await withDirectory { directory in
             let storage = MemoryStorage()
-            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let encryption = newEncryption(isSealed)
+            let workspace = try await Workspace.open(
+                at: "\(directory)/w", configuration: .init(encryption: encryption))
             let d = workspace.dictionary("d")
-            let replica = try Replica(of: workspace, to: storage, options: quick)
+            let replica = try Replica(
+                of: workspace, to: storage, encryption: encryption, options: quick)
             try await replica.waitUntilCopied()
             var times: [(sequence: UInt64, time: Date)] = []
             for number in 1...60 {
@@ -76,11 +83,11 @@ struct ReplicaTests {
                 if number % 3 == 0 { try await Task.sleep(for: .milliseconds(7)) }
                 if number == 30 { try await workspace.compact() }
             }
-            try await replica.stop()
+            try await replica.end()
             try await workspace.close()
             for number in [1, 2, 29, 30, 31, 59, 60] {
                 let (report, found) = try await restored(
-                    storage, directory, at: .sequence(UInt64(number)))
+                    storage, directory, at: .sequence(UInt64(number)), encryption)
                 #expect(found == ["n": "\(number)"] && report.lastSequence == UInt64(number))
             }
             var numbers = SeededNumbers(seed: testSeed)
@@ -91,7 +98,7 @@ struct ReplicaTests {
                         in: begin.timeIntervalSince1970...end.timeIntervalSince1970,
                         using: &numbers))
                 let (report, found) = try await restored(
-                    storage, directory, at: .moment(moment))
+                    storage, directory, at: .moment(moment), encryption)
                 let sequence = report.lastSequence
                 #expect(found == (sequence == 0 ? [:] : ["n": "\(sequence)"]), "seed \(testSeed)")
                 // Nothing that came after, by a clock of whole milliseconds.
@@ -99,10 +106,11 @@ struct ReplicaTests {
                 if let after { #expect(sequence < after.sequence, "seed \(testSeed)") }
             }
             await #expect(throws: RoostError.self) {
-                try await restored(storage, directory, at: .sequence(1_000))
+                try await restored(storage, directory, at: .sequence(1_000), encryption)
             }
             await #expect(throws: RoostError.self) {
-                try await restored(storage, directory, at: .moment(Date(timeIntervalSince1970: 1)))
+                try await restored(
+                    storage, directory, at: .moment(Date(timeIntervalSince1970: 1)), encryption)
             }
         }
     }
@@ -115,13 +123,13 @@ struct ReplicaTests {
                 let replica = try Replica(of: workspace, to: storage, options: quick)
                 try await workspace.dictionary("d").set("\(round)", forKey: "round \(round)")
                 // One in two dies with batches that are not copied.
-                if round % 2 == 0 { try await replica.stop() } else { await replica.abandon() }
+                if round % 2 == 0 { try await replica.end() } else { await replica.abandon() }
                 #expect(replica.status.historyCount == (round == 0 ? 1 : 0), "round \(round)")
                 try await workspace.close()
             }
             let workspace = try await Workspace.open(at: "\(directory)/w")
             let replica = try Replica(of: workspace, to: storage, options: quick)
-            try await replica.stop()
+            try await replica.end()
             #expect(replica.status.historyCount == 0 && replica.status.baseCount == 0)
             try await workspace.close()
             #expect(try await restored(storage, directory).1.count == 4)
@@ -141,7 +149,7 @@ struct ReplicaTests {
             for number in 2...9 {
                 try await workspace.dictionary("d").set("\(number)", forKey: "n")
             }
-            try await replica.stop()
+            try await replica.end()
             try await workspace.close()
             // Somebody puts the old files back, and writes other batches under the same numbers.
             workspace = try await Workspace.open(at: "\(directory)/old")
@@ -149,7 +157,7 @@ struct ReplicaTests {
                 try await workspace.dictionary("d").set("other \(number)", forKey: "n")
             }
             replica = try Replica(of: workspace, to: storage, options: quick)
-            try await replica.stop()
+            try await replica.end()
             #expect(replica.status.historyCount == 1)
             try await workspace.close()
             #expect(try await restored(storage, directory).1 == ["n": "other 20"])
@@ -179,10 +187,10 @@ struct ReplicaTests {
                 return
             }
             #expect(failure.code == .fenced)
-            await #expect(throws: RoostError.self) { try await older.stop() }
+            await #expect(throws: RoostError.self) { try await older.end() }
             // It still takes writes; only the copying has ended.
             try await first.dictionary("d").set("here", forKey: "d")
-            try await newer.stop()
+            try await newer.end()
             #expect(try await restored(storage, directory).1 == ["b": "second"])
             try await first.close()
             try await second.close()
@@ -206,7 +214,7 @@ struct ReplicaTests {
             }
         }
         #expect(isFenced)
-        try await newer.stop()
+        try await newer.end()
     }
 
     @Test func writersDoNotWaitForAStorageThatIsGone() async throws {
@@ -229,7 +237,7 @@ struct ReplicaTests {
             }
             try await workspace.compact()
             storage.faults.withLock { $0.isOff = false }
-            try await replica.stop()
+            try await replica.end()
             #expect(replica.status.historyCount == 1)
             let expected = try await contents(of: workspace, "d")
             try await workspace.close()
@@ -255,7 +263,7 @@ struct ReplicaTests {
             storage.faults.withLock { $0.isOff = false }
             try await replica.waitUntilCopied()
             #expect(replica.status.historyCount == 2)
-            try await replica.stop()
+            try await replica.end()
             try await workspace.close()
             #expect(try await restored(storage.memory, directory).1.count == 201)
         }
@@ -286,7 +294,7 @@ struct ReplicaTests {
             storage.faults.withLock { $0.isOff = false }
             try await replica.waitUntilCopied()
             #expect(replica.status.historyCount == 2)
-            try await replica.stop()
+            try await replica.end()
             try await workspace.close()
             let memory = storage.memory
             let error = await #expect(throws: RoostError.self) {
@@ -368,7 +376,7 @@ struct ReplicaTests {
                 })
             let status = replica.status
             #expect(status.logBytesCopied > 2_000_000)
-            try await replica.stop()
+            try await replica.end()
             // Two bases, and the log between two of them; not the two megabytes that were copied.
             #expect(storage.sizeBytes < 1_000_000, "\(storage.sizeBytes) bytes are stored")
             let sent = status.journalBytesSent + status.baseBytesSent
@@ -379,17 +387,21 @@ struct ReplicaTests {
         }
     }
 
-    @Test func everyByteOfTheCopyThatIsDamagedIsFound() async throws {
+    @Test(arguments: [false, true])
+    func everyByteOfTheCopyThatIsDamagedIsFound(isSealed: Bool) async throws {
         try await withDirectory { directory in
             let storage = MemoryStorage()
-            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let encryption = newEncryption(isSealed)
+            let workspace = try await Workspace.open(
+                at: "\(directory)/w", configuration: .init(encryption: encryption))
             for number in 0..<50 {
                 try await workspace.dictionary("d").set("\(number)", forKey: "k\(number)")
             }
             try await workspace.compact()
-            let replica = try Replica(of: workspace, to: storage, options: quick)
+            let replica = try Replica(
+                of: workspace, to: storage, encryption: encryption, options: quick)
             try await workspace.dictionary("d").set("last", forKey: "last")
-            try await replica.stop()
+            try await replica.end()
             let expected = try await contents(of: workspace, "d")
             try await workspace.close()
             var numbers = SeededNumbers(seed: testSeed)
@@ -403,7 +415,8 @@ struct ReplicaTests {
                     do {
                         // Entries before the base are not read, and may be damaged.
                         #expect(
-                            try await restored(storage, directory).1 == expected, "seed \(testSeed)"
+                            try await restored(storage, directory, at: .newest, encryption).1
+                                == expected, "seed \(testSeed)"
                         )
                     } catch let error as RoostError {
                         #expect(
@@ -417,18 +430,22 @@ struct ReplicaTests {
 
     /// Real workspaces, whose processes end in the middle, and a storage that fails, is late, and lies
     /// about it.
-    @Test func overAStorageThatFailsNothingAcknowledgedIsLost() async throws {
+    @Test(arguments: [false, true])
+    func overAStorageThatFailsNothingAcknowledgedIsLost(isSealed: Bool) async throws {
         try await withDirectory { directory in
             for schedule in 0..<12 as Range<UInt64> {
                 let seed = testSeed &+ schedule
                 let storage = FaultyStorage(.init(oneIn: 8, delay: .milliseconds(4)), seed: seed)
                 var numbers = SeededNumbers(seed: seed)
+                let encryption = newEncryption(isSealed)
                 var copied = 0
                 var written = 0
                 let path = "\(directory)/w\(schedule)"
                 for _ in 0..<4 {
-                    let workspace = try await Workspace.open(at: path)
-                    let replica = try Replica(of: workspace, to: storage, options: quick)
+                    let workspace = try await Workspace.open(
+                        at: path, configuration: .init(encryption: encryption))
+                    let replica = try Replica(
+                        of: workspace, to: storage, encryption: encryption, options: quick)
                     for _ in 0..<Int.random(in: 1..<6, using: &numbers) {
                         for _ in 0..<Int.random(in: 1..<40, using: &numbers) {
                             written += 1
@@ -446,7 +463,9 @@ struct ReplicaTests {
                 // What is late comes in.
                 try await Task.sleep(for: .milliseconds(60))
                 guard copied > 0 else { continue }
-                let found = try await restored(storage.memory, directory).1
+                let found = try await restored(
+                    storage.memory, directory, at: .newest, encryption
+                ).1
                 let last = Int(found["n"] ?? "") ?? 0
                 #expect(last >= copied && last <= written, "seed \(seed)")
             }

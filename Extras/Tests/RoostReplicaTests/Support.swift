@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 import Roost
+import RoostEncryption
 
 @testable import RoostReplica
 
@@ -45,6 +47,11 @@ func contents(of workspace: Workspace, _ name: String) async throws -> [String: 
     return found
 }
 
+/// Of a sealed copy of an encrypted workspace; none of a plain one.
+func newEncryption(_ isSealed: Bool) -> WorkspaceEncryption? {
+    isSealed ? .key(SymmetricKey(size: .bits256)) : nil
+}
+
 /// Fast enough for tests.
 let quick = ReplicaOptions(
     interval: .milliseconds(40), retention: .seconds(3600), minimumBytesBetweenBases: 64 << 10)
@@ -57,4 +64,9 @@ func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
         try await Task.sleep(for: .milliseconds(10))
     }
     return false
+}
+
+extension Replica {
+    /// As `stop`, however busy the machine is.
+    func end() async throws { try await stop(within: .seconds(600)) }
 }

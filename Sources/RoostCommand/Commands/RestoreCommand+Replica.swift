@@ -17,12 +17,27 @@ struct CopiedPlace {
         address = argument
     }
 
+    /// With which keys.
+    struct Keys: Sendable {
+        /// Of a sealed copy.
+        var copy: WorkspaceEncryption?
+        /// Of the new workspace, where it is another one.
+        var target: WorkspaceEncryption?
+        /// The new workspace is not encrypted.
+        var isPlain: Bool
+    }
+
     #if Replica
         /// Restores to `target`, as the options say, and tells what it brought.
-        func restore(to target: String, at moment: String?, sequence: UInt64?) async throws {
+        func restore(
+            to target: String, at moment: String?, sequence: UInt64?, _ keys: Keys
+        ) async throws {
+            let files: RestoredFiles =
+                keys.isPlain ? .plain : keys.target.map { .encrypted($0) } ?? .asCopy
             let report = try await LiveProgress.show("restoring") { _ in
                 try await Replica.restore(
-                    from: try storage(), to: target, at: try Self.point(moment, sequence))
+                    from: try storage(), encryption: keys.copy, to: target, files: files,
+                    at: try Self.point(moment, sequence))
             }
             var text = "restored to batch \(report.lastSequence)"
             if let moment = report.moment { text += ", of \(moment.ISO8601Format())" }
@@ -59,7 +74,9 @@ struct CopiedPlace {
             throw ValidationError("not a moment as 2026-11-20T10:00:00Z: \(moment)")
         }
     #else
-        func restore(to target: String, at moment: String?, sequence: UInt64?) async throws {
+        func restore(
+            to target: String, at moment: String?, sequence: UInt64?, _ keys: Keys
+        ) async throws {
             throw Failure(
                 .usage,
                 "this roost was built without copies off the machine. Build it with them: "

@@ -14,6 +14,10 @@ struct RestoreCommand: AsyncParsableCommand {
 
             In place of a directory stands what a Replica copies to: s3://bucket/prefix, with \
             credentials, AWS_REGION and AWS_ENDPOINT_URL from the environment, or file:///path.
+
+            The key is that of the backup, or of a sealed copy. A backup keeps it. What a sealed copy becomes \
+            is encrypted with the copy's key too, unless --to-key-file, --to-passphrase-file or --to-plain \
+            says otherwise.
             """)
 
     @Argument(
@@ -29,10 +33,34 @@ struct RestoreCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Of a copy: the state behind the batch of this number.")
     var sequence: UInt64?
     @OptionGroup var encryption: EncryptionOptions
+    @Option(
+        help: "Of a copy: the key of the new workspace, as --key-file.", completion: .file())
+    var toKeyFile: String?
+    @Option(
+        help: "Of a copy: the passphrase of the new workspace, as --passphrase-file.",
+        completion: .file())
+    var toPassphraseFile: String?
+    @Flag(help: "Of a sealed copy: the new workspace is not encrypted.") var toPlain = false
+
+    func validate() throws {
+        let targets = [toKeyFile != nil, toPassphraseFile != nil, toPlain].filter { $0 }
+        if targets.count > 1 {
+            throw ValidationError("one of --to-key-file, --to-passphrase-file and --to-plain")
+        }
+        if !targets.isEmpty, CopiedPlace(backup) == nil {
+            throw ValidationError(
+                "a backup keeps its key: --to-key-file, --to-passphrase-file and --to-plain are for copies"
+            )
+        }
+    }
 
     func run() async throws {
         if let copied = CopiedPlace(backup) {
-            return try await copied.restore(to: target, at: at, sequence: sequence)
+            let targetKey = try EncryptionOptions.encryption(
+                keyFile: toKeyFile, passphraseFile: toPassphraseFile)
+            return try await copied.restore(
+                to: target, at: at, sequence: sequence,
+                .init(copy: try encryption.encryption(), target: targetKey, isPlain: toPlain))
         }
         if at != nil || sequence != nil {
             throw ValidationError("a backup is of one moment: --at and --sequence are for copies")

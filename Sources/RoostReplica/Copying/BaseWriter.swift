@@ -15,7 +15,7 @@
     /// Writes a base: the snapshots that no kept base has, and the record that lists them all. On a thread
     /// of its own, as the files that it reads are mapped.
     actor BaseWriter {
-        private let storage: any ObjectStorage
+        private let copy: OpenedCopy
         private let writer: Identifier
         private let onSent: @Sendable (UInt64) -> Void
         private let onTrouble: @Sendable (RoostError?) -> Void
@@ -30,11 +30,11 @@
         }
 
         init(
-            _ storage: any ObjectStorage, writer: Identifier,
+            _ copy: OpenedCopy, writer: Identifier,
             onSent: @escaping @Sendable (UInt64) -> Void,
             onTrouble: @escaping @Sendable (RoostError?) -> Void
         ) {
-            self.storage = storage
+            self.copy = copy
             self.writer = writer
             self.onSent = onSent
             self.onTrouble = onTrouble
@@ -74,7 +74,7 @@
                 snapshots: listed.compactMap { $0 })
             let bytes = record.encoded()
             let name = ObjectName.base(index, writer)
-            try await retrying { try await storage.put(name, ObjectContent(bytes)) }
+            try await retrying { try await copy.storage.put(name, ObjectContent(bytes)) }
             onSent(UInt64(bytes.count))
             return WrittenBase(
                 name: name, digest: Array(bytes.suffix(FieldReader.digestSizeBytes)),
@@ -83,14 +83,13 @@
 
         private func digest(of reader: SnapshotReader) throws -> [UInt8] {
             var hash = SHA256()
-            let bytes = reader.region.bytes
+            let sizeBytes = reader.region.sizeBytes
             reader.region.readAhead()
-            for begin in stride(from: 0, to: bytes.count, by: Self.stepBytes) {
+            for begin in stride(from: 0, to: sizeBytes, by: Self.stepBytes) {
                 try Task.checkCancellation()
-                let end = min(begin + Self.stepBytes, bytes.count)
-                hash.update(bufferPointer: .init(rebasing: bytes[begin..<end]))
+                let end = min(begin + Self.stepBytes, sizeBytes)
+                hash.update(data: try reader.region.copy(begin..<end))
             }
-            try reader.region.checkRead()
             return Array(hash.finalize())
         }
 
@@ -100,20 +99,17 @@
             let sizeBytes = UInt64(reader.region.sizeBytes)
             let snapshot = BaseRecord.Snapshot(
                 number: reader.footer.number, sizeBytes: sizeBytes, digest: digest,
-                name: ObjectName.snapshot(digest, writer, index))
+                name: copy.snapshotName(digest, writer, index))
             let content = ObjectContent(sizeBytes: sizeBytes) { range in
                 try await self.read(reader, range)
             }
-            try await retrying { try await storage.put(snapshot.name, content) }
+            try await retrying { try await copy.storage.put(snapshot.name, content) }
             onSent(sizeBytes)
             return snapshot
         }
 
         private func read(_ reader: SnapshotReader, _ range: Range<UInt64>) throws -> [UInt8] {
-            let part = Int(range.lowerBound)..<Int(range.upperBound)
-            let bytes = Array(reader.region.bytes[part])
-            try reader.region.checkRead(from: part.lowerBound, count: part.count)
-            return bytes
+            try reader.region.copy(Int(range.lowerBound)..<Int(range.upperBound))
         }
 
         private func retrying(_ body: () async throws -> Void) async throws {
@@ -125,6 +121,9 @@
                     return onTrouble(nil)
                 } catch is CancellationError {
                     throw CancellationError()
+                } catch let error as RoostError where error.isOfContent {
+                    // Of the workspace's own file.
+                    throw error
                 } catch {
                     onTrouble(asRoostError(error))
                     try await backOff.wait()

@@ -43,7 +43,7 @@
         // MARK: Writing
 
         func beginBase(_ base: CopyBase, firstEntry: UInt64) async throws {
-            let writer = BaseWriter(storage, writer: identifier) { [shared] sizeBytes in
+            let writer = BaseWriter(copy, writer: identifier) { [shared] sizeBytes in
                 shared.status.withLock { $0.baseBytesSent += sizeBytes }
             } onTrouble: { [shared] error in
                 shared.status.withLock { $0.trouble = error }

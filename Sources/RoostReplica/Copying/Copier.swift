@@ -15,13 +15,15 @@
     ///   closed workspace, damage, and `stop`.
     actor Copier {
         nonisolated let engine: Engine
-        let storage: any ObjectStorage
+        private let place: CopyPlace
+        /// Where all goes: known once `place` was opened, before anything else is done.
+        private var opened: OpenedCopy?
         let options: ReplicaOptions
         let shared: CopyShared
         private let thread = WorkerThread(name: "roost-copy")
         let identifier: Identifier
 
-        var journal: Journal
+        private var begunJournal: Journal?
         /// Somebody else's history is gone on with, which this workspace holds, in other files.
         let isAdopted: Bool
         var tap: LogTap?
@@ -56,22 +58,33 @@
         }
 
         init(
-            engine: Engine, storage: any ObjectStorage, options: ReplicaOptions,
-            shared: CopyShared, takeover: Journal?
+            engine: Engine, place: CopyPlace, options: ReplicaOptions, shared: CopyShared,
+            takeover: (copy: OpenedCopy, journal: Journal)?
         ) {
             self.engine = engine
-            self.storage = storage
+            self.place = place
             self.options = options
             self.shared = shared
             isAdopted = takeover != nil
-            let identifier = takeover?.state.writer ?? .random()
-            self.identifier = identifier
-            journal =
-                takeover
-                ?? Journal(storage, writer: identifier) { error in
-                    shared.status.withLock { $0.trouble = error }
-                }
+            opened = takeover?.copy
+            begunJournal = takeover?.journal
+            identifier = takeover?.journal.state.writer ?? .random()
             schedule = CopySchedule(options, now: Self.now)
+        }
+
+        var copy: OpenedCopy {
+            guard let opened else { preconditionFailure("the copy's place is opened first") }
+            return opened
+        }
+        var storage: any ObjectStorage { copy.storage }
+        var journal: Journal {
+            get {
+                guard let begunJournal else {
+                    preconditionFailure("the copy's place is opened first")
+                }
+                return begunJournal
+            }
+            set { begunJournal = newValue }
         }
 
         func run() async {
@@ -111,6 +124,7 @@
         // MARK: The begin
 
         private func start() async throws {
+            if !isAdopted { try await open() }
             let earlier = isAdopted ? journal.state.standing : try await takeOver()
             let standing = journal.state.standing!
             shared.status.withLock { $0.state = .copying }
@@ -127,6 +141,14 @@
                 try await beginBase(try await engine.pinBase(), firstEntry: standing.start)
             } else {
                 noteCopied()
+            }
+        }
+
+        private func open() async throws {
+            let copy = try await retrying { [place] in try await place.open(begins: true) }
+            opened = copy
+            begunJournal = Journal(copy.storage, writer: identifier) { [shared] error in
+                shared.status.withLock { $0.trouble = error }
             }
         }
 
@@ -302,9 +324,7 @@
             while true {
                 do { return try await body() } catch is CancellationError {
                     throw CancellationError()
-                } catch let error as RoostError
-                    where error.code == .corrupt || error.code == .unsupportedVersion
-                {
+                } catch let error as RoostError where error.isOfContent {
                     throw error
                 } catch {
                     shared.status.withLock { $0.trouble = asRoostError(error) }

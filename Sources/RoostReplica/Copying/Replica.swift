@@ -29,29 +29,38 @@
         /// The first copy of a workspace, and of one whose log does not prove that it goes on where the
         /// storage stands, begins with all of its snapshots.
         ///
-        /// - Throws: `.notPermitted` where the workspace is encrypted, as what goes to the storage would be plain:
-        ///   back it up instead.
+        /// With `encryption` the copy is *sealed*: all of its objects open with that key alone. It may be the key that
+        /// opens the workspace, or one of the copy's own. A copy is sealed or plain from its begin: ``status`` tells
+        /// of `.wrongKey` where it is the other, or of another key, and nothing is written.
+        ///
+        /// ```swift
+        /// let replica = try Replica(of: workspace, to: storage, encryption: .key(key))
+        /// ```
+        ///
+        /// - Throws: `.notPermitted` where the workspace is encrypted and there is no `encryption`: what goes to the
+        ///   storage would be plain.
         public convenience init(
             of workspace: Workspace, to storage: any ObjectStorage,
-            options: ReplicaOptions = .init()
+            encryption: WorkspaceEncryption? = nil, options: ReplicaOptions = .init()
         ) throws {
-            guard !workspace.isEncrypted else {
+            guard !workspace.isEncrypted || encryption != nil else {
                 throw RoostError(
                     .notPermitted,
-                    "an encrypted workspace is not copied, as its copy would be plain: back it up instead"
+                    "the copy of an encrypted workspace is not to be plain: give the key for it, as encryption"
                 )
             }
-            self.init(of: workspace, to: storage, options: options, takeover: nil)
+            self.init(
+                of: workspace, to: CopyPlace(storage, encryption), options: options, takeover: nil)
         }
 
         /// `takeover` is a journal that was taken over already, of a workspace that holds all of it.
         init(
-            of workspace: Workspace, to storage: any ObjectStorage, options: ReplicaOptions,
-            takeover: Journal?
+            of workspace: Workspace, to place: CopyPlace, options: ReplicaOptions,
+            takeover: (copy: OpenedCopy, journal: Journal)?
         ) {
             let shared = CopyShared()
             let copier = Copier(
-                engine: workspace.engine, storage: storage, options: options, shared: shared,
+                engine: workspace.engine, place: place, options: options, shared: shared,
                 takeover: takeover)
             self.shared = shared
             self.copier = copier

@@ -14,7 +14,8 @@
         /// Followers know by it how old their state can be, and a writer that was overtaken learns so.
         public var signOfLifeInterval: Duration
         /// How many bytes of log are held on disk for a storage that cannot be reached, after the
-        /// workspace needs them no more; a gibibyte by default. Beyond it the copy goes on with a new
+        /// workspace needs them no more; a gibibyte by default. Of an encrypted workspace they are held in
+        /// memory too, where its log is. Beyond it the copy goes on with a new
         /// history, and the moments between cannot be restored.
         public var maximumHeldLogBytes: Int
         /// Bytes of log between two bases, at least; 32 MiB by default.
@@ -45,7 +46,7 @@
             /// Was stopped, or the workspace closed.
             case stopped
             /// Copies nothing more: `.fenced` where another writer has taken over, `.poisoned` where the
-            /// workspace is.
+            /// workspace is, `.wrongKey` where the key is not the copy's.
             case failed(RoostError)
         }
 

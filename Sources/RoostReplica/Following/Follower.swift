@@ -59,18 +59,22 @@
         ///
         /// - Parameters:
         ///   - storage: what the writer copies to.
+        ///   - encryption: the key that the copy was sealed with, if it was.
         ///   - path: the directory's path.
-        ///   - configuration: as of `Workspace.open`.
+        ///   - configuration: as of `Workspace.open`; its `encryption` is that of this workspace's files, which may
+        ///     be of another key than the copy.
         ///   - interval: how often the storage is asked for what is new.
         /// - Throws: As `Replica.restore` and `Workspace.open`; `.conflict` where the directory holds
         ///   something else than a state of this copy's history.
         public static func follow(
-            _ storage: any ObjectStorage, at path: String,
-            configuration: Workspace.Configuration = .init(), interval: Duration = .seconds(1)
+            _ storage: any ObjectStorage, encryption: WorkspaceEncryption? = nil,
+            at path: String, configuration: Workspace.Configuration = .init(),
+            interval: Duration = .seconds(1)
         ) async throws -> Follower {
             let shared = FollowingShared()
             let (following, workspace) = try await Following.begin(
-                storage, path: path, configuration: configuration, interval: interval,
+                CopyPlace(storage, encryption), path: path, configuration: configuration,
+                interval: interval,
                 shared: shared)
             return Follower(workspace, following, shared)
         }
@@ -105,7 +109,8 @@
             }
             shared.status.withLock { $0.isPromoted = true }
             return Replica(
-                of: workspace, to: following.storage, options: options, takeover: journal)
+                of: workspace, to: following.place, options: options,
+                takeover: (following.copy, journal))
         }
 
         /// Ends following and closes the workspace.

@@ -9,7 +9,8 @@
     ///
     /// - `reader` stands behind the last entry that was applied whole.
     actor Following {
-        nonisolated let storage: any ObjectStorage
+        nonisolated let place: CopyPlace
+        nonisolated let copy: OpenedCopy
         private let engine: Engine
         private let path: String
         private let interval: Duration
@@ -25,32 +26,36 @@
         }
 
         private init(
-            storage: any ObjectStorage, engine: Engine, path: String, interval: Duration,
+            place: CopyPlace, copy: OpenedCopy, engine: Engine, path: String, interval: Duration,
             shared: FollowingShared, history: Identifier, behind last: JournalEntry
         ) {
-            self.storage = storage
+            self.place = place
+            self.copy = copy
             self.engine = engine
             self.path = path
             self.interval = interval
             self.shared = shared
             self.last = last
-            reader = JournalReader(storage, behind: last)
+            reader = JournalReader(copy.storage, behind: last)
             applier = HistoryApplier(engine, history: history)
         }
 
         // MARK: The begin
 
         static func begin(
-            _ storage: any ObjectStorage, path: String, configuration: Workspace.Configuration,
+            _ copyPlace: CopyPlace, path: String, configuration: Workspace.Configuration,
             interval: Duration, shared: FollowingShared
         ) async throws -> (Following, Workspace) {
+            let copy = try await copyPlace.open(begins: false)
+            let storage = copy.storage
             if try followedHistory(at: path) == nil {
-                _ = try await Restorer(storage, to: path).run(at: .newest, isToFollow: true)
+                _ = try await Restorer(copy, to: path, encryption: configuration.encryption)
+                    .run(at: .newest, isToFollow: true)
             }
             let marked = try followedHistory(at: path)
             let workspace = try await Workspace.open(
                 at: path, configuration: configuration,
-                fileSystem: PosixFileSystem(handlesFaults: configuration.handlesPageFaults)
+                fileSystem: configuration.fileSystem
             ) { $0.isMirror = true }
             do {
                 guard let end = try await JournalReader.end(of: storage),
@@ -64,8 +69,9 @@
                 let place = try await place(
                     of: workspace.engine.lastSequence, before: end, in: storage)
                 let following = Following(
-                    storage: storage, engine: workspace.engine, path: path, interval: interval,
-                    shared: shared, history: end.standing.history, behind: place)
+                    place: copyPlace, copy: copy, engine: workspace.engine, path: path,
+                    interval: interval, shared: shared, history: end.standing.history, behind: place
+                )
                 return (following, workspace)
             } catch {
                 // The first failure is the one to tell.
@@ -202,7 +208,7 @@
         }
 
         private func takeOver() async throws -> Journal {
-            var journal = Journal(storage, writer: .random())
+            var journal = Journal(copy.storage, writer: .random())
             let name = "\(ProcessInfo.processInfo.hostName), promoted at \(path)"
             try await journal.takeOver(
                 behind: last, name: name, time: max(last.standing.time, WallTime.milliseconds)

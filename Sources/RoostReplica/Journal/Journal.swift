@@ -27,7 +27,7 @@
         ///
         /// `absorb` is called with each entry that came meanwhile, in order.
         ///
-        /// - Throws: `.corrupt`; `.unsupportedVersion`; `.unsupported` where the storage does not keep
+        /// - Throws: `.corrupt`; `.unsupportedVersion`; `.wrongKey`; `.io` where the storage does not keep
         ///   conditional puts; `CancellationError`.
         nonisolated(nonsending) mutating func takeOver(
             behind end: JournalEntry?, name: String, time: UInt64,
@@ -78,6 +78,8 @@
                     onTrouble(nil)
                 } catch is CancellationError {
                     throw CancellationError()
+                } catch let error as RoostError where error.isOfContent {
+                    throw error
                 } catch {
                     onTrouble(asRoostError(error))
                     try await backOff.wait()
@@ -141,6 +143,11 @@
             try await Task.sleep(for: delay * Double.random(in: 0.5...1))
             delay = min(delay * 2, .seconds(10))
         }
+    }
+
+    extension RoostError {
+        /// Whether it is about what is stored, so that asking again gives nothing else.
+        var isOfContent: Bool { [.corrupt, .unsupportedVersion, .wrongKey].contains(code) }
     }
 
     func asRoostError(_ error: any Error) -> RoostError {

@@ -99,9 +99,15 @@
             return bytes
         }
 
-        /// - Throws: `.corrupt`, `.unsupportedVersion`.
+        /// - Throws: `.corrupt`, `.unsupportedVersion`, `.wrongKey` where the bytes are sealed.
         init(_ bytes: [UInt8], index: UInt64) throws {
             let name = ObjectName.entry(index)
+            if SealedObject.isSealed(bytes) {
+                // Somebody began a sealed copy here at the same time.
+                throw RoostError(
+                    .wrongKey, "the entry is sealed: give the key that the copy was made with",
+                    file: name)
+            }
             var reader = try FieldReader(sealed: bytes, name: name)
             guard try reader.word() == Self.magic else {
                 throw RoostError(.corrupt, "the object is no entry of a journal", file: name)

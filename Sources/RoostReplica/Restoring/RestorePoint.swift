@@ -41,6 +41,16 @@
         }
     }
 
+    /// How the files of a restored workspace are written.
+    public enum RestoredFiles: Sendable {
+        /// Encrypted under the key of a sealed copy; plain where the copy is.
+        case asCopy
+        /// Readable without a key.
+        case plain
+        /// As a workspace that is opened with this.
+        case encrypted(WorkspaceEncryption)
+    }
+
     /// What a restore has brought.
     public struct RestoreReport: Sendable {
         /// The last batch that the restored workspace holds.

@@ -5,12 +5,15 @@
     import RoostEngine
     import RoostFormat
     import RoostIO
+    import RoostSealing
     import RoostSnapshot
 
     /// Makes a workspace of a copy, in a directory beside its place until it is complete and checked. On a
     /// thread of its own, as it writes files.
     actor Restorer {
         private let storage: any ObjectStorage
+        /// Of the restored workspace.
+        private let encryption: WorkspaceEncryption?
         private let parent: any Directory
         private let name: String
         private let thread = WorkerThread(name: "roost-restore")
@@ -22,8 +25,9 @@
         }
 
         /// - Throws: `.io` where there is something at `path`.
-        init(_ storage: any ObjectStorage, to path: String) throws {
-            self.storage = storage
+        init(_ copy: OpenedCopy, to path: String, encryption: WorkspaceEncryption?) throws {
+            storage = copy.storage
+            self.encryption = encryption
             let place = URL(fileURLWithPath: path).standardizedFileURL
             let name = place.lastPathComponent
             self.name = name
@@ -41,7 +45,7 @@
         /// - Parameter isToFollow: Whether the directory is to go on with the history it is restored from.
         func run(at point: RestorePoint, isToFollow: Bool) async throws -> RestoreReport {
             guard let end = try await JournalReader.end(of: storage) else {
-                throw RoostError(.io, "there is no copy in this place")
+                throw OpenedCopy.noCopy
             }
             let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
             guard let oldest = bases.last else {
@@ -49,12 +53,15 @@
             }
             for base in bases where point.mayBegin(with: base.record) {
                 try clear()
-                let directory = try PosixFileSystem().openDirectory(
-                    at: incompletePath, create: true)
-                try await fetch(base.record, into: directory)
-                let report = try await replay(base.record, to: point)
+                let fileSystem = fileSystem()
+                try await fetch(base.record, fileSystem)
+                let report = try await replay(base.record, to: point, fileSystem)
                 guard let report else { continue }
-                if isToFollow { try Self.mark(directory, base.record.history) }
+                if isToFollow {
+                    let directory = try PosixFileSystem().openDirectory(
+                        at: incompletePath, create: false)
+                    try Self.mark(directory, base.record.history)
+                }
                 try parent.rename(incomplete, to: name)
                 try parent.sync()
                 return report
@@ -68,14 +75,20 @@
                     + "\(end.standing.lastSequence)")
         }
 
+        /// What the restored files go through: a new one for each attempt, which makes its own keys.
+        private func fileSystem() -> any FileSystem {
+            Workspace.Configuration(encryption: encryption).fileSystem
+        }
+
         /// Removes what a restore that did not end has left, but no file that is not a workspace's.
         private func clear() throws {
             guard try parent.entries().contains(where: { $0.name == incomplete }) else { return }
             let left = try PosixFileSystem().openDirectory(at: incompletePath, create: false)
             try left.lock(exclusive: true)
             let entries = try left.entries()
+            let others = [followedMarkName, KeyRing.fileName, KeyRing.newFileName]
             if let foreign = entries.first(where: {
-                (FileName($0.name) == nil && $0.name != followedMarkName) || !$0.isRegularFile
+                (FileName($0.name) == nil && !others.contains($0.name)) || !$0.isRegularFile
             }) {
                 throw RoostError(
                     .io, "\"\(foreign.name)\" is no part of a restore that did not end: remove it",
@@ -88,7 +101,10 @@
 
         // MARK: The base
 
-        private func fetch(_ record: BaseRecord, into directory: any Directory) async throws {
+        private func fetch(_ record: BaseRecord, _ fileSystem: any FileSystem) async throws {
+            let directory = try fileSystem.openDirectory(at: incompletePath, create: true)
+            // Who writes the files of a new encrypted workspace makes its keys, under this lock.
+            try directory.lock(exclusive: true)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (count, snapshot) in record.snapshots.enumerated() {
                     if count >= Self.windowCount { try await group.next() }
@@ -101,6 +117,7 @@
             manifest.durableSequence = manifest.flushedSequence
             try directory.sync()
             try ManifestFile.replace(with: manifest, in: directory)
+            try directory.unlock()
         }
 
         private func fetch(
@@ -137,12 +154,15 @@
 
         /// `nil` where what the journal has does not lead from the base to `point`.
         private func replay(
-            _ record: BaseRecord, to point: RestorePoint
+            _ record: BaseRecord, to point: RestorePoint, _ fileSystem: any FileSystem
         ) async throws -> RestoreReport? {
             var configuration = EngineConfiguration()
             configuration.isMirror = true
             let engine = try await Engine.open(
-                at: incompletePath, fileSystem: PosixFileSystem(), configuration: configuration)
+                at: incompletePath, fileSystem: fileSystem, configuration: configuration)
+            (fileSystem as? SealedFileSystem)?.whenTooMuchIsOpen { [weak engine] done in
+                engine.map { $0.releaseColdMemory(done) } ?? done()
+            }
             var applier = HistoryApplier(engine, history: record.history, point: point)
             do {
                 var reader = JournalReader(storage, from: record.firstEntry)
@@ -197,14 +217,30 @@
         /// workspace as by `verify`. Until that is done it is called `path` with `.incomplete` behind
         /// it. What was copied is not changed, and may go on being copied to.
         ///
+        /// - Parameters:
+        ///   - storage: what was copied to.
+        ///   - encryption: the key that the copy was sealed with, if it was.
+        ///   - path: the new workspace's path.
+        ///   - files: how the new workspace's files are written: under the copy's key where nothing else is said.
+        ///   - point: which state.
         /// - Throws: `.io` where there is something at `path`, the storage cannot be had, or the copy does
-        ///   not hold that state, as of a moment whose log was lost to it; `.corrupt` where an object is damaged;
+        ///   not hold that state, as of a moment whose log was lost to it; `.wrongKey` where the key is not the
+        ///   copy's, there is none for a sealed copy, or one for a plain one; `.corrupt` where an object is damaged;
         ///   `.outOfSpace`.
         @discardableResult
         public static func restore(
-            from storage: any ObjectStorage, to path: String, at point: RestorePoint = .newest
+            from storage: any ObjectStorage, encryption: WorkspaceEncryption? = nil,
+            to path: String, files: RestoredFiles = .asCopy, at point: RestorePoint = .newest
         ) async throws -> RestoreReport {
-            try await Restorer(storage, to: path).run(at: point, isToFollow: false)
+            let copy = try await CopyPlace(storage, encryption).open(begins: false)
+            let key: WorkspaceEncryption? =
+                switch files {
+                case .asCopy: encryption
+                case .plain: nil
+                case .encrypted(let key): key
+                }
+            return try await Restorer(copy, to: path, encryption: key)
+                .run(at: point, isToFollow: false)
         }
     }
 #endif
