@@ -35,6 +35,8 @@ package final class EngineView: Sendable {
     deinit { close() }
 
     package var hashSeed: HashSeed { engine.hashSeed }
+    /// Whether there are enqueued writes in it that had no place among the changes yet.
+    package var hasEnqueued: Bool { parts.contains { $0.enqueued != nil } }
     var clock: ExpiryClock { engine.clock }
     var plantedFaults: PlantedFaults { engine.configuration.plantedFaults }
 

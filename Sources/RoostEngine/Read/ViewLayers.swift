@@ -248,6 +248,13 @@ struct ViewLayers: Sendable {
         }
     }
 
+    /// Whether this key was changed.
+    func isChanged(_ key: UnsafeRawBufferPointer, hash: UInt64, since view: UInt64) -> Bool {
+        layers.reversed().contains { layer in
+            layer.view >= view && layer.changed.find(key, hash: hash) != nil
+        }
+    }
+
     func isAnyChanged(
         since view: UInt64, where isMet: (UnsafeRawBufferPointer) -> Bool
     ) -> Bool {

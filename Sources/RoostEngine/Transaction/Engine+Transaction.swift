@@ -84,8 +84,8 @@ extension Engine {
     }
 
     private func parts(of batch: EncodedBatch, _ reads: TransactionReads) -> [Part] {
-        let reads = reads.byShard(count: shards.count)
         let changes = changesByShard(of: batch)
+        let reads = reads.byShard(changes)
         let keys = Claim.Keys.batch(batch)
         return shards.indices.compactMap { index in
             let reads = reads[index]

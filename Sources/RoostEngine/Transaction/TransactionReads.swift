@@ -19,6 +19,8 @@ package struct TransactionReads {
     private(set) var dictionaries: Set<[UInt8]> = []
     /// When the first of the values that were there expires.
     private(set) var earliestDeadline = Deadline.never
+    /// Whether the keys that the batch changes have to be as they were in the view too.
+    package var includesChanges = false
 
     package init(_ view: EngineView) { self.view = view }
 
@@ -30,6 +32,9 @@ package struct TransactionReads {
         }
     }
 
+    /// Notes that a dictionary is not emptied.
+    package mutating func note(_ name: DictionaryName) { dictionaries.insert(name.prefix) }
+
     mutating func note(_ range: RecordRange, of whole: RecordRange) {
         wholeRanges.insert(whole)
         if ranges.insert(range).inserted { dictionaries.insert(range.prefix) }
@@ -40,14 +45,16 @@ package struct TransactionReads {
         earliestDeadline = min(earliestDeadline, deadline)
     }
 
-    /// The reads by shard. A range has keys in all of them.
-    func byShard(count: Int) -> [ShardReads?] {
+    /// The reads by shard, of a batch with these changes. A range has keys in all of them.
+    func byShard(_ changes: [[EncodedBatch.Change]]) -> [ShardReads?] {
+        let count = changes.count
         var parts = Array(repeating: [Key](), count: count)
         for key in keys { parts[shardIndex(of: key.hash, shardCount: count)].append(key) }
         return parts.enumerated().map { index, keys in
-            if keys.isEmpty && ranges.isEmpty { return nil }
+            let changes = includesChanges ? changes[index] : []
+            if keys.isEmpty && ranges.isEmpty && changes.isEmpty { return nil }
             return ShardReads(
-                view: view, part: view.parts[index], keys: keys,
+                view: view, part: view.parts[index], keys: keys, changes: changes,
                 claim: ReadClaim(
                     hashes: Set(keys.lazy.map(\.hash)), ranges: Array(ranges),
                     dictionaries: dictionaries),
@@ -61,18 +68,21 @@ final class ShardReads: Sendable {
     private let view: EngineView
     private let part: ViewPart
     private let keys: [TransactionReads.Key]
+    /// Of the batch, where it rests on what it changes.
+    private let changes: [EncodedBatch.Change]
     let claim: ReadClaim
     /// From here on a value is gone that the transaction read, be it in another shard.
     let earliestDeadline: Deadline
     private let faults: PlantedFaults
 
     init(
-        view: EngineView, part: ViewPart, keys: [TransactionReads.Key], claim: ReadClaim,
-        earliestDeadline: Deadline
+        view: EngineView, part: ViewPart, keys: [TransactionReads.Key],
+        changes: [EncodedBatch.Change], claim: ReadClaim, earliestDeadline: Deadline
     ) {
         self.view = view
         self.part = part
         self.keys = keys
+        self.changes = changes
         self.claim = claim
         self.earliestDeadline = earliestDeadline
         faults = view.plantedFaults
@@ -86,9 +96,9 @@ final class ShardReads: Sendable {
         guard state.layers.isOnActiveTable(view.id),
             claim.dictionaries.allSatisfy({ state.clears[$0] == part.clears[$0] })
         else { return false }
-        let isAnyKeyChanged = keys.contains {
-            state.layers.isChanged(hash: $0.hash, since: view.id)
-        }
+        let isAnyKeyChanged =
+            keys.contains { state.layers.isChanged(hash: $0.hash, since: view.id) }
+            || changes.contains { state.layers.isChanged(hash: $0.hash, since: view.id) }
         if isAnyKeyChanged && !faults.contains(.ignoredReads) { return false }
         return faults.contains(.ignoredRanges)
             || !claim.ranges.contains { range in

@@ -110,6 +110,31 @@ package struct EncodedBatch: Sendable {
         }
     }
 
+    /// The same batch with those of its puts and removals alone that `isKept` holds for.
+    func filtered(_ isKept: (Change) -> Bool) -> EncodedBatch {
+        var copy = self
+        copy.memory = []
+        copy.payloadCount = 0
+        copy.changes = []
+        withPayload { payload in
+            for change in changes where isKept(change) {
+                let start = change.frameOffset - Frame.headerSizeBytes
+                let operation = Operation(address: payload.baseAddress.unsafelyUnwrapped + start)
+                guard let kind = Operation.Kind(rawValue: operation.rawKind) else { continue }
+                let kept = copy.layOut(
+                    kind, keyCount: operation.keyCount, valueCount: operation.valueCount
+                ) { target, frameOffset in
+                    target.copyMemory(
+                        from: operation.address + Operation.headerSizeBytes,
+                        byteCount: operation.keyCount + operation.valueCount)
+                    return Change(hash: change.hash, frameOffset: frameOffset)
+                }
+                if let kept { copy.changes.append(kept) }
+            }
+        }
+        return copy
+    }
+
     /// Calls `body` with the payload, to be read.
     package func withPayload<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result

@@ -42,8 +42,9 @@ extension Transaction {
         _ id: Item.ID, in repository: Repository<Item>, _ body: (inout Item) throws -> Result
     ) throws -> Result? {
         let key = repository.key(of: id)
-        guard var item = try object(key, repository) else { return nil }
-        let before = Earlier.object(item)
+        guard let found = try storedObject(key, repository) else { return nil }
+        var item = found.item
+        let before = Earlier.object(item, expires: found.expires)
         let result = try body(&item)
         guard repository.key(of: item.id) == key else {
             throw RoostError(.conflict, "an update of \"\(key)\" may not change its identifier")
@@ -85,10 +86,18 @@ extension Transaction {
     }
 
     mutating func object<Item>(_ key: String, _ repository: Repository<Item>) throws -> Item? {
+        try storedObject(key, repository)?.item
+    }
+
+    private mutating func storedObject<Item>(
+        _ key: String, _ repository: Repository<Item>
+    ) throws -> (item: Item, expires: Bool)? {
         let name = try checkedName(repository.dictionary)
         return try attempt.withValue(key, name: name) { stored in
             try stored.map {
-                try repository.dictionary.decode(stored: $0, key: key, repository.codec)
+                let item = try repository.dictionary.decode(
+                    stored: $0, key: key, repository.codec)
+                return (item, ($0.first ?? 0) & ValueHeader.expiresFlag != 0)
             }
         }
     }
@@ -96,7 +105,8 @@ extension Transaction {
     /// What stands under a key before it is changed.
     enum Earlier<Item> {
         case absent
-        case object(Item)
+        /// Where it expires, its entries do too: all of them are written anew.
+        case object(Item, expires: Bool)
         /// It does not decode, so nobody knows its entries: the indexes have to be built anew.
         case unreadable
     }
@@ -108,7 +118,8 @@ extension Transaction {
             return .absent
         }
         do {
-            return try object(key, repository).map { .object($0) } ?? .absent
+            return try storedObject(key, repository).map { .object($0.item, expires: $0.expires) }
+                ?? .absent
         } catch let error as RoostError
             where error.code == .decodingFailed || error.code == .typeMismatch
         {
@@ -140,11 +151,11 @@ extension Transaction {
         let objectKey = Array(key.utf8)
         guard case .unreadable = before else {
             var changes = IndexChanges(set, objectKey)
-            if case .object(let old) = before { try changes.remove(old) }
-            if let item {
-                try changes.add(item)
-                try checkUnique(changes, objectKey, repository)
+            if case .object(let old, let expires) = before {
+                try changes.remove(old, expires: expires)
             }
+            if let item { try changes.add(item) }
+            try checkUnique(changes, objectKey, repository)
             try changes.forEachRemoved { active, entry in
                 try attempt.write(
                     nil, recordKey: active.entries.prefix + entry.key(objectKey),
@@ -162,9 +173,14 @@ extension Transaction {
         try attempt.put(value, forKey: key, in: name)
     }
 
+    /// That the values to be unique are, and that those which go are the object's own: while the index is
+    /// built, another object may have the value too, and the entry be of that.
     private mutating func checkUnique<Item>(
         _ changes: IndexChanges<Item>, _ objectKey: [UInt8], _ repository: Repository<Item>
     ) throws {
+        try changes.forEachRemoved { active, entry in
+            if entry.isSole { try checkComplete(active, repository) }
+        }
         try changes.forEachAdded { active, entry in
             guard entry.isSole else { return }
             try checkComplete(active, repository)
@@ -224,6 +240,7 @@ struct IndexChanges<Item> {
     /// By index, in the order of the set.
     private var old: [[IndexEntry]]
     private var new: [[IndexEntry]]
+    private var oldExpires = false
 
     init(_ set: IndexSet<Item>, _ objectKey: [UInt8]) {
         indexes = set
@@ -232,7 +249,8 @@ struct IndexChanges<Item> {
         new = old
     }
 
-    mutating func remove(_ item: Item) throws {
+    mutating func remove(_ item: Item, expires: Bool = false) throws {
+        oldExpires = expires
         try withUnsafePointer(to: item) { object in
             for place in old.indices {
                 old[place] = try indexes.active[place].index.entries(of: object)
@@ -263,12 +281,12 @@ struct IndexChanges<Item> {
         }
     }
 
-    /// The entries that were not there before.
+    /// The entries that were not there before, or only until some time.
     func forEachAdded(
         _ body: (IndexSet<Item>.Active, IndexEntry) throws -> Void
     ) rethrows {
         for place in new.indices {
-            for entry in new[place] where !old[place].contains(entry) {
+            for entry in new[place] where oldExpires || !old[place].contains(entry) {
                 try body(indexes.active[place], entry)
             }
         }

@@ -4,11 +4,13 @@ import RoostIO
 
 /// Makes the entries of an index for the objects that are there, a piece at a time.
 ///
-/// - A piece is committed if none of its objects has changed since it was read, together with how far
-///   the building is: so it goes on where it was after a crash, and writers go on meanwhile. What they
-///   change they index themselves.
-/// - A piece rests on the mark too. Where a write went round the index, the mark is gone, and so is the
+/// - A piece has the entries of its objects as they were in one view, and is committed together with how
+///   far the building is: so it goes on where it was after a crash. Writers go on meanwhile. What they
+///   change of an object's entries they write themselves, so an entry that was written or removed since
+///   the view began is left as it is; every other is as the view has it. docs/decisions/0201.
+/// - A piece rests on the mark. Where a write went round the index, the mark is gone, and so is the
 ///   piece.
+/// - It rests on objects too where their entries alone do not tell that they changed: `restsOnObjects`.
 struct IndexBuilding<Item: Sendable> {
     enum Outcome { case built, failed, marked }
 
@@ -61,15 +63,35 @@ struct IndexBuilding<Item: Sendable> {
         case .building(let cursor):
             progress = try piece.add(after: cursor, count, Self.pieceSizeBytes)
         }
-        let (batch, reads) = piece.finish(progress)
-        guard try await engine.commit(batch, reads: reads, durability: .process) != nil else {
-            return .conflict
-        }
+        guard try await commit(piece, progress, view) else { return .conflict }
         switch progress {
         case .building: return .done(nil)
         case .built: return .done(.built)
         case .failed: return .done(.failed)
         }
+    }
+}
+
+extension IndexBuilding {
+    /// `false`, with nothing changed, where the piece has to be made again.
+    private func commit(
+        _ piece: IndexPiece<Item>, _ progress: IndexCatalog.Progress, _ view: EngineView
+    ) async throws -> Bool {
+        let engine = dictionary.workspace.engine
+        let (entries, reads) = piece.finish(progress)
+        var lastCount: Int?
+        while let kept = engine.withoutOvertaken(entries, since: view),
+            kept.changes.count != lastCount
+        {
+            var batch = kept
+            batch.write(progress.stored, recordKey: active.mark, in: IndexCatalog.name)
+            if try await engine.commit(batch, reads: reads, durability: .process) != nil {
+                return true
+            }
+            // More may have been overtaken between the look and the commit. If not, it was something else.
+            lastCount = kept.changes.count
+        }
+        return false
     }
 }
 
@@ -95,6 +117,8 @@ private struct IndexPiece<Item: Sendable> {
         batch = EncodedBatch(hashSeed: view.hashSeed)
         reads = TransactionReads(view)
         reads.note(recordKey: active.mark, in: IndexCatalog.name)
+        reads.note(active.entries)
+        reads.includesChanges = true
     }
 
     /// Adds the entries of up to `count` objects behind `cursor`; how far the index is then.
@@ -102,6 +126,7 @@ private struct IndexPiece<Item: Sendable> {
         after cursor: [UInt8]?, _ count: Int, _ sizeBytes: Int
     ) throws -> IndexCatalog.Progress {
         let name = try dictionary.checkedName()
+        reads.note(name)
         let lower = cursor.map { $0 + [0] } ?? []
         let scan = try view.scan(
             RecordRange(name, lower: lower, upper: nil), .ascending, limit: count)
@@ -111,12 +136,12 @@ private struct IndexPiece<Item: Sendable> {
         while let recordKey = scan.recordKey {
             let recordKey = Array(recordKey)
             let key = Array(recordKey[name.prefix.count...])
-            reads.note(recordKey: recordKey, in: name)
             let deadline = scan.deadline
             let failure = try scan.withValue { stored in
                 readBytes += stored.count
                 return try add(key, stored, deadline)
             }
+            if restsOnObjects || failure != nil { reads.note(recordKey: recordKey, in: name) }
             if let failure { return .failed(failure) }
             last = key
             added += 1
@@ -125,6 +150,11 @@ private struct IndexPiece<Item: Sendable> {
         }
         return .built
     }
+
+    /// Whether the objects have to be as they were: where values must be unique, as another object that has
+    /// one of them is a failure; where some may be of enqueued writes, which may be given up, and then
+    /// nobody writes an entry.
+    private var restsOnObjects: Bool { active.index.isUnique || view.hasEnqueued }
 
     /// Adds the entries of one object; why that cannot be, where it cannot.
     private mutating func add(
@@ -164,10 +194,9 @@ private struct IndexPiece<Item: Sendable> {
         return other == key ? nil : other
     }
 
+    /// The entries, and what they rest on.
     func finish(_ progress: IndexCatalog.Progress) -> (EncodedBatch, TransactionReads) {
-        var batch = batch
-        if case .failed = progress { batch = EncodedBatch(hashSeed: view.hashSeed) }
-        batch.write(progress.stored, recordKey: active.mark, in: IndexCatalog.name)
+        if case .failed = progress { return (EncodedBatch(hashSeed: view.hashSeed), reads) }
         return (batch, reads)
     }
 }
