@@ -66,6 +66,7 @@ import Testing
                         while !fileSystem.isOff {
                             try await Self.move(workspace, &random)
                             count += 1
+                            await Task.yield()
                         }
                     } catch let error as RoostError {
                         #expect(

@@ -241,6 +241,7 @@ import Testing
                             try tx.set(b + 1, forKey: "\(to)", in: accounts)
                         }
                         board.addOne()
+                        await Task.yield()
                     }
                 }
             }
@@ -306,6 +307,7 @@ import Testing
                     while !board.isOver {
                         round += 1
                         try await items.setAll((0..<count).map { ("\($0)", round) })
+                        await Task.yield()
                     }
                 }
             }

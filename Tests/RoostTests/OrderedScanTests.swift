@@ -172,6 +172,7 @@ import Testing
                 while !isDone.load(ordering: .relaxed) {
                     last += 1
                     try await numbers.set(last, forKey: "new\(last)")
+                    await Task.yield()
                 }
             }()
             while try !numbers.contains("new1") { await Task.yield() }

@@ -55,6 +55,7 @@ import Testing
                     let number = round
                     try await values.setAll((0..<500).map { ("\($0)", number) })
                     if round % 20 == 0 { try await workspace.compact() }
+                    await Task.yield()
                 }
                 return round
             }

@@ -178,6 +178,7 @@ import Testing
                     let number = round
                     try await values.setAll((0..<200).map { ("\($0)", number) })
                     if round % 50 == 0 { try await workspace.compact() }
+                    await Task.yield()
                 }
             }
             let reader = try await Workspace.open(
