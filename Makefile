@@ -14,7 +14,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
-.PHONY: extras-dependencies replica replica-run replica-cost shared shared-faults shared-sample shared-build fleet
+.PHONY: extras-dependencies replica replica-run replica-cost shared shared-faults shared-speed put-cost shared-sample shared-build fleet
 .PHONY: prove live synced faults-sample import-faults crash followers simulate enumerate damage faults fuzz
 .PHONY: storms tsan asan mutations fixtures
 
@@ -97,6 +97,10 @@ crash: dependencies
 # Eight processes read beside a writer that is killed and started again; KILLS=200 takes ten minutes.
 followers: dependencies
 	$(SWIFT) run -c release roost-crash followers --kills $(KILLS) --seconds $$(($(KILLS) * 3))
+
+# Puts with eight readers beside in other processes, and without, in turn.
+put-cost: dependencies
+	$(SWIFT) run -c release roost-crash put-cost
 
 # Every bit flipped and every length cut of small stores.
 damage: dependencies
@@ -282,6 +286,13 @@ shared: shared-build
 shared-faults: shared-build
 	scripts/shared-faults etcd $(SECONDS)
 	scripts/shared-faults postgres $(SECONDS)
+
+# Calls a second beside the engines' own clients: etcd's for Go, and pgbench over the same statements. Takes
+# Debian's golang-go and golang-etcd-server-dev; fifteen minutes beside its build.
+shared-speed: extras-dependencies
+	$(SWIFT) build -c release --package-path Extras --product roost-conformance
+	scripts/shared-servers etcd 1 -- scripts/shared-speed etcd Extras/.build/release
+	scripts/shared-servers postgres -- scripts/shared-speed postgres Extras/.build/release
 
 # Under four minutes beside its build.
 shared-sample: shared-build

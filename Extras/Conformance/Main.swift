@@ -10,6 +10,7 @@ import RoostShared
 ///     roost-conformance suite postgres postgres://…
 ///     roost-conformance histories etcd http://… --seconds 60
 ///     roost-conformance removals etcd http://127.0.0.1:2379
+///     roost-conformance speed etcd http://127.0.0.1:2379 --seconds 5
 ///     roost-conformance connect etcd https://… --authority FILE --user NAME --password WORD
 @main struct Main {
     static func main() async {
@@ -24,6 +25,10 @@ import RoostShared
                 case "histories":
                     try await runHistories(target, seconds: value(of: "--seconds", arguments) ?? 30)
                 case "removals": try await runRemovals(target, arguments[2])
+                case "speed":
+                    try await runSpeed(
+                        target, seconds: value(of: "--seconds", arguments) ?? 5,
+                        isOneCall: arguments.contains("--one"))
                 case "connect": await tryConnection(arguments)
                 default: throw Usage()
                 }
@@ -36,7 +41,7 @@ import RoostShared
 
     private struct Usage: Error, CustomStringConvertible {
         let description =
-            "usage: roost-conformance suite|histories|removals|connect etcd|postgres URL[,URL…] [--effort N] [--seconds N]"
+            "usage: roost-conformance suite|histories|removals|speed|connect etcd|postgres URL[,URL…] [--effort N] [--seconds N]"
     }
 
     private static func value(of option: String, _ arguments: [String]) -> Int? {
@@ -106,6 +111,17 @@ import RoostShared
     ) async throws -> Bool {
         let workspace = try await SharedWorkspace.connect(to: target, namespace: namespace)
         print("removals: \(try await CompactedRemovals(workspace, endpoint).run())")
+        await workspace.close()
+        return true
+    }
+
+    /// - Parameter isOneCall: One set and one load alone, for a look at the server's log.
+    private static func runSpeed(
+        _ target: SharedTarget, seconds: Int, isOneCall: Bool
+    ) async throws -> Bool {
+        let workspace = try await SharedWorkspace.connect(to: target, namespace: namespace)
+        let speed = Speed(workspace: workspace, seconds: Double(seconds))
+        if isOneCall { try await speed.runOneCall() } else { try await speed.run() }
         await workspace.close()
         return true
     }

@@ -89,7 +89,7 @@ struct WatchedCounter {
         guard Set(told).count == told.count, told == told.sorted() else {
             throw WatchFailure(description: "a change was told twice or out of order")
         }
-        // What is between the last before and the first behind a gap that was told may be missing.
+        // What is between the last before and the first after a gap that was told may be missing.
         var isExcused: Set<Int> = []
         for (place, number) in seen.enumerated() where number == nil {
             let before = seen[..<place].last { $0 != nil } ?? 0

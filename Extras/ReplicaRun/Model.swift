@@ -1,6 +1,6 @@
 import Roost
 
-/// What batch `n` does, whoever asks, and what that makes of a dictionary: so that the state behind any
+/// What batch `n` does, whoever asks, and what that makes of a dictionary: so that the state after any
 /// batch is known without having been recorded.
 struct Model {
     enum Change {
@@ -49,7 +49,7 @@ struct Model {
         }
     }
 
-    /// Goes on to the state behind batch `sequence`.
+    /// Goes on to the state after batch `sequence`.
     mutating func advance(to end: UInt64) {
         while sequence < end {
             sequence += 1

@@ -68,7 +68,7 @@ static inline int roost_lz4_decompress_begin(
 #define ROOST_LZ4_SHORT_SIZE 1024
 
 /// Decompresses a block of at most `ROOST_LZ4_SHORT_SIZE` bytes whose end of `left_out_size` bytes, at
-/// most 13, is not stored: zeros behind the token that says that twelve literals come. In one piece
+/// most 13, is not stored: zeros after the token that says that twelve literals come. In one piece
 /// of memory on the stack, and by one call, as it is done for every cold value.
 static inline int roost_lz4_decompress_short(
     const char *stored, char *target, int stored_size, int left_out_size, int target_size,

@@ -10,7 +10,7 @@ public protocol KeyRange: Sendable {
 public struct KeyBounds: Sendable, Hashable {
     /// The first key that may be in it.
     package var lower: [UInt8] = []
-    /// The first key behind it; `nil` where it has no end.
+    /// The first key after it; `nil` where it has no end.
     package var upper: [UInt8]?
 
     init(lower: [UInt8] = [], upper: [UInt8]? = nil) {
@@ -29,7 +29,7 @@ public struct KeyBounds: Sendable, Hashable {
             && (upper.map { key.utf8.lexicographicallyPrecedes($0) } ?? true)
     }
 
-    /// The first key behind `key`.
+    /// The first key after `key`.
     static func behind(_ key: String) -> [UInt8] { Array(key.utf8) + [0] }
 }
 

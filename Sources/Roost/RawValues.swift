@@ -81,7 +81,7 @@ extension EngineView {
 
 extension ViewScan {
     /// Where a scan of the dictionary `name` stands: the key, and its value as it is stored; `nil`
-    /// behind the last.
+    /// after the last.
     func storedEntry(of name: DictionaryName) throws -> (key: String, value: StoredValue)? {
         guard let recordKey else { return nil }
         let key = String(decoding: recordKey[name.prefix.count...], as: UTF8.self)

@@ -27,7 +27,7 @@ package struct StoredRange: Sendable {
     /// All dictionaries where it is `nil`.
     package var dictionary: String?
     package var prefix = ""
-    /// The first key, and the first behind the last.
+    /// The first key, and the first after the last.
     package var from: String?
     package var below: String?
     package var order = ScanOrder.ascending
@@ -61,7 +61,7 @@ package final class StoredRecords {
 
     deinit { view.close() }
 
-    /// The next record; `nil` behind the last.
+    /// The next record; `nil` after the last.
     ///
     /// - Throws: `.corrupt` with file and offset, `.closed`.
     package func next() throws -> StoredRecord? {
@@ -89,7 +89,7 @@ package final class StoredRecords {
         }
     }
 
-    /// The key of the next record; `nil` behind the last. Reads no value.
+    /// The key of the next record; `nil` after the last. Reads no value.
     package func nextKey() throws -> String? {
         try step { name, scan in
             scan.recordKey.map { String(decoding: $0[name.prefix.count...], as: UTF8.self) }
@@ -102,7 +102,7 @@ package final class StoredRecords {
         return isThere ?? false
     }
 
-    /// What `make` makes of the next record, where it stands; `nil` behind the last.
+    /// What `make` makes of the next record, where it stands; `nil` after the last.
     private func step<Made>(
         _ make: (DictionaryName, ViewScan) throws -> Made?
     ) throws -> Made? {
@@ -146,7 +146,7 @@ package final class StoredRecords {
 
 extension StoredValue {
     /// The kind without the flags that say that a deadline or a version follows, and the payload
-    /// behind these; `nil` where the bytes are no value.
+    /// after these; `nil` where the bytes are no value.
     package var plain: (value: StoredValue, deadlineMilliseconds: UInt64?, version: Int)? {
         ([kind] + payload).withUnsafeBytes { bytes in
             guard let header = ValueHeader(bytes) else { return nil }

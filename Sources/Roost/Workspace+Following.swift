@@ -13,7 +13,7 @@ extension Workspace {
     /// it now. Of a writer's own workspace it returns at once.
     ///
     /// What was written with `Durability.synced` and waits for the disk at the time is not waited for: the
-    /// writer shows it to nobody yet, and here what comes behind it waits too.
+    /// writer shows it to nobody yet, and here what comes after it waits too.
     ///
     /// - Throws: `.closed`; what has ended the following, as reads do then.
     @discardableResult

@@ -97,7 +97,7 @@ public final class Workspace: Sendable {
     /// ```
     ///
     /// It works on the caller's thread, and reads what opening needs and no more: the manifest, a
-    /// header and a footer of each snapshot, and the log behind the last flush. After ``close()``
+    /// header and a footer of each snapshot, and the log after the last flush. After ``close()``
     /// there is no log, and an opening takes about a millisecond, whatever the size of the store.
     /// After a crash it replays at most what the log holds: about twice the memory budget, 128 MiB
     /// by default, some tenths of a second. Where even that is too long for the thread, as for a

@@ -13,7 +13,7 @@ extension WorkspaceDictionary {
     /// of the key that says nothing of expiry makes its value stay.
     ///
     /// The deadline is stored as a time of day, so that it holds across reopenings. While the
-    /// clock is set back behind a time at which a value was found expired, that time counts on
+    /// clock is set back before a time at which a value was found expired, that time counts on
     /// until the workspace is closed.
     ///
     /// As durable, and with the errors, of `set(_:forKey:durability:)`.

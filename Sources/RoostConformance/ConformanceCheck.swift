@@ -90,7 +90,7 @@ public struct ConformanceSuite<Workspace: KeyValueWorkspace>: Sendable {
     /// Runs every check, and tells each result as it is there.
     ///
     /// - Parameters:
-    ///   - stopsAtFailure: whether the checks behind one that fails are left out.
+    ///   - stopsAtFailure: whether the checks after one that fails are left out.
     ///   - onResult: called for each check, in their order.
     /// - Throws: what opening throws; what a check throws is in its result.
     public func run(

@@ -42,7 +42,7 @@ package func leadingZeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
     bytes.baseAddress.map { roost_leading_zeros($0, bytes.count) } ?? 0
 }
 
-/// How many bytes are zero behind the last that is not.
+/// How many bytes are zero after the last that is not.
 package func trailingZeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
     bytes.baseAddress.map { roost_trailing_zeros($0, bytes.count) } ?? 0
 }

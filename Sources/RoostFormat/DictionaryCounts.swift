@@ -43,7 +43,7 @@ package struct DictionaryCounts: Sendable, Equatable {
         current = Entry(prefix: Array(key.prefix(1 + Int(key.first ?? 0))))
     }
 
-    /// Called behind the last record.
+    /// Called after the last record.
     package mutating func finish() {
         if !current.prefix.isEmpty { entries.append(current) }
         current = Entry(prefix: [])

@@ -73,7 +73,7 @@ private let digitCount = 12
 private struct NameScanner {
     var rest: Slice<UnsafeBufferPointer<UInt8>>
 
-    /// Whether `text` comes next, and then goes behind it.
+    /// Whether `text` comes next, and then goes after it.
     mutating func takes(_ text: StaticString) -> Bool {
         let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
         guard rest.starts(with: bytes) else { return false }

@@ -5,7 +5,7 @@
 /// ```
 /// offset  size  field
 ///      0     1  count, at most 19
-///      1    19  the first bytes of the key, zeros behind them
+///      1    19  the first bytes of the key, zeros after them
 /// ```
 package struct FirstKey: Equatable, Sendable {
     package static let capacity = 19

@@ -23,7 +23,7 @@ public enum Frame {
 
         /// Somebody waits for this batch to be on disk: recovery syncs it before it shows it.
         @inlinable public static var synced: Flags { Flags(rawValue: 1) }
-        /// The log was closed behind this frame, which holds no operations.
+        /// The log was closed after this frame, which holds no operations.
         @inlinable public static var seal: Flags { Flags(rawValue: 2) }
     }
 

@@ -21,7 +21,7 @@ public struct OutputBuffer: ~Copyable {
         @inline(__always) get { .init(start: base, count: count) }
     }
 
-    /// Room for `more` bytes behind what is written; whoever fills it moves `count`.
+    /// Room for `more` bytes after what is written; whoever fills it moves `count`.
     @inlinable @inline(__always)
     public mutating func reserve(_ more: Int) -> UnsafeMutableRawPointer {
         if capacity - count < more { grow(more) }

@@ -81,7 +81,7 @@ extension RecordGroup {
             .init(start: base + head.suffixOffset, count: head.suffixCount)
         }
 
-        /// The record behind a head, with what only it is asked for.
+        /// The record after a head, with what only it is asked for.
         @inline(__always)
         func record(_ head: Head) -> Record? {
             var offset = head.sequenceOffset

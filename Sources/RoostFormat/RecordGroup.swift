@@ -39,7 +39,7 @@ public enum RecordGroup {
         @inlinable public static var compressed: Flags { Flags(rawValue: 4) }
         /// The stored bytes begin with the kind and the deadline, never compressed.
         @inlinable public static var expires: Flags { Flags(rawValue: 8) }
-        /// The block of the value with twelve zeros behind it, less the sequence of just these.
+        /// The block of the value with twelve zeros after it, less the sequence of just these.
         @inlinable static var compressedLessSequence: Flags { Flags(rawValue: 0x10) }
         /// The same, less the zeros, which end the last sequence.
         @inlinable static var compressedLessZeros: Flags { Flags(rawValue: 0x14) }

@@ -1,6 +1,6 @@
 /// A record as an ordered scan compares it and hands it out. It takes one line of the cache.
 public struct RecordHead {
-    /// The sixteen bytes behind what all keys of the scan share, as a number, so that the scan's next
+    /// The sixteen bytes after what all keys of the scan share, as a number, so that the scan's next
     /// key has the smallest: complemented in a descending scan.
     public var leading: UInt128
     @usableFromInline var keyBase: UnsafeRawPointer

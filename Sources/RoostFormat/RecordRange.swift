@@ -38,7 +38,7 @@ package struct RecordRange: Sendable, Hashable {
     }
 }
 
-/// The first key behind all that begin with `prefix`: it with its last byte counted up.
+/// The first key after all that begin with `prefix`: it with its last byte counted up.
 package func successor(ofPrefix prefix: [UInt8]) -> [UInt8]? {
     var bytes = prefix
     while let last = bytes.popLast() {

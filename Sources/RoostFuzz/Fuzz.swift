@@ -41,7 +41,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// The fuzzer's bytes, taken from the front; zeros behind the end.
+/// The fuzzer's bytes, taken from the front; zeros after the end.
 struct FuzzBytes {
     private let bytes: [UInt8]
     private var offset = 0

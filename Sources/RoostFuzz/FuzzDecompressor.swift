@@ -62,7 +62,7 @@ private func check(
     }
     guard isRead else { return nil }
     let bytes = Array(target[..<count])
-    // Of a block whose end is left out only the value has to be right, not what is behind it.
+    // Of a block whose end is left out only the value has to be right, not what is after it.
     if leftOutCount > 0 { return bytes }
     let slow = decompressedSlowly(stored, dictionary, count: count)
     switch slow {

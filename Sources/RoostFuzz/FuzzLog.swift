@@ -2,7 +2,7 @@ import RoostFormat
 import RoostIO
 import RoostLog
 
-/// A segment whose header checks, of frames that check with payloads from the fuzzer, and behind
+/// A segment whose header checks, of frames that check with payloads from the fuzzer, and after
 /// them bytes as they are; recovered, and salvaged.
 func fuzzLog(_ input: FuzzBytes) throws {
     var input = input

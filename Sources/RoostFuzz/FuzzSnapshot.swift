@@ -139,7 +139,7 @@ private func touch(_ bytes: UnsafeRawBufferPointer) {
     withExtendedLifetime(sum) {}
 }
 
-/// A manifest of the fuzzer's bytes behind the right begin and before the right checksum.
+/// A manifest of the fuzzer's bytes after the right begin and before the right checksum.
 func fuzzManifest(_ input: FuzzBytes) throws {
     var input = input
     let fixes = input.next() & 3 != 3

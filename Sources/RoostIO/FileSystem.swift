@@ -131,7 +131,7 @@ package protocol File: Sendable {
     /// Reserves disk blocks for `[0, sizeBytes)` and sets the size.
     func preallocate(sizeBytes: UInt64) throws
     func truncate(to sizeBytes: UInt64) throws
-    /// An offset behind which nothing was ever written, so that all reads as zeros up to the file's
+    /// An offset after which nothing was ever written, so that all reads as zeros up to the file's
     /// end; at the most its size. To be asked before anything is read: a page of zeros that was
     /// read may count as written.
     func writtenEnd() throws -> UInt64

@@ -20,7 +20,7 @@ package enum LargePages {
             nil, wanted + sizeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let mapped, mapped != MAP_FAILED else { return nil }
         let memory = mapped.alignedUp(toMultipleOf: sizeBytes)
-        // What is too much before and behind it.
+        // What is too much before and after it.
         let before = memory - mapped
         if before > 0 { munmap(mapped, before) }
         munmap(memory + wanted, sizeBytes - before)

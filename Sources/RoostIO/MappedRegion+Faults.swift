@@ -26,7 +26,7 @@ extension MappedRegion {
     }
 
     /// Throws `.io` with file and offset where the file could not be read at `offset` or in the `count`
-    /// bytes from there on. To be called behind the look at them.
+    /// bytes from there on. To be called after the look at them.
     @inline(__always)
     package func checkRead(from offset: Int = 0, count: Int = .max) throws {
         if Self.faultCount == 0 { return }

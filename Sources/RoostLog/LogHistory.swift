@@ -91,7 +91,7 @@ package final class LogHistory: Sendable {
 
     // MARK: Holds
 
-    /// Keeps the segments with batches behind `sequence` until they are read; `nil` where the first of
+    /// Keeps the segments with batches after `sequence` until they are read; `nil` where the first of
     /// these batches is gone already. Of what is forgotten meanwhile at most `limitBytes` of files
     /// are kept.
     package func hold(after sequence: UInt64, limitBytes: Int) -> LogHold? {

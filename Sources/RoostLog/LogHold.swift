@@ -6,7 +6,7 @@ import RoostIO
 package final class LogHold: Sendable {
     /// What the history keeps for one hold.
     ///
-    /// - `retained` is ascending, and each of it has batches behind `position`.
+    /// - `retained` is ascending, and each of it has batches after `position`.
     /// - Together they are no larger than `limitBytes`; what would be more makes the hold lost.
     struct Held {
         /// Every batch up to this one was read.

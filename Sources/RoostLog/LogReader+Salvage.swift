@@ -18,10 +18,10 @@ extension LogReader {
     /// Visits every frame that checks, wherever it stands, in the order of the file, up to a seal;
     /// `onBreak` is called with the offset where others should be. Returns where the last one ends.
     ///
-    /// Behind a seal there may be what an opening was cutting off when it was stopped.
+    /// After a seal there may be what an opening was cutting off when it was stopped.
     ///
     /// The work is bounded by four checksums of the segment, for bytes that look like many long
-    /// frames; behind that nothing is looked for.
+    /// frames; after that nothing is looked for.
     package func forEachSalvagedFrame(
         _ seed: ChecksumSeed, onBreak: (Int) throws -> Void, _ visit: (Frame.View) throws -> Void
     ) rethrows -> Int {

@@ -8,7 +8,7 @@ package struct LogReader: Sendable {
     package let file: any File
     package let region: MappedRegion
     package let header: SegmentHeader.Reading
-    /// Behind it nothing was ever written.
+    /// After it nothing was ever written.
     private let writtenEnd: Int
 
     package init(
@@ -68,7 +68,7 @@ package struct LogReader: Sendable {
             end.durableSequence = max(end.durableSequence, frame.durableSequence)
             if frame.flags.contains(.synced) { end.lastSyncedSequence = frame.sequence }
             end.expected += 1
-            // May lie behind a file that was cut within the frame's padding.
+            // May lie after a file that was cut within the frame's padding.
             end.offset += frame.sizeBytes
         }
         end.isClean =
@@ -77,7 +77,7 @@ package struct LogReader: Sendable {
         return end
     }
 
-    /// What frames behind a broken place say was on disk: any that check, wherever they begin.
+    /// What frames after a broken place say was on disk: any that check, wherever they begin.
     ///
     /// The work is bounded by four checksums of the segment: hostile bytes that look like many
     /// long frames end the search, and count as proof of damage.
@@ -114,7 +114,7 @@ package struct LogReader: Sendable {
     }
 
     /// Where what may not be on disk begins, when every batch up to `sequence` is: the frame
-    /// behind that batch, or the segment's begin. For frames up to `limit` that were scanned.
+    /// after that batch, or the segment's begin. For frames up to `limit` that were scanned.
     package func offset(behind sequence: UInt64, _ header: SegmentHeader, limit: Int) -> Int {
         guard header.firstSequence <= sequence else { return 0 }
         var offset = SegmentHeader.sizeBytes
@@ -137,7 +137,7 @@ package struct LogReader: Sendable {
         return sector.dropFirst(SegmentHeader.sizeBytes).contains { $0 != 0 }
     }
 
-    /// The offset behind the last byte from `start` on that is not zero; `start` where there is
+    /// The offset after the last byte from `start` on that is not zero; `start` where there is
     /// none.
     ///
     /// What was preallocated and never written is left alone: reading it would have the kernel make

@@ -10,7 +10,7 @@ import RoostIO
 ///   segment header, the manifest) makes it damage: `corrupt`, and nothing is touched.
 /// - Else it is a torn tail, the unfinished writes of a crash: it is cut, kept aside, reported.
 package struct LogRecovery {
-    /// What stood behind the last whole batch.
+    /// What stood after the last whole batch.
     package struct TornTail: Sendable, Equatable {
         package var segment: UInt64
         package var offset: Int
@@ -84,7 +84,7 @@ package struct LogRecovery {
     }
 
     /// A segment gets its header before its first frame, and both are in one sector. So one with
-    /// content in that sector behind a header that does not check was not left so by a crash: no
+    /// content in that sector after a header that does not check was not left so by a crash: no
     /// frame in it can be believed, nor be given up.
     private static func refuseDamagedHeader(_ reader: LogReader) throws {
         guard reader.header == .damaged, reader.hasContentBehindHeader else { return }
@@ -242,13 +242,13 @@ package struct LogRecovery {
     /// Puts a seal where the kept frames end, and ends the file there.
     private func seal(_ reader: LogReader, at offset: Int) throws {
         guard case .valid(let header) = reader.header else { return }
-        // All of the tail goes before the seal stands, behind which a scan wants zeros: a crash
+        // All of the tail goes before the seal stands, after which a scan wants zeros: a crash
         // between leaves a short file without a seal, which the next recovery cuts in the same
         // place. A file that was cut within the last frame's padding gets it back.
         try reader.file.truncate(to: UInt64(offset))
         try reader.file.syncData()
         // A seal stands before the tail where the writer broke the segment off, and a power cut took
-        // that back but for the seal. Behind a second one no scan would go on.
+        // that back but for the seal. After a second one no scan would go on.
         if let kept = kept[reader.number], kept.isSealed, kept.endOffset == offset { return }
         let frame = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Frame.headerSizeBytes, alignment: 8)

@@ -5,12 +5,12 @@ import RoostIO
 ///
 /// - What is handed out is an unbroken run of whole frames: what an opening by a writer keeps, whenever
 ///   the writer dies. A frame is whole when its checksum holds. The checksum is stored last, and zeros
-///   stood there: a frame whose checksum is zero counts once something stands behind it, or the
+///   stood there: a frame whose checksum is zero counts once something stands after it, or the
 ///   writer has said that it is there.
 /// - Frames are looked at by calls first. A frame that is not whole may be cut off at any time by the
 ///   writer's successor, and in a mapping that would be a fault.
 /// - A batch that somebody waits for and that is not known to be on disk is handed out unless `isHeld`
-///   says that its writer is about to bring it there; and none behind it before.
+///   says that its writer is about to bring it there; and none after it before.
 package struct LogTail {
     /// Where the next batch is looked for.
     package struct Place: Sendable, Equatable {
@@ -50,7 +50,7 @@ package struct LogTail {
     private static let smallestChunkSizeBytes = 4 << 10
     private static let largestChunkSizeBytes = 256 << 10
 
-    /// Reads from the first batch behind `manifest`'s snapshots on.
+    /// Reads from the first batch after `manifest`'s snapshots on.
     package init(_ manifest: ManifestRecord, in directory: any Directory) throws {
         self.directory = directory
         workspace = manifest.workspace
@@ -123,7 +123,7 @@ package struct LogTail {
     }
 
     private enum Progress {
-        /// There may be more behind.
+        /// There may be more after.
         case more
         /// The next batch waits for its sync.
         case held

@@ -58,7 +58,7 @@ extension LogWriter {
         }
     }
 
-    /// Has made ready, while writers go on, what they will come to behind a frame with `flags`.
+    /// Has made ready, while writers go on, what they will come to after a frame with `flags`.
     @inline(never)
     func prepareAhead(_ flags: Frame.Flags, _ state: inout State) {
         if state.aheadOffsets.takeNews() { signals?.noteAppended() }

@@ -20,7 +20,7 @@ extension LogWriter {
     func writingFinishedFrame(_ state: inout State, _ body: (inout State) throws -> Void) throws {
         try writingFrame(&state) { state in
             do { try body(&state) } catch {
-                // Nobody reads behind the last batch that is visible, and nothing is a frame with a header of zeros.
+                // Nobody reads after the last batch that is visible, and nothing is a frame with a header of zeros.
                 (state.segment.region.base + state.offset).initializeMemory(
                     as: UInt8.self, repeating: 0, count: Frame.headerSizeBytes)
                 throw error
@@ -72,7 +72,7 @@ extension LogWriter {
         state.faultCount = faultCount
     }
 
-    /// Throws where another program has cut the segment before its end: to write behind that would make
+    /// Throws where another program has cut the segment before its end: to write after that would make
     /// zeros of what is missing, which nothing would tell from what was written.
     func refuseCut(_ state: borrowing State) throws {
         let file = state.segment.file

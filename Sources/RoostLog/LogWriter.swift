@@ -52,7 +52,7 @@ package final class LogWriter: Sendable {
         var segment: LogSegment
         var seed: ChecksumSeed
         var offset: Int
-        /// No frame of the segment ends behind it: the seal has to fit. Zero where the segment takes
+        /// No frame of the segment ends after it: the seal has to fit. Zero where the segment takes
         /// no more frames.
         var frameLimit: Int
         /// `MappedRegion.faultCount` when the last frame was found whole.
@@ -80,7 +80,7 @@ package final class LogWriter: Sendable {
         /// Sealed, or never to be.
         var isEnded = false
         /// Why a segment could not be ended, or the next not begun; the log is then closed, as what
-        /// was written behind that could never be replayed.
+        /// was written after that could never be replayed.
         var failure: RoostError?
 
         mutating func close() {
@@ -111,13 +111,13 @@ package final class LogWriter: Sendable {
     private let workspace: WorkspaceIdentifier
     /// Throws where the directory is not the workspace's any more; called before a segment is made.
     let checksDirectory: @Sendable () throws -> Void
-    /// Of the segments behind the first.
+    /// Of the segments after the first.
     let minimumSegmentSizeBytes: Int
     /// A payload of this size or more, which waits for a sync, is written by a call.
     private let minimumCallSizeBytes: Int
     private let durable: Atomic<UInt64>
 
-    /// Begins segment `number` behind `lastSequence`.
+    /// Begins segment `number` after `lastSequence`.
     package init(
         directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
         sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
@@ -323,7 +323,7 @@ package final class LogWriter: Sendable {
 
     /// Ends the current segment with a frame that holds no batch, written by a call: one may be told
     /// that there is no room, where a store into the mapping is not. Where the segment takes no more
-    /// frames because one could not be written whole, what there is of that one goes first: behind a
+    /// frames because one could not be written whole, what there is of that one goes first: after a
     /// seal a scan wants zeros.
     private func appendSeal(_ state: inout State) throws {
         let segment = state.segment

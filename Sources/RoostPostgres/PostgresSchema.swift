@@ -5,7 +5,7 @@
     /// - `roost_revision` has one row: each commit counts it up, and so waits for the one before it. That is
     ///   what gives commits, and the changes in the log, one order.
     /// - `roost_keys` has each key's newest value; with no value, the key was removed.
-    /// - `roost_changes` has the changes behind the revision `trimmed`, each with what was before it, so that
+    /// - `roost_changes` has the changes after the revision `trimmed`, each with what was before it, so that
     ///   the keys can be read as they were at any revision from there on.
     enum PostgresSchema {
         static let creation = [
@@ -110,7 +110,7 @@
                 """)
         }
 
-        /// The changes behind the revision `$1`, of at most `$2` revisions.
+        /// The changes after the revision `$1`, of at most `$2` revisions.
         static let changes = PostgresStatement(
             "changes",
             """

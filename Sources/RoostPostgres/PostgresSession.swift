@@ -148,7 +148,7 @@
             }
         }
 
-        /// The strings as C takes them, with `nil` behind the last.
+        /// The strings as C takes them, with `nil` after the last.
         private func withStrings<Result>(
             _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
         ) -> Result {

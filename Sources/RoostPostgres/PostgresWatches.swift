@@ -113,7 +113,7 @@
                 watchers[id] = nil
                 return
             }
-            // One that began meanwhile, before or behind what was read.
+            // One that began meanwhile, before or after what was read.
             guard watcher.revision >= from, watcher.revision <= through else { return }
             guard watcher.revision < through || instant - watcher.lastTold >= Self.progressInterval
             else { return }

@@ -3,7 +3,7 @@ import RoostIO
 
 /// What the pieces of a journal say, one after another: the file as who wrote it takes it to be.
 ///
-/// A piece that does not open is a hole: the search goes on behind it, eight bytes at a time, for a piece of
+/// A piece that does not open is a hole: the search goes on after it, eight bytes at a time, for a piece of
 /// the same part or the header of another. What is found then is content all the same. The hole is filled with
 /// what stands there, sealed as it is, and so is the end where nothing is found: zeros where a crash has taken
 /// what was not synced, and else what no reader takes for content. So who reads it sees a torn end, or damage,
@@ -12,9 +12,9 @@ struct JournalContent: Sendable {
     /// Its bytes; empty content has one of no use.
     let region: MappedRegion
     let sizeBytes: UInt64
-    /// Behind it nothing was ever written to the content.
+    /// After it nothing was ever written to the content.
     let writtenEnd: UInt64
-    /// Behind it there are zeros in the file.
+    /// After it there are zeros in the file.
     let storedEnd: UInt64
 
     init(_ base: any File, _ keys: any JournalKeys) throws {

@@ -3,18 +3,18 @@ import RoostIO
 import Synchronization
 
 /// A sealed file that is written in pieces, as log segments are: each write, and each change of the size, is one
-/// sealed piece behind the others, and the file's content is what they say one after another.
+/// sealed piece after the others, and the file's content is what they say one after another.
 ///
 /// - A piece is written where none was before in this opening, also after one that failed. Each opening that
 ///   writes begins a part of its own, with a new salt and so a new key, at the next 4 KiB: no nonce is used
 ///   for two contents, whatever a crash has taken. So does the first write under a new data key: nothing is
 ///   sealed under an old one from then on.
-/// - What a crash has left of a piece does not open. Pieces behind it do, where they are found, so that a hole in
+/// - What a crash has left of a piece does not open. Pieces after it do, where they are found, so that a hole in
 ///   the content is seen as one (`JournalContent`).
 final class JournalFile: File {
     private struct State {
         var part: JournalPart?
-        /// Behind everything that was written to the file.
+        /// After everything that was written to the file.
         var end: UInt64
         var sizeBytes: UInt64
         /// What was read last; `nil` once something was written.
@@ -180,7 +180,7 @@ protocol JournalKeys: Sendable {
     var currentKeyNumber: UInt64 { get }
     /// A part that begins now, and the header that stands before its pieces.
     func newPart() throws -> (part: JournalPart, header: [UInt8])
-    /// The part behind a header.
+    /// The part after a header.
     ///
     /// - Throws: `.wrongKey` where its data key is not known.
     func part(_ header: SealedHeader) throws -> JournalPart

@@ -2,7 +2,7 @@
 package struct CrashEffects: Sendable {
     /// Sectors that hold their old bytes.
     package var lostSectors = 0
-    /// Sectors that hold new bytes up to one byte and old ones behind it.
+    /// Sectors that hold new bytes up to one byte and old ones after it.
     package var tornSectors = 0
     /// Files of which a later sector reached the disk and an earlier one did not.
     package var reorderedFiles = 0

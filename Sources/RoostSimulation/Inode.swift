@@ -165,7 +165,7 @@ struct Inode: Sendable {
     static let sectorSizeBytes = 512
 
     /// What a power cut leaves: one of the sizes since the last sync, and of each dirty sector
-    /// the old bytes, the new ones, or new ones up to some byte and old ones behind.
+    /// the old bytes, the new ones, or new ones up to some byte and old ones after.
     func afterPowerCut(_ choices: inout some CrashChoices) -> Inode {
         var content = durable
         let sizeCount = choices.pick(sizes.count) + 1

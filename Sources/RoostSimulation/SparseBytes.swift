@@ -6,7 +6,7 @@ package struct SparseBytes: Sendable {
 
     package private(set) var sizeBytes = 0
     private var pages: [Int: [UInt8]] = [:]
-    /// No page behind this one was ever written.
+    /// No page after this one was ever written.
     private(set) var highestPage = -1
 
     package init() {}
@@ -20,7 +20,7 @@ package struct SparseBytes: Sendable {
         highestPage = max(highestPage, index)
     }
 
-    /// Behind the last page that was written.
+    /// After the last page that was written.
     var writtenEnd: Int { min((highestPage + 1) * Self.pageSizeBytes, sizeBytes) }
 
     /// Cuts the file, or lengthens it with zeros.

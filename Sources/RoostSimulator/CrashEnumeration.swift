@@ -11,7 +11,7 @@ import RoostSimulation
 ///   combinations of what it keeps. Past `combinationLimit` of them some are drawn at random.
 /// - Every `depthStride`th state is also opened on a machine that stops after each of the
 ///   opening's calls, and what that leaves is opened again.
-/// - Whoever opens writes a batch behind what is there, waits for the disk, and is killed; all of
+/// - Whoever opens writes a batch after what is there, waits for the disk, and is killed; all of
 ///   it is there for the next opening.
 package struct CrashEnumeration {
     package enum Step: Sendable {
@@ -208,7 +208,7 @@ package struct CrashEnumeration {
     ) async throws -> [RecoveryReport.TornTail] {
         let fileSystem = SimulatedFileSystem(disk: disk)
         var (engine, history) = try await compare(fileSystem, oracle, required, place)
-        // What this opening has made of it, and what is written behind it, the next one reads.
+        // What this opening has made of it, and what is written after it, the next one reads.
         let last = [History.Change.put(dictionary: "last", key: "", value: lastValue)]
         _ = try await engine.make(last, .synced)
         history.append(.init(changes: last, isAwaited: true))

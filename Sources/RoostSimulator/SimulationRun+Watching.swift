@@ -46,7 +46,7 @@ struct RoundWatcher {
 
 extension SimulationRun {
     /// Begins to watch, in some rounds. Nothing is under way yet, so what a watcher is told of
-    /// begins behind the last batch, or behind an earlier one that is drawn.
+    /// begins after the last batch, or after an earlier one that is drawn.
     func beginWatching(_ workspace: Workspace) {
         watchers = []
         guard random.once(in: 3) else { return }

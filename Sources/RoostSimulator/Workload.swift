@@ -6,7 +6,7 @@ import RoostSimulation
 struct Workload {
     enum Action {
         case write([History.Change], Durability)
-        /// Leaves a put to be committed behind the call.
+        /// Leaves a put to be committed after the call.
         case enqueue(History.Change)
         case read(dictionary: String, key: String)
         /// Reads some keys and writes others, if those are still as they were read.

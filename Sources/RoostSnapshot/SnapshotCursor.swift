@@ -41,7 +41,7 @@ package final class SnapshotCursor {
         while record != nil && compareBytes(key, target) < 0 { try moveToNext() }
     }
 
-    /// Moves to the next record; `record` is `nil` behind the last.
+    /// Moves to the next record; `record` is `nil` after the last.
     package func moveToNext() throws {
         if cursor == nil || cursor!.isAtEnd {
             guard nextGroup < snapshot.groupCount else {

@@ -7,7 +7,7 @@ import Synchronization
 /// group is read once.
 ///
 /// - Groups `begin..<end` begin with a key of the dictionary; all those keys begin with `shared`.
-/// - `words[i]` is the eight bytes behind it of the first key of group `begin + i`; zero where it
+/// - `words[i]` is the eight bytes after it of the first key of group `begin + i`; zero where it
 ///   has not been looked at.
 struct SnapshotFences: Sendable {
     private let begin: Int
@@ -103,7 +103,7 @@ extension SnapshotReader {
         }
     }
 
-    /// The first group in `groups` whose first key is behind `bound`, or at it where that is
+    /// The first group in `groups` whose first key is after `bound`, or at it where that is
     /// wanted.
     func firstGroup(
         beginningBehind bound: UnsafeRawBufferPointer, orAt isAtWanted: Bool, in groups: Range<Int>

@@ -27,7 +27,7 @@ extension SnapshotReader {
         let start = UnsafeRawPointer(region.base) + Int(footer.dictionaryOffset)
         copy.copyMemory(from: .init(start: start, count: count))
         let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(copy)[..<count])
-        // Of the copy: the file may change behind it.
+        // Of the copy: the file may change after it.
         guard footer.dictionarySeed.checksum(bytes) == footer.dictionaryChecksum else {
             copy.deallocate()
             throw damaged("the compression dictionary's checksum does not hold", at: start)

@@ -8,7 +8,7 @@ extension SnapshotReader {
         case damaged(offset: UInt64, RoostError)
     }
 
-    /// Calls `body` with every group in order. Finds those whose offsets are damaged behind the
+    /// Calls `body` with every group in order. Finds those whose offsets are damaged after the
     /// one before them, as groups follow each other without gaps.
     package func forEachSalvagedGroup(_ body: (SalvagedGroup) -> Void) {
         var expected = Int(footer.groupsOffset)
@@ -16,7 +16,7 @@ extension SnapshotReader {
             var start = expected
             do {
                 start = try offset(ofGroup: index)
-            } catch {}  // Then it stands, if anywhere, behind the group before it.
+            } catch {}  // Then it stands, if anywhere, after the group before it.
             do {
                 let group = try group(index, at: start)
                 body(.intact(group, index: index, offset: start))

@@ -218,10 +218,10 @@ package final class SnapshotReader: Sendable {
         return value.rawCount
     }
 
-    /// Room behind a value that makes decompressing it faster.
+    /// Room after a value that makes decompressing it faster.
     package static let spareSizeBytes = BlockEnd.zeroCount
 
-    /// Decompresses a value into the begin of `room`, which is at least as long; what stands behind it
+    /// Decompresses a value into the begin of `room`, which is at least as long; what stands after it
     /// may change, up to the room's end.
     package func decompress(
         _ value: CompressedValue, into room: UnsafeMutableRawBufferPointer

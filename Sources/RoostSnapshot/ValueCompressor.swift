@@ -14,7 +14,7 @@ package struct ValueCompressor: ~Copyable {
     private let dictionaryBytes: UnsafeMutableRawBufferPointer
     private let attaches: Bool
     private var output = OutputBuffer(capacity: 4096)
-    /// A short value with what `BlockEnd` puts behind it.
+    /// A short value with what `BlockEnd` puts after it.
     private var padded = OutputBuffer(capacity: 2 * BlockEnd.usedUpToSizeBytes)
     /// Attempts in a row that saved nothing; from some on only a few values are tried.
     private var failures = 0
@@ -74,7 +74,7 @@ package struct ValueCompressor: ~Copyable {
             leftOutCount: leftOutCount)
     }
 
-    /// Writes the block of `value` behind what is in `output`: its length without what may be left
+    /// Writes the block of `value` after what is in `output`: its length without what may be left
     /// out, and how much that is.
     private mutating func compressBlock(of value: UnsafeRawBufferPointer) -> (Int, Int) {
         if value.count <= BlockEnd.usedUpToSizeBytes {

@@ -5,7 +5,7 @@ import RoostFormat
 ///
 /// An LZ4 block ends in a sequence of literals, at least five, and no match begins in the last twelve
 /// bytes: of a value of a hundred bytes that is six to twelve bytes of it. So the value is compressed
-/// with twelve zeros behind it, which are those literals. Where they are a sequence of their own, its
+/// with twelve zeros after it, which are those literals. Where they are a sequence of their own, its
 /// token is known too.
 enum BlockEnd {
     /// A token of twelve literals and no match, and the literals.

@@ -4,7 +4,7 @@ import RoostForms
 import RoostTestSupport
 import Testing
 
-/// Pages of objects behind cursors, against the same order of all of them.
+/// Pages of objects after cursors, against the same order of all of them.
 @Suite struct ObjectPagesTests {
     private struct Walk {
         var keys: [String] = []
@@ -96,7 +96,7 @@ import Testing
             let short = try await walk(path, where: "weight == 3", readLimit: 10)
             #expect(short.keys == all && short.mostRead == 10)
             #expect(short.warnings.count == 1)
-            // An index's order goes on behind what was read, too.
+            // An index's order goes on after what was read, too.
             let some = try await walk(path, where: "weight == 3", order: "-priority", readLimit: 10)
             #expect(some.keys == all && some.mostRead == 10)
             // Without one only the first objects are sorted, which it says.

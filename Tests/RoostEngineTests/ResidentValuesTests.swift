@@ -64,7 +64,7 @@ private final class CountedBox: Resident, @unchecked Sendable {
             default:
                 if let found = find(&residents, key) {
                     hits += 1
-                    // A value too large to be kept must not leave an older one behind, unless
+                    // A value too large to be kept must not leave an older one after, unless
                     // nobody inserted over it.
                     #expect(model[key].map { found <= $0 } ?? false)
                 }

@@ -5,7 +5,7 @@ import RoostTestSupport
 import Testing
 
 /// Eight tasks move money among a hundred accounts, through deaths of the process and power cuts:
-/// the sum stays, in every read view and behind every opening.
+/// the sum stays, in every read view and after every opening.
 @Suite struct BankTests {
     private static let accountCount = 100
     private static let sum = 100 * accountCount
@@ -99,7 +99,7 @@ import Testing
             let balance = try tx.value(forKey: payer, as: Int.self, in: accounts) ?? 0
             let amount = min(balance, wanted)
             try tx.set(balance - amount, forKey: payer, in: accounts)
-            // Read behind its own change: payer and payee may be one.
+            // Read after its own change: payer and payee may be one.
             let other = try tx.value(forKey: payee, as: Int.self, in: accounts) ?? 0
             try tx.set(other + amount, forKey: payee, in: accounts)
         }

@@ -119,7 +119,7 @@ struct HistoryCaller {
         }
     }
 
-    /// As a dictionary writes, or behind whatever else is under way.
+    /// As a dictionary writes, or after whatever else is under way.
     private mutating func write(
         _ value: EncodedValue?, _ place: Place, _ durability: Durability
     ) async throws -> UInt64 {

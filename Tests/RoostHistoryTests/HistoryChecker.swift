@@ -115,7 +115,7 @@ struct HistoryChecker {
     }
 
     /// One node for each end of a call, in the order of time: a call leads to its end, each end to
-    /// the next, and an end to the calls that begin behind it.
+    /// the next, and an end to the calls that begin after it.
     private mutating func addTimeEdges() {
         let ends = calls.indices.filter { calls[$0].returned != .max }
             .sorted { calls[$0].returned < calls[$1].returned }

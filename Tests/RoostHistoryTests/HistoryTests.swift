@@ -189,7 +189,7 @@ struct CrashCheck {
         return (problem, final.reads, fileSystem.turnOff().afterKill())
     }
 
-    /// Whether the state is that behind the batches up to the last one that is there.
+    /// Whether the state is that after the batches up to the last one that is there.
     private func wrongState(
         _ final: RecordedCall, _ versions: [String: UInt64], _ last: UInt64
     ) -> String? {
@@ -200,7 +200,7 @@ struct CrashCheck {
                 .max { $0.sequence! < $1.sequence! }
             let expected = newest?.observed(key) ?? initial[key] ?? .absent
             if found == expected { continue }
-            // Only a call that never returned may have come behind.
+            // Only a call that never returned may have come after.
             let isByUnknown = calls.contains { call in
                 call.outcome == .unknown && call.sequence == nil && call.writes[key] != nil
                     && call.observed(key) == found

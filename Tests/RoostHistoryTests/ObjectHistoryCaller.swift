@@ -212,7 +212,7 @@ struct ObjectHistoryCaller {
         }
     }
 
-    /// Takes the first in an order away, and puts it behind.
+    /// Takes the first in an order away, and puts it after.
     private mutating func moveFirst() async {
         await record("move first") { call in
             let empty = call

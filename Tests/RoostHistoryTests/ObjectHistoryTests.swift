@@ -66,7 +66,7 @@ struct ObjectHistoryRun {
         return nil
     }
 
-    /// The calls, with their places where they changed something, and what is there behind them.
+    /// The calls, with their places where they changed something, and what is there after them.
     private func makeCalls(
         _ caller: ObjectHistoryCaller
     ) async throws -> ([RecordedCall], RecordedCall) {
@@ -82,7 +82,7 @@ struct ObjectHistoryRun {
             }
         }
         let final = try caller.finalState()
-        // What comes behind all that the calls changed.
+        // What comes after all that the calls changed.
         try await caller.items.save(HistoryItem(id: -1, color: -1, call: final.id))
         var sequences: [Int: UInt64] = [:]
         for await change in changes {

@@ -44,7 +44,7 @@ import Testing
         Issue.record("the log makes more calls than were tried")
     }
 
-    /// Behind half a payload nothing could be found again, so what follows goes to another segment.
+    /// After half a payload nothing could be found again, so what follows goes to another segment.
     @Test func whereALargePayloadCannotBeWrittenTheNextGoesElsewhere() async throws {
         try await withTemporaryDirectory { path in
             let plan = FaultPlan(isCrash: false)

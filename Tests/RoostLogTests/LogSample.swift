@@ -13,7 +13,7 @@ struct SampleLog {
     /// Asked by tests; the writer itself asks it only where `makesReady`.
     let ahead = LogAhead(scheduling: SystemScheduling())
 
-    /// Begins the first segment, or with `recovered` the one behind what was there.
+    /// Begins the first segment, or with `recovered` the one after what was there.
     init(
         at path: String, fileSystem: any FileSystem = PosixFileSystem(), sizeBytes: Int = 8192,
         minimumSegmentSizeBytes: Int = 1 << 20,

@@ -265,7 +265,7 @@ import Testing
             while log.writer.currentSegmentNumber == 1 {
                 try log.append(payload, isAwaited: isAwaited)
             }
-            // It is the one that was made, and what comes behind it is asked for at half of it.
+            // It is the one that was made, and what comes after it is asked for at half of it.
             #expect(log.writer.currentSegmentNumber == 2)
             for _ in 0..<600 { try log.append(payload, isAwaited: isAwaited) }
             try await appears(3)

@@ -26,8 +26,8 @@ private let ends: [Int] = payloads.reduce(into: [SegmentHeader.sizeBytes]) { end
     }
 
     /// Seeds 300237291, 300056961 and 300233064. The writer broke a segment off and sealed it; a power cut
-    /// took that back but for the seal. The opening put a second seal behind the first, and from then
-    /// on each opening found the log's end there: synced batches behind it were lost.
+    /// took that back but for the seal. The opening put a second seal after the first, and from then
+    /// on each opening found the log's end there: synced batches after it were lost.
     @Test func aSealWithSomethingBehindItIsCutOnceAndForAll() async throws {
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path)

@@ -66,7 +66,7 @@ struct FoundBugsTests {
     /// Seeds 6, 20, 78, 102, 131 and 173 of 80 steps. A sync failed and the workspace was reopened.
     /// The kernel still showed the batch, but took its page for clean: the opening's sync
     /// succeeded without writing, the batch counted as safe, and the power cut took it. What had
-    /// been synced behind it then made the opening say `corrupt`.
+    /// been synced after it then made the opening say `corrupt`.
     @Test func aFailedSyncLeftPagesThatNoSyncWrites() async throws {
         for seed in 0..<8 as Range<UInt64> {
             let (engine, fileSystem) = try await open(Disk(seed: seed))
@@ -145,7 +145,7 @@ struct FoundBugsTests {
     }
 
     /// Seed 435 of 80 steps. A segment's first sector was torn within the header, and sectors
-    /// behind it were kept: nothing of it had been synced, and the opening said `corrupt`.
+    /// after it were kept: nothing of it had been synced, and the opening said `corrupt`.
     @Test func aTornHeaderBeforeUnsyncedFramesIsNoDamage() async throws {
         for torn in 0..<16 {
             let (engine, fileSystem) = try await open(Disk(seed: 1))
@@ -160,7 +160,7 @@ struct FoundBugsTests {
 
     /// Seeds 65 and 804 of 80 steps. A flush had begun a segment, and the process died before a
     /// batch was in it. The next opening did not sync it again, as all batches were on disk. A
-    /// power cut tore its header, and the synced batches behind it made that `corrupt`.
+    /// power cut tore its header, and the synced batches after it made that `corrupt`.
     @Test func aBareHeaderWasNeverSynced() async throws {
         for torn in 0..<16 {
             let (engine, fileSystem) = try await open(Disk(seed: 1))
@@ -177,7 +177,7 @@ struct FoundBugsTests {
 
     /// Seed 2947 of 40 steps. An opening cut a torn tail and put a seal in its place, and the
     /// seal's sync failed. The next opening found the seal, which the kernel showed and took for
-    /// clean, and began a new segment. A power cut took the seal, and the synced batches behind
+    /// clean, and began a new segment. A power cut took the seal, and the synced batches after
     /// the gap made that `corrupt`.
     @Test func aSealWhoseSyncFailedWasNeverWrittenAgain() async throws {
         var failedCount = 0
@@ -206,8 +206,8 @@ struct FoundBugsTests {
 
     /// Seeds 555417 and 556071 of 40 steps. An opening cut a torn tail off and put a seal in its
     /// place. The cut was not synced before the seal was written, and a power cut kept the seal
-    /// and the tail behind it. The next opening took that for a torn tail again and put a second
-    /// seal behind the first; nothing is read behind a seal, and the synced batches of the next
+    /// and the tail after it. The next opening took that for a torn tail again and put a second
+    /// seal after the first; nothing is read after a seal, and the synced batches of the next
     /// segment made that `corrupt`.
     @Test func aTailWasStillThereBehindItsSeal() async throws {
         let (engine, fileSystem) = try await open(Disk(seed: 1))
@@ -235,8 +235,8 @@ struct FoundBugsTests {
 
     /// Seed 514282 of 40 steps. An opening cut a torn tail and left the seal to the first sync of a
     /// later batch. That sync failed, and the seal's page was given up. The next opening wrote
-    /// the last segment's seal again, and this one had another behind it by then: a power cut
-    /// took it, and the synced batches behind the gap made that `corrupt`.
+    /// the last segment's seal again, and this one had another after it by then: a power cut
+    /// took it, and the synced batches after the gap made that `corrupt`.
     @Test func aSealThatWasNotTheLastWasNeverWrittenAgain() async throws {
         for (seed, skipCount) in (0..<8).flatMap({ seed in (0..<4).map { (seed, $0) } }) {
             var disk = Disk(seed: UInt64(seed))
@@ -265,8 +265,8 @@ struct FoundBugsTests {
 
     /// Seed 15017688 of 40 steps. A process died after its close had sealed the log and before the
     /// seal was on disk. The next one's first sync failed, and the seal's page was given up; the one
-    /// after wrote the last segment's seal again, and this one had another behind it: a power cut
-    /// took it, and the synced batches behind the gap made that `corrupt`.
+    /// after wrote the last segment's seal again, and this one had another after it: a power cut
+    /// took it, and the synced batches after the gap made that `corrupt`.
     @Test func aSealOfACloseThatWasNotTheLastWasNeverWrittenAgain() async throws {
         var unsealedCount = 0
         for (seed, callCount) in (0..<4).flatMap({ seed in (0..<12).map { (seed, $0) } }) {

@@ -21,7 +21,7 @@ struct HistoryTests {
     /// Seed 355675. Two writes were under way at a kill, the one that waited for a sync first, and
     /// neither was heard of. An opening found both and could not tell their order: only the first of
     /// the two was surely on disk. The oracle took the order that it had tried first for the right
-    /// one at the opening after that, and missed the second write behind a power cut.
+    /// one at the opening after that, and missed the second write after a power cut.
     @Test func theOrderThatWasGuessedAtOneOpeningIsNotCertainAtTheNext() throws {
         var history = History()
         let awaited = history.begin(

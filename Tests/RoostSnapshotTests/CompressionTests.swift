@@ -76,7 +76,7 @@ private func roundTrip(_ value: [UInt8], _ compressor: inout ValueCompressor) ->
             var compressor = ValueCompressor(dictionary: dictionary)
             for round in 0..<4_000 {
                 var value = record(round) + random.bytes([0, 0, 1, 5, 20][random.below(5)])
-                // Ends that repeat, also as the zeros that stand behind them when it is compressed.
+                // Ends that repeat, also as the zeros that stand after them when it is compressed.
                 value += [UInt8](
                     repeating: [0, 0x61, 0xc0][random.below(3)], count: random.below(40))
                 if random.once(in: 10) { value += random.bytes(980) }

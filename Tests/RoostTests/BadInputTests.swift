@@ -6,7 +6,7 @@ import Testing
 
 /// Whatever is wrong with the files: a clear error, nothing changed, no wrong value, no trap.
 @Suite struct BadInputTests {
-    /// A closed workspace with snapshots in every shard and a log behind them.
+    /// A closed workspace with snapshots in every shard and a log after them.
     private func sample(_ path: String) async throws {
         let workspace = try await Workspace.open(at: path, configuration: .init(shardCount: 2))
         let values = workspace.dictionary("values")

@@ -2,7 +2,7 @@ import Roost
 import RoostTestSupport
 import Testing
 
-/// Money that eight tasks move among a hundred accounts is all there behind every real kill.
+/// Money that eight tasks move among a hundred accounts is all there after every real kill.
 @Suite(.timeLimit(.minutes(10))) struct BankKillTests {
     @Test func noMoneyIsMadeOrLostByKills() async throws {
         var random = SeededGenerator(seed: testSeed())

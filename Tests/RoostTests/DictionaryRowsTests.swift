@@ -82,7 +82,7 @@ import Testing
         try await readWriteRead(Point(x: 0, y: 0), Point(x: .min, y: .max), kind)
     }
 
-    /// Absent, then `first`, then `second`, over a compaction, and each again behind an opening.
+    /// Absent, then `first`, then `second`, over a compaction, and each again after an opening.
     private func readWriteRead<Value: BinaryCodable & Equatable & Sendable>(
         _ first: Value, _ second: Value, _ kind: WorkspaceKind
     ) async throws {

@@ -88,7 +88,7 @@ import Testing
                     // The next segment may be there already, and blank.
                     return (url: url, bytes: bytes, end: bytes.lastIndex { $0 != 0 } ?? 0)
                 }
-            // Behind what is entered before there is a thread, and before the log's end.
+            // After what is entered before there is a thread, and before the log's end.
             var (url, bytes, end) = try #require(logs.max { $0.end < $1.end })
             bytes[end * 3 / 4] ^= 0x55
             try bytes.write(to: url)

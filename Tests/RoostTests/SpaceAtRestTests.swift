@@ -79,7 +79,7 @@ import Testing
                 try await workspace.dictionary("values").set([1, 2, 3], forKey: "key \(index)")
                 try await Task.sleep(for: .milliseconds(500))
             }
-            // On a slow machine the rest behind the fill may come late.
+            // On a slow machine the rest after the fill may come late.
             #expect(workspace.statistics.flushCount <= before + 1)
             try await workspace.close()
         }

@@ -42,7 +42,7 @@ struct Workload: Sendable {
                 rest /= 10
             }
             buffer[0] = 0x6b
-            // A letter for the last digit sorts behind that ten's keys, before the next ten's.
+            // A letter for the last digit sorts after that ten's keys, before the next ten's.
             if isAbsent { buffer[15] += 0x61 - 0x30 }
             return 16
         }

@@ -35,7 +35,7 @@ struct CopyScheduleTests {
         #expect(
             schedule.marks(upTo: 8, time: 90_000) == [
                 Mark(time: 70_000, sequence: 3), Mark(time: 70_000, sequence: 4),
-                // Nobody looked behind it: it was there when the ninth was.
+                // Nobody looked after it: it was there when the ninth was.
                 Mark(time: 70_300, sequence: 8),
             ])
         // A clock that was an hour ahead is believed no more.
@@ -50,7 +50,7 @@ struct CopyScheduleTests {
     @Test func anEntryThatTookLongDoesNotDateWhatWasCommittedMeanwhile() {
         var schedule = schedule()
         schedule.goOn(behind: 2, markTime: 69_000, entryTime: 69_900)
-        // Seen before the takeover's entry was written, and taken behind it.
+        // Seen before the takeover's entry was written, and taken after it.
         schedule.observe(3, time: 69_500, now: 0)
         #expect(schedule.entryTime(75_000) == 75_000)
         schedule.observe(4, time: 71_000, now: 1_500)

@@ -230,7 +230,7 @@ struct ReplicaTests {
             storage.faults.withLock { $0.isOff = false }
             try await replica.waitUntilCopied()
             #expect(replica.status.trouble == nil)
-            // The log behind the first base was held through a flush while nothing could be copied.
+            // The log after the first base was held through a flush while nothing could be copied.
             storage.faults.withLock { $0.isOff = true }
             for number in 0..<2_000 {
                 try await d.set("again \(number)", forKey: "k\(number % 50)")
@@ -255,7 +255,7 @@ struct ReplicaTests {
             let replica = try Replica(of: workspace, to: storage, options: options)
             try await replica.waitUntilCopied()
             storage.faults.withLock { $0.isOff = true }
-            // One entry is on its way, and what comes behind it is held by nobody.
+            // One entry is on its way, and what comes after it is held by nobody.
             try await d.set("first", forKey: "first")
             #expect(try await eventually { storage.faults.withLock { $0.refusedEntryCount } > 0 })
             for number in 0..<200 { try await d.set("\(number)", forKey: "k\(number)") }
@@ -303,7 +303,7 @@ struct ReplicaTests {
             #expect(error?.code == .io && error?.message.contains("was lost to it") == true)
             let before = try await restored(memory, directory, at: .moment(known))
             #expect(before.1 == ["n": "known"] && !before.0.isBeyondCopy)
-            // Behind the end it is the newest state, which is said.
+            // After the end it is the newest state, which is said.
             let after = try await restored(memory, directory, at: .moment(Date() + 3600))
             #expect(after.1 == ["n": "199"] && after.0.isBeyondCopy)
             #expect(try await !restored(memory, directory).0.isBeyondCopy)

@@ -17,7 +17,7 @@ struct SealedCopyTests {
         try await Workspace.open(at: path, configuration: .init(encryption: encryption))
     }
 
-    /// An encrypted workspace, whose copy has a base with snapshots and entries behind it.
+    /// An encrypted workspace, whose copy has a base with snapshots and entries after it.
     private func makeCopy(
         in storage: any ObjectStorage, _ directory: String
     ) async throws -> [String: String] {

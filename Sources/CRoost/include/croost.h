@@ -61,7 +61,7 @@ static inline uint32_t roost_matches(const void *line, uint32_t wanted, uint32_t
 /// How many of `length` bytes are zero before the first that is not.
 size_t roost_leading_zeros(const void *bytes, size_t length);
 
-/// How many of `length` bytes are zero behind the last that is not.
+/// How many of `length` bytes are zero after the last that is not.
 size_t roost_trailing_zeros(const void *bytes, size_t length);
 
 /// Brings the pages of `length` bytes at `address`, a page's begin, into the page table, writable;
@@ -81,7 +81,7 @@ int roost_keeps_preallocation(int directory);
 /// Brings all of the file system that `descriptor` is on to disk; negative with `errno` where that fails.
 int roost_sync_file_system(int descriptor);
 
-/// The offset behind the last byte that was ever written of a file of `size` bytes, or a larger
+/// The offset after the last byte that was ever written of a file of `size` bytes, or a larger
 /// one; `size` where the system does not say.
 int64_t roost_written_end(int descriptor, int64_t size);
 

@@ -9,7 +9,7 @@ extension Workspace {
     /// `path`, which is on disk, read back and closed when the call returns. Readers and writers go
     /// on meanwhile. Batches are in it whole or not at all; values keep their deadlines and versions.
     ///
-    /// Until it is complete the copy is called `path` with `.incomplete` behind it: `path` itself
+    /// Until it is complete the copy is called `path` with `.incomplete` after it: `path` itself
     /// is there whole or not at all. What a call that failed, was cancelled or killed has copied and
     /// checked by then, the next one to the same path goes on from.
     ///

@@ -4,7 +4,7 @@
 public struct KeyValueSequence<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = any Error
 
-    /// Gives the next element at each call, and `nil` behind the last.
+    /// Gives the next element at each call, and `nil` after the last.
     package typealias Producer = nonisolated(nonsending) () async throws -> Element?
 
     private let begin: @Sendable () -> Iterator

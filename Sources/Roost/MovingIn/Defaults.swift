@@ -18,7 +18,7 @@ import Synchronization
 ///   URLs: see `url(forKey:)`. The open Foundation reads `Int.max`, and what is beyond, as zero or `nil`;
 ///   here these are what was set.
 /// - Writes are `enqueue(_:forKey:)`: visible at once to all readers,
-///   written behind. ``Workspace/synchronize()`` returns once they are on disk.
+///   written in the background. ``Workspace/synchronize()`` returns once they are on disk.
 /// - These calls cannot throw. A value that cannot be read shows the default, and is told to
 ///   ``Workspace/failures``, as is a write that fails. For values whose loss matters use the dictionary.
 /// - The values are those of ``dictionary``: typed keys, watching and transactions see them.

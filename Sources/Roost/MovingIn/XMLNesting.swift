@@ -52,7 +52,7 @@ struct XMLNesting {
         }
     }
 
-    /// Goes behind the `>` of a tag.
+    /// Goes after the `>` of a tag.
     private mutating func skipTag(from begin: Int) throws {
         var quote: UInt8?
         while index < bytes.count {
@@ -95,7 +95,7 @@ struct XMLNesting {
         return nil
     }
 
-    /// Goes behind `text` where it stands here.
+    /// Goes after `text` where it stands here.
     private mutating func skip(_ text: StaticString) -> Bool {
         guard isHere(text) else { return false }
         index += text.utf8CodeUnitCount

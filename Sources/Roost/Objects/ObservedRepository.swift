@@ -7,7 +7,7 @@ import RoostIO
 /// - Reading and decoding happen off the main actor; each change is applied on its own, without
 ///   loading the others again. The changes of one batch are applied together.
 /// - What is added and removed here shows at once. Of a type that is ``Indexed`` it is then written with its
-///   entries, by a transaction behind, and what fails leaves the list again: see ``failure``.
+///   entries, by a transaction afterwards, and what fails leaves the list again: see ``failure``.
 /// - `items` is in the order of the bytes of the identifiers. It is empty until the first loading
 ///   is through, which begins when this is made: see ``isLoaded``.
 /// - It ends following when it goes or the workspace is closed.
@@ -51,7 +51,7 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     // MARK: Changing
 
     /// Adds an item, or replaces the one with its identifier: it is among `items` when this
-    /// returns, visible to all readers, and written behind.
+    /// returns, visible to all readers, and written in the background.
     /// See `enqueue(_:forKey:)` for what may fail, and when.
     ///
     /// Of an ``Indexed`` type other readers see it once it is written, as by
@@ -92,7 +92,7 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     /// before the workspace is closed, for instance. How durable it is then is that of the workspace.
     public func written() async { await lastWrite?.value }
 
-    /// Writes behind what was written here before.
+    /// Writes after what was written here before.
     private func write(
         _ key: String, _ item: Item?,
         _ change: @escaping @Sendable (Repository<Item>) async throws -> Void
@@ -130,7 +130,7 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
 
     /// Shows an item, or with `nil` none, as another has written it.
     private func show(_ item: Item?, _ key: String) {
-        // What is written here comes behind, and is shown already.
+        // What is written here comes after, and is shown already.
         if ahead[key] != nil { return }
         if let item { sorted.set(item, key) } else { sorted.remove(key) }
     }

@@ -21,7 +21,7 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
     var orders: [OrderTerm<Item>] = []
     var offsetCount = 0
     var limitCount: Int?
-    /// Only what comes behind this in the order.
+    /// Only what comes after this in the order.
     var cursor: [UInt8]?
     /// Is told of objects that do not decode, which are passed by; `nil` where such a one is an error.
     var undecodable: (@Sendable (_ key: String, _ error: RoostError) -> Void)?
@@ -44,8 +44,8 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
         return query
     }
 
-    /// In the order of a field; behind the orders that were asked for before. `nil` is before all
-    /// others, and NaN behind them.
+    /// In the order of a field; after the orders that were asked for before. `nil` is before all
+    /// others, and NaN after them.
     public func order<Value: IndexRepresentable>(
         by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
     ) -> Query {

@@ -11,7 +11,7 @@ import RoostIO
 ///
 /// - The first value is read when this is made; later ones are decoded off the main actor. Of changes
 ///   in quick succession the last is shown. A value equal to the one shown tells nobody.
-/// - Setting shows the value at once, makes it visible to all readers, and writes it behind, as
+/// - Setting shows the value at once, makes it visible to all readers, and writes it in the background, as
 ///   `enqueue(_:for:)`. A value equal to the stored one costs no write.
 /// - Where what is stored cannot be read, the last value that could be stays, or the key's default,
 ///   ``failure`` says why, and setting changes nothing: see ``replace(with:)``.
@@ -69,7 +69,7 @@ public final class ObservedValue<Value: Sendable> {
     }
 
     /// Sets the value whatever stands there, even what cannot be read; visible at once, written
-    /// behind.
+    /// in the background.
     ///
     /// - Returns: what was wrong at once; it is in ``failure`` too.
     @discardableResult

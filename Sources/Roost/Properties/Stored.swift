@@ -18,7 +18,7 @@ import RoostIO
 /// - Reading gives what is stored at that moment, whoever wrote it, or the key's default; it costs
 ///   what `settings[.theme]` costs.
 /// - Setting is `enqueue(_:for:)`: visible to all readers at once, and written
-///   behind. A value equal to the stored one costs no write.
+///   in the background. A value equal to the stored one costs no write.
 /// - `theme += 1` is a reading and a setting. Another writer may come between: for a change that must
 ///   not be lost, `await` `update(_:durability:_:)`.
 /// - Nobody is told of a change. For views and view models see ``ObservedValue``.
@@ -44,7 +44,7 @@ public struct Stored<Value: Sendable>: Sendable {
         projectedValue = StoredProperty(key, dictionary) { dictionary.enqueue($0, for: key) }
     }
 
-    /// What is stored at this moment, or the key's default; setting it is written behind.
+    /// What is stored at this moment, or the key's default; setting it is written in the background.
     public var wrappedValue: Value {
         get { projectedValue.shown }
         nonmutating set { projectedValue.set(newValue) }
@@ -75,7 +75,7 @@ public struct StoredProperty<Value: Sendable>: Sendable {
     public var value: Value { get throws { try dictionary[key] } }
 
     /// Sets the value whatever stands there, even what cannot be read; visible at once, written
-    /// behind.
+    /// in the background.
     ///
     /// - Returns: what was wrong at once, as `enqueue`.
     @discardableResult

@@ -50,7 +50,7 @@ struct FlatPiece: Sendable {
         }
     }
 
-    /// Moves behind the next record that has not expired, and says where its key and value are;
+    /// Moves after the next record that has not expired, and says where its key and value are;
     /// `nil` where none is left.
     @inline(__always)
     mutating func next(_ feed: ScanFeed) -> Record? {

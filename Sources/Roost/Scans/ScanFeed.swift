@@ -23,7 +23,7 @@ final class ScanFeed: Sendable {
         /// Since others had their turn.
         var takenCount = 0
         var isFinished = false
-        /// What went wrong behind the last piece.
+        /// What went wrong after the last piece.
         var failure: (any Error)?
     }
 
@@ -66,7 +66,7 @@ final class ScanFeed: Sendable {
         }
     }
 
-    /// Behind an element that could not be made nothing comes.
+    /// After an element that could not be made nothing comes.
     func finish() {
         state.withLock { state in
             state.isFinished = true
@@ -78,7 +78,7 @@ final class ScanFeed: Sendable {
     private func fill(_ piece: inout some ScanPiece) throws -> Bool {
         try state.withLock { state in
             if let failure = state.failure {
-                // Behind its error the sequence has ended.
+                // After its error the sequence has ended.
                 state.failure = nil
                 throw failure
             }
@@ -98,7 +98,7 @@ final class ScanFeed: Sendable {
                     state.scan = nil
                     throw error
                 }
-                // What was read before it stays in order: the error comes behind.
+                // What was read before it stays in order: the error comes after.
                 state.failure = error
             }
             if state.isFinished { state.scan = nil }

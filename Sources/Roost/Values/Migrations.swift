@@ -4,7 +4,7 @@ import RoostFormat
 
 /// The versions that one dictionary's values went through, and how each becomes the next.
 ///
-/// - `steps` is not empty; the first takes values of `oldest` to the version behind it, and each
+/// - `steps` is not empty; the first takes values of `oldest` to the version after it, and each
 ///   further one those of the version that the one before it makes.
 struct Migrations: Sendable {
     struct Step: Sendable {

@@ -3,7 +3,7 @@ import RoostIO
 /// One change of a dictionary, as `changes` tells it.
 ///
 /// A version is the position of a batch among all that the workspace committed: the changes of
-/// one batch have the same one and come one behind the other, and later batches have higher ones.
+/// one batch have the same one and come one after the other, and later batches have higher ones.
 public enum DictionaryChange<Value: Sendable>: Sendable {
     /// The key has this value since the batch `version`.
     case set(key: String, value: Value, version: UInt64)

@@ -7,7 +7,7 @@ import RoostIO
 /// - A change comes once it is visible to readers, and so once the durability that its write
 ///   asked for holds: that of a `.synced` write after its sync. While a batch waits for a sync,
 ///   watchers wait for it too before they get later ones, so versions never go down.
-/// - The changes of one batch come one behind the other. Of several changes of a key in one
+/// - The changes of one batch come one after the other. Of several changes of a key in one
 ///   batch only the last comes.
 /// - Watching begins when the sequence is made, not when it is first asked for an element.
 /// - A reader that falls behind never holds up a writer: what comes while `bufferCapacity`

@@ -48,7 +48,7 @@ public struct BinaryReader: ~Copyable {
     /// Reads one value that takes up all of `bytes`.
     ///
     /// - Throws: `RoostError` with `.decodingFailed` when the bytes are not such a value, or go
-    ///   on behind it.
+    ///   on after it.
     @inlinable
     public static func decode<Value: BinaryCodable>(
         _ type: Value.Type, from bytes: UnsafeRawBufferPointer

@@ -115,7 +115,7 @@ extension StoredIndex.State {
 }
 
 extension String {
-    /// The text with spaces behind it up to `width` characters.
+    /// The text with spaces after it up to `width` characters.
     func padding(toWidth width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }

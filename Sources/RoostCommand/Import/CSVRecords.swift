@@ -50,7 +50,7 @@ struct CSVParser {
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
     }
 
-    /// The fields of the next record; `nil` behind the last. Empty lines are none.
+    /// The fields of the next record; `nil` after the last. Empty lines are none.
     mutating func next() throws -> [String]? {
         while index < bytes.count,
             bytes[index] == UInt8(ascii: "\n") || bytes[index] == UInt8(ascii: "\r")

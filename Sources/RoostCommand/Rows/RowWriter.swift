@@ -3,7 +3,7 @@ import Foundation
 /// Writes rows of named columns as a table, as one JSON array, as JSON Lines, or as CSV (RFC 4180).
 ///
 /// - A table's columns are as wide as the first rows need, so that a million of them are not held.
-/// - Call `finish` behind the last row.
+/// - Call `finish` after the last row.
 struct RowWriter {
     private let columns: [String]
     private let format: OutputFormat

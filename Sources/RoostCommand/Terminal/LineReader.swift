@@ -37,7 +37,7 @@ final class LineReader {
         sizeBytes = status.st_mode & S_IFMT == S_IFREG ? UInt64(status.st_size) : nil
     }
 
-    /// Calls `body` with the next line, without its end; `nil` behind the last.
+    /// Calls `body` with the next line, without its end; `nil` after the last.
     func withNextLine<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         var searched = start
         while true {
@@ -70,7 +70,7 @@ final class LineReader {
         }
     }
 
-    /// Moves what is left to the buffer's begin and reads on behind it.
+    /// Moves what is left to the buffer's begin and reads on after it.
     private func readChunk() throws {
         buffer.removeFirst(start)
         start = 0

@@ -18,7 +18,7 @@ final class LiveProgress: Sendable {
         state.withLock { if !$0.isEnded { $0.bar.update(count: count, fraction: fraction) } }
     }
 
-    /// Shows a bar while `body` runs, and takes it away behind it.
+    /// Shows a bar while `body` runs, and takes it away after it.
     static func show<Result>(
         _ verb: String, unit: String = "records", _ body: (LiveProgress) throws -> Result
     ) rethrows -> Result {
@@ -27,7 +27,7 @@ final class LiveProgress: Sendable {
         return try body(progress)
     }
 
-    /// Shows a bar while `body` runs, and takes it away behind it.
+    /// Shows a bar while `body` runs, and takes it away after it.
     nonisolated(nonsending) static func show<Result>(
         _ verb: String, unit: String = "records",
         _ body: nonisolated(nonsending) (LiveProgress) async throws -> Result
@@ -48,7 +48,7 @@ final class LiveProgress: Sendable {
         return progress
     }
 
-    /// `false` behind the end.
+    /// `false` after the end.
     private func pulse() -> Bool {
         state.withLock { state in
             if !state.isEnded { state.bar.pulse() }

@@ -118,7 +118,7 @@ struct Graph {
     }
 
     /// One node for each end of a call, in the order of time: a call leads to its end, each end to the next, and
-    /// an end to the calls that begin behind it.
+    /// an end to the calls that begin after it.
     mutating func addTime(
         _ calls: [(
             place: Int, invoked: ContinuousClock.Instant, returned: ContinuousClock.Instant?

@@ -6,7 +6,7 @@ import RoostSnapshot
 /// The files that hold all of a workspace at one moment.
 ///
 /// - What is copied of them changes no more: the log's segments are sealed, or another process writes
-///   behind `endOffset`.
+///   after `endOffset`.
 /// - They are held open: a merge may remove their names while they are copied.
 struct BackupSource: Sendable {
     /// What the copy's manifest is to be.
@@ -20,7 +20,7 @@ struct BackupSource: Sendable {
         let number: UInt64
         /// Of the whole file, of which only what is before `endOffset` may be looked at.
         let region: MappedRegion
-        /// Behind it are zeros, in the copy at least.
+        /// After it are zeros, in the copy at least.
         let endOffset: Int
     }
 

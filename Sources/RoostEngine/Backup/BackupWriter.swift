@@ -144,7 +144,7 @@ struct BackupWriter: Sendable {
 
     // MARK: The log
 
-    /// Copies a segment, zeros behind its content as a hole. Never a link: an opening of the copy
+    /// Copies a segment, zeros after its content as a hole. Never a link: an opening of the copy
     /// may cut or seal its segments.
     private mutating func copy(_ segment: BackupSource.Segment) throws {
         let file = try target.createFile(FileName.segment(segment.number).text)

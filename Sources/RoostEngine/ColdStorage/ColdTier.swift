@@ -5,7 +5,7 @@ import RoostSnapshot
 ///
 /// - Each snapshot counts from its lower bound up to the next one's. Where `isTrimmed`, the file has
 ///   records before its lower bound too, which a merge has taken over.
-/// - No file has records at or behind the next one's lower bound.
+/// - No file has records at or after the next one's lower bound.
 package final class ColdTier: Sendable {
     package struct Part: Sendable {
         package let snapshot: SnapshotReader

@@ -22,7 +22,7 @@ extension Engine {
         return await compactor.pinBase()
     }
 
-    /// The snapshots of this moment, and the log behind them, of which files of up to `limitBytes` are
+    /// The snapshots of this moment, and the log after them, of which files of up to `limitBytes` are
     /// held after their flush.
     package func pinBaseAndTap(limitBytes: Int) async throws -> (CopyBase, LogTap) {
         try condition.checkOpen()
@@ -32,7 +32,7 @@ extension Engine {
         return pinned
     }
 
-    /// The log behind batch `sequence`, if the log has the frame of that batch, and it is the one of
+    /// The log after batch `sequence`, if the log has the frame of that batch, and it is the one of
     /// which `proof` is; where that is `nil`, the caller knows.
     package func tap(
         after sequence: UInt64, proof: FrameProof?, limitBytes: Int

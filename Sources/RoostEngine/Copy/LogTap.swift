@@ -4,10 +4,10 @@ import RoostLog
 
 /// Reads the log's frames as they stand, in order and without a gap, for a copy elsewhere.
 ///
-/// - `position` is the last batch that was read. What is behind it is held.
+/// - `position` is the last batch that was read. What is after it is held.
 /// - Not for several users at a time. Blocks where pages have to come from the disk.
 package struct LogTap: Sendable {
-    /// Frames of one segment, one behind the other, with what their checksums begin with.
+    /// Frames of one segment, one after the other, with what their checksums begin with.
     package struct Run: Sendable {
         package var seed: UInt32
         package var bytes: [UInt8]

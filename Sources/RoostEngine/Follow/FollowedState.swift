@@ -115,7 +115,7 @@ struct FollowedState {
         let numbers = try directory.entries().compactMap { entry -> UInt64? in
             if case .segment(let number) = FileName(entry.name) { number } else { nil }
         }
-        // The last segment once more, and what stands behind it: whether it is a torn tail, or damage.
+        // The last segment once more, and what stands after it: whether it is a torn tail, or damage.
         var rest = manifest
         rest.durableSequence = tail.durableSequence
         if let last = tail.segments.last {

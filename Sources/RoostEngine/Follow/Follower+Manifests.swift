@@ -43,7 +43,7 @@ extension Follower {
         if next.firstSegment == manifest.firstSegment,
             next.flushedSequence == manifest.flushedSequence
         {
-            // A merge: the tables are of what is behind the same snapshots.
+            // A merge: the tables are of what is after the same snapshots.
             let dropped = shards.install(opened, nil)
             withExtendedLifetime(dropped) {}
         } else {

@@ -78,7 +78,7 @@ package actor Follower {
 
     private func run() async {
         while !shared.isStopping {
-            // Before the look: what comes behind it is told by another number.
+            // Before the look: what comes after it is told by another number.
             let news = shared.page?.newsCount ?? 0
             let asked = shared.takeAsked()
             do {

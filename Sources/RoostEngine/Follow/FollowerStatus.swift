@@ -6,7 +6,7 @@ import Synchronization
 /// What a follower's thread shares with everybody else.
 ///
 /// - `asked` are the calls that wait until all is visible that there was when they came. They are answered
-///   by a pass that began behind them, or by the end.
+///   by a pass that began after them, or by the end.
 final class FollowerStatus: Sendable {
     typealias Asked = CheckedContinuation<UInt64, any Error>
 

@@ -60,7 +60,7 @@ extension FoundValue {
     }
 }
 
-/// Memory for a value that was decompressed: the object's own, behind its header.
+/// Memory for a value that was decompressed: the object's own, after its header.
 private final class ValueBuffer: ManagedBuffer<Void, UInt8> {
     static func make(count: Int) -> ValueBuffer {
         // What `create` of a subclass makes is of that class.

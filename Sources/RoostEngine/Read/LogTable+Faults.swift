@@ -2,7 +2,7 @@ import RoostFormat
 import RoostIO
 
 // Records of the log are not checked again when they are read. So whoever has looked at some asks
-// behind that whether the pages that they stand on could be read. Costs a load where no page of any
+// after that whether the pages that they stand on could be read. Costs a load where no page of any
 // mapping ever failed.
 
 extension LogTable {
@@ -64,7 +64,7 @@ extension ShardState {
 }
 
 extension Shard {
-    /// To be called behind a look at the log's record of `key`, or for one.
+    /// To be called after a look at the log's record of `key`, or for one.
     @inline(__always)
     nonisolated func checkLogRead(_ key: UnsafeRawBufferPointer, hash: UInt64) throws {
         if MappedRegion.faultCount != 0 { try checkLogReadBehindFaults(key, hash) }
@@ -79,7 +79,7 @@ extension Shard {
 }
 
 extension EngineView {
-    /// To be called behind a look at the log's record of `key` that the view sees, or for one.
+    /// To be called after a look at the log's record of `key` that the view sees, or for one.
     @inline(__always)
     func checkLogRead(
         _ key: UnsafeRawBufferPointer, hash: UInt64, shard index: Int
@@ -97,7 +97,7 @@ extension EngineView {
         try parts[index].frozen?.checkRead(key, hash: hash)
     }
 
-    /// To be called behind a look for any keys: one on a page that could not be read is in no
+    /// To be called after a look for any keys: one on a page that could not be read is in no
     /// dictionary and in no range, so it might have been any. Throws `.io` where there is such a page.
     @inline(__always)
     func checkLogRead() throws {

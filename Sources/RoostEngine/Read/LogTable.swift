@@ -135,14 +135,14 @@ struct LogTable: Sendable {
     /// What was noted so far.
     var mark: NoteMark { NoteMark(epoch: noteEpoch, count: unorderedBegin + unordered.count) }
 
-    /// Whether keys are noted, and none was behind `mark`.
+    /// Whether keys are noted, and none was after `mark`.
     @inline(__always)
     func isNoted(until mark: NoteMark?) -> Bool {
         guard isOrdered, let mark else { return false }
         return mark.count == unorderedBegin + unordered.count && mark.epoch == noteEpoch
     }
 
-    /// The keys that were noted behind `mark`; `nil` where some were forgotten.
+    /// The keys that were noted after `mark`; `nil` where some were forgotten.
     func notes(behind mark: NoteMark) -> [UInt]? {
         guard mark.epoch == noteEpoch else { return nil }
         if mark.count == unorderedBegin { return unordered }

@@ -28,7 +28,7 @@ open class Resident: @unchecked Sendable {
 /// fingerprint and does not enter: read once more, it enters the main queue. So a scan evicts
 /// nothing, and costs the cache one look. While there is room a value enters a small queue; one
 /// that is read again before it leaves goes to the main queue, one that is not leaves only its
-/// fingerprint behind. docs/decisions/0035.
+/// fingerprint after. docs/decisions/0035.
 ///
 /// - The hash of a value that left unread, or did not enter, stays in the slot where its look-up
 ///   ended. A newer one displaces it, and a value does: then its own takes one read more to enter.

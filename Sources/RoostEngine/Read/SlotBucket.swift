@@ -88,8 +88,8 @@ struct SlotBucket {
         let other = SlotBucket(capacity: capacity, depth: depth)
         let mask = capacity - 1
         let slots = slots
-        // From behind an empty slot on: so each key, taken out and added again, finds its place
-        // among those before it, and none behind it has been moved yet.
+        // From after an empty slot on: so each key, taken out and added again, finds its place
+        // among those before it, and none after it has been moved yet.
         var index = 0
         while slots[index].location != 0 { index += 1 }
         for _ in 0..<capacity {

@@ -22,7 +22,7 @@ final class SlotDirectory: @unchecked Sendable {
 
     /// 64 KiB: a few microseconds to split.
     static let fullBucketCapacity = 4096
-    /// Behind it come the bits of a slot's home; there is no memory for as many buckets.
+    /// After it come the bits of a slot's home; there is no memory for as many buckets.
     private static let largestDepth = 32
 
     /// One bucket without a slot that is taken.

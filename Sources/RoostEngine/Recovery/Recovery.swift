@@ -157,7 +157,7 @@ private struct Opening {
 
     /// Whether there is nothing but what the manifest lists, and it lists something: then nothing
     /// will be removed because of it, and it was on disk before what it replaced was removed. A new
-    /// workspace's manifest may not be; it must not be lost with a segment behind it.
+    /// workspace's manifest may not be; it must not be lost with a segment after it.
     private func isAtRest(_ entries: [DirectoryEntry], _ manifest: ManifestRecord) -> Bool {
         let live = Set(manifest.snapshots.map(\.number))
         return !live.isEmpty

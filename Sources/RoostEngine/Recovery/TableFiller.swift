@@ -74,7 +74,7 @@ final class TableFiller: Sendable {
             done.signal()
         }
 
-        /// To be called behind the last batch.
+        /// To be called after the last batch.
         func end() { added.signal() }
     }
 

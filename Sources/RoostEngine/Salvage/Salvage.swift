@@ -30,7 +30,7 @@ package struct Salvage {
     var clears: [[UInt8]: UInt64] = [:]
     var snapshots: [SnapshotReader] = []
     var segments: [(reader: LogReader, seed: ChecksumSeed)] = []
-    /// The last batch that is taken from the log: behind it is its unfinished end.
+    /// The last batch that is taken from the log: after it is its unfinished end.
     var lastSequence: UInt64 = .max
 
     /// Looks at everything. Throws where the directory cannot be read at all, is in use, or is of

@@ -12,7 +12,7 @@ public struct SalvageReport: Sendable {
         public var file: String
         public var offset: UInt64?
         public var reason: String
-        /// The keys that may be lost, or come in an older state, lie behind `after` and before
+        /// The keys that may be lost, or come in an older state, lie after `after` and before
         /// `before`, in the order of their bytes; `nil` where there is no bound.
         public var after: Place?
         public var before: Place?

@@ -139,7 +139,7 @@ package struct EngineTransaction: ~Copyable {
             if comparison <= 0 { try scan?.moveToNext() }
         }
         guard scan != nil else { return }
-        // Behind the limit nothing was looked at.
+        // After the limit nothing was looked at.
         reads?.note(
             count < limit && !isStopped ? range : range.cut(behind: last, order), of: range)
     }

@@ -25,7 +25,7 @@ package final class LiveWatch: Sendable {
         for shard in shards { shard.turn.withLock { $0.liveWatcherCount -= 1 } }
     }
 
-    /// The events that are there, those of one batch with one version and one behind the other, and
+    /// The events that are there, those of one batch with one version and one after the other, and
     /// whether the workspace has ended.
     package func takeReady() -> (events: [WatchEvent], isEnded: Bool) { watcher.takeAll() }
 }

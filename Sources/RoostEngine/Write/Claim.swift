@@ -9,7 +9,7 @@ import RoostFormat
 struct Claim: Sendable {
     /// Where the keys of `changes` stand.
     enum Keys: Sendable {
-        /// Behind a reference, as the claims of all shards have the same.
+        /// After a reference, as the claims of all shards have the same.
         indirect case batch(EncodedBatch)
         /// Of most synced puts, which therefore count nothing else.
         case one([UInt8])

@@ -5,7 +5,7 @@ import RoostIO
 ///
 /// - `changes` holds one entry per put and remove, in the order of the calls; of several on one
 ///   key the last counts.
-/// - `memory` is the payload and, behind its `payloadCount` bytes, room for more: zeroed in large
+/// - `memory` is the payload and, after its `payloadCount` bytes, room for more: zeroed in large
 ///   pieces, as zeroing it for each operation cost as much as writing the operation.
 package struct EncodedBatch: Sendable {
     package struct Change: Sendable {

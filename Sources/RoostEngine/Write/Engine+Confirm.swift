@@ -3,7 +3,7 @@ import RoostLog
 
 extension Engine {
     /// Whether an enqueued write may stand under `key` that is not in the log yet: what readers see
-    /// of it no durability holds for. To be asked behind the read.
+    /// of it no durability holds for. To be asked after the read.
     package func mayBeEnqueued(_ key: String, in name: DictionaryName) -> Bool {
         shard(of: hash(of: key, in: name)).published.withLock { $0.enqueued != nil }
     }

@@ -3,7 +3,7 @@
     import NIOHPACK
     import NIOHTTP2
 
-    /// gRPC's framing over one HTTP/2 stream: each message behind five bytes, its status in the trailers.
+    /// gRPC's framing over one HTTP/2 stream: each message after five bytes, its status in the trailers.
     ///
     /// - `received` is called for each message, and once at the end; on the event loop, in order.
     final class CallHandler: ChannelInboundHandler {

@@ -204,7 +204,7 @@
             let told = watchers[id]?.revision ?? 0
             for event in response.events {
                 let revision = UInt64(clamping: event.keyValue.modRevision)
-                // It began at the revision that it was told, not behind it.
+                // It began at the revision that it was told, not after it.
                 guard revision > told else { continue }
                 watchers[id]?.fragments.append(
                     SharedChange(

@@ -19,7 +19,7 @@ struct ConditionToken {
     var kind: Kind
     var column: Int
 
-    /// The words of a text, and behind them `.end`.
+    /// The words of a text, and after them `.end`.
     static func tokens(of text: String) throws(ConditionError) -> [ConditionToken] {
         var scanner = ConditionScanner(text: Array(text))
         var tokens: [ConditionToken] = []
@@ -78,7 +78,7 @@ private struct ConditionScanner {
     private mutating func word() throws(ConditionError) -> ConditionToken.Kind {
         var names = [name()]
         while place < text.count, text[place] == "." || text[place] == "?" {
-            // As Swift has it behind an optional: author?.name.
+            // As Swift has it after an optional: author?.name.
             if text[place] == "?" { place += 1 }
             guard place < text.count, text[place] == "." else { break }
             place += 1

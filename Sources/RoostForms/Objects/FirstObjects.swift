@@ -1,4 +1,4 @@
-/// The first objects of an order, or the first behind a place in it; at most twice as many are held as are
+/// The first objects of an order, or the first after a place in it; at most twice as many are held as are
 /// wanted.
 struct FirstObjects {
     /// Where an object stands in an order: its members' values, and its key among equal ones.

@@ -1,11 +1,11 @@
-/// Where a page of objects ended. It stays right while others write: what comes next is what is behind it in
+/// Where a page of objects ended. It stays right while others write: what comes next is what is after it in
 /// the order then.
 package enum ObjectCursor: Equatable {
-    /// Behind a key, in the order of the keys' bytes.
+    /// After a key, in the order of the keys' bytes.
     case key(String)
-    /// Behind an index's entry, in the order of the index.
+    /// After an index's entry, in the order of the index.
     case entry(index: String, key: [UInt8])
-    /// Behind these values of the members that order the objects, and a key among equal ones.
+    /// After these values of the members that order the objects, and a key among equal ones.
     case values([JSONValue], key: String)
 
     var isOfValues: Bool { if case .values = self { true } else { false } }

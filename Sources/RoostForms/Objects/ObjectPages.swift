@@ -1,10 +1,10 @@
 import Roost
 
-/// Finds a page of the objects of a dictionary that a condition holds for, in an order, behind a cursor.
+/// Finds a page of the objects of a dictionary that a condition holds for, in an order, after a cursor.
 ///
 /// - Members and indexes go together as in `ObjectSearch`.
 /// - A page costs at most `readLimit` objects and index entries, however large the dictionary is. One that
-///   is not full by then is shorter, and its cursor goes on behind what was read.
+///   is not full by then is shorter, and its cursor goes on after what was read.
 /// - An order comes from an index that has it. Where none has, the first `readLimit` objects by their keys
 ///   are sorted, and a note says that there are more.
 package struct ObjectPages {

@@ -16,7 +16,7 @@
         private static let readLimit = 20_000
         private static let objectsBetweenQuestions = 256
 
-        /// So many behind a cursor, and how they were found.
+        /// So many after a cursor, and how they were found.
         ///
         /// - Parameter isCancelled: Asked now and then while objects are read.
         /// - Throws: a `Refusal` that says what is wrong with the condition; `.conflict` where the cursor is of

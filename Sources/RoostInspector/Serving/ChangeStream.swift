@@ -11,7 +11,7 @@
     ///
     /// - One task for each dictionary reads its changes into one queue; what comes while that is full is
     ///   counted and told. No writer ever waits.
-    /// - A browser that was cut off from one dictionary's changes goes on behind the version of the last
+    /// - A browser that was cut off from one dictionary's changes goes on after the version of the last
     ///   event that it had.
     /// - Where the store says no more changes, the last event is why: a stream that goes quiet would look
     ///   like a store that nobody writes to.
@@ -151,7 +151,7 @@
             if case .dropped = feed.yield(event) { missedCount.add(1, ordering: .relaxed) }
         }
 
-        /// Why nothing more comes. Told behind the queue, in which there may be no room.
+        /// Why nothing more comes. Told after the queue, in which there may be no room.
         func end(because error: RoostError) { endingError.withLock { $0 = error } }
 
         var ending: RoostError? { endingError.withLock { $0 } }

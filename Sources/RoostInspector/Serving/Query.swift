@@ -1,7 +1,7 @@
 #if Inspector
     import Hummingbird
 
-    /// The arguments behind an address.
+    /// The arguments after an address.
     struct Query: Sendable {
         private var values: [String: String] = [:]
 

@@ -10,7 +10,7 @@
     ///
     /// - One task runs it, from takeover to end. A base is written beside it, by another task, which
     ///   reports to this one; the journal is this one's alone.
-    /// - `tap` stands where the journal does: behind the last batch that is in it.
+    /// - `tap` stands where the journal does: after the last batch that is in it.
     /// - What fails at the storage is tried again. What ends the copier is an overtaking, a poisoned or
     ///   closed workspace, damage, and `stop`.
     actor Copier {
@@ -35,7 +35,7 @@
         /// What the next base would be made of, and whether it is being asked for.
         var pinned: CopyBase?
         var isPinning = false
-        /// The batch behind which this copier began the history; zero where it went on with one.
+        /// The batch after which this copier began the history; zero where it went on with one.
         private(set) var historyBegin: UInt64 = 0
         var removing: Removing?
         /// Counts the removals that were begun or given up, so that a late answer is known for one.
@@ -47,7 +47,7 @@
         var wantsRemoval = false
         /// The snapshots of the last base that this copier wrote: in one opening no number is used again.
         var knownSnapshots: [UInt64: BaseRecord.Snapshot] = [:]
-        /// Where the entries with batches behind a number of them begin, of those of this copier.
+        /// Where the entries with batches after a number of them begin, of those of this copier.
         private var entryPlaces: [(lastSequence: UInt64, index: UInt64)] = []
 
         /// An entry has about so many bytes of log at the most, unless one batch has more.
@@ -162,7 +162,7 @@
             return end?.standing
         }
 
-        /// The log behind what the journal holds, where it is proven to be the same history.
+        /// The log after what the journal holds, where it is proven to be the same history.
         private func goesOn(from standing: JournalEntry.Standing) throws -> LogTap? {
             let workspace = engine.workspaceIdentifier
             guard standing.history != .none, standing.workspace == Identifier(workspace) else {
@@ -301,7 +301,7 @@
             }
         }
 
-        /// An entry at or before the one with the first batch behind `sequence`.
+        /// An entry at or before the one with the first batch after `sequence`.
         func firstEntry(behind sequence: UInt64) -> UInt64 {
             let found = entryPlaces.partitionPoint { $0.lastSequence <= sequence }
             if found > 0 {

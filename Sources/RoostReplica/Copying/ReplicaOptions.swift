@@ -8,7 +8,7 @@
         public var interval: Duration
         /// The moments of the last so long can be restored; seven days by default. What is older goes
         /// once a later base makes it unneeded, so the storage holds this much history, and what one
-        /// more base and the log behind it take.
+        /// more base and the log after it take.
         public var retention: Duration
         /// How often the writer gives a sign of life where it has nothing to copy; a minute by default.
         /// Followers know by it how old their state can be, and a writer that was overtaken learns so.

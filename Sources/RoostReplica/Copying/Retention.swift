@@ -13,7 +13,7 @@
         }
 
         /// What a new base may refer to, by digest: the snapshots of those of `bases` whose entries stand at
-        /// `index` or behind it. That is the newest base when the writer took over, and its own since. No
+        /// `index` or after it. That is the newest base when the writer took over, and its own since. No
         /// removal has ever named what the newest base refers to; an older base may be one that an earlier
         /// writer has said to go, and whose objects are deleted some time.
         static func reusable(

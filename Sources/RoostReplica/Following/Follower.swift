@@ -3,7 +3,7 @@
     import Roost
     import Synchronization
 
-    /// A workspace that is kept as a copy is: for reading, a little behind its writer, and ready to take its
+    /// A workspace that is kept as a copy is: for reading, a little later than its writer, and ready to take its
     /// place.
     ///
     /// ```swift

@@ -7,7 +7,7 @@
 
     /// Reads a journal as it grows and applies it, on a thread of its own.
     ///
-    /// - `reader` stands behind the last entry that was applied whole.
+    /// - `reader` stands after the last entry that was applied whole.
     actor Following {
         nonisolated let place: CopyPlace
         nonisolated let copy: OpenedCopy
@@ -191,7 +191,7 @@
 
         // MARK: Promotion
 
-        /// Takes over behind all that was copied, which the workspace then has.
+        /// Takes over after all that was copied, which the workspace then has.
         func takeOver(within limit: Duration) async throws -> Journal {
             try await withThrowingTaskGroup(of: Journal?.self) { group in
                 group.addTask { try await self.takeOver() }

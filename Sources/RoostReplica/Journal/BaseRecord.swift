@@ -18,13 +18,13 @@
         var history: Identifier
         /// Milliseconds since 1970, when it was begun.
         var time: UInt64
-        /// An entry at or before the one with the first batch behind the snapshots.
+        /// An entry at or before the one with the first batch after the snapshots.
         var firstEntry: UInt64
         /// As the workspace wrote it.
         var manifest: ManifestRecord
         var snapshots: [Snapshot]
 
-        /// The batch behind which the journal goes on.
+        /// The batch after which the journal goes on.
         var flushedSequence: UInt64 { manifest.flushedSequence }
         /// The snapshots may have some of the batches up to this one: before it is reached, they are no
         /// state that ever was.

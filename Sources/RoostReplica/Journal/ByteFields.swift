@@ -2,7 +2,7 @@
     import Crypto
     import Roost
 
-    /// Little-endian fields, one behind the other.
+    /// Little-endian fields, one after the other.
     struct FieldWriter {
         private(set) var bytes: [UInt8] = []
 

@@ -23,7 +23,7 @@
             state = JournalState(writer: writer)
         }
 
-        /// Adds entries in the place of every earlier writer, behind the last one that there is.
+        /// Adds entries in the place of every earlier writer, after the last one that there is.
         ///
         /// `absorb` is called with each entry that came meanwhile, in order.
         ///

@@ -8,14 +8,14 @@
     ///   writes to it.
     /// - Only the writer of the last takeover adds to it. Where another finds its place taken by somebody
     ///   else's entry, it is overtaken.
-    /// - Every entry says where the history stands behind it, so that the last one says all that a
+    /// - Every entry says where the history stands after it, so that the last one says all that a
     ///   writer has to know.
     struct JournalEntry: Sendable, Equatable {
         /// In objects: never renumber; zero is never valid.
         enum Kind: UInt32, Sendable {
             /// A writer begins; from here on no earlier one adds anything.
             case takeover = 1
-            /// A history begins behind a batch whose state a base will hold.
+            /// A history begins after a batch whose state a base will hold.
             case start = 2
             /// Batches, or none: a sign of life.
             case frames = 3
@@ -25,7 +25,7 @@
             case removal = 5
         }
 
-        /// What holds behind the entry.
+        /// What holds after the entry.
         struct Standing: Sendable, Equatable {
             /// Who wrote the entry.
             var writer: Identifier

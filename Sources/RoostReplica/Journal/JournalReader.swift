@@ -21,7 +21,7 @@
             next = index
         }
 
-        /// Behind `entry`.
+        /// After `entry`.
         init(_ storage: any ObjectStorage, behind entry: JournalEntry) {
             self.storage = storage
             next = entry.index + 1

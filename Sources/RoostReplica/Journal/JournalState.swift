@@ -4,11 +4,11 @@
 
     /// What one writer knows of the journal, and what it asks the storage next. No I/O.
     ///
-    /// - `next` is the index behind the last entry that is known. Once the writer has taken over, it and
+    /// - `next` is the index after the last entry that is known. Once the writer has taken over, it and
     ///   the entries from `takeover` on are this writer's alone.
     /// - An entry is made once, and asked for with the same bytes until it is known whether it stands: an
     ///   attempt that seemed to fail may still take effect, and then has written the same.
-    /// - Where another's entry stands in its place, a writer that takes over goes behind it; one that had
+    /// - Where another's entry stands in its place, a writer that takes over goes after it; one that had
     ///   taken over is overtaken, for good.
     struct JournalState: Sendable {
         enum Phase: Sendable, Equatable {
@@ -25,7 +25,7 @@
             case putIfAbsent(index: UInt64, bytes: [UInt8])
             /// What stands in the place.
             case get(index: UInt64)
-            /// Whether there are entries behind the index.
+            /// Whether there are entries after the index.
             case list(after: UInt64)
         }
 
@@ -37,7 +37,7 @@
             case unknown
             case found([UInt8])
             case missing
-            /// The highest index behind the one that was asked for.
+            /// The highest index after the one that was asked for.
             case listed(last: UInt64?)
         }
 
@@ -74,13 +74,13 @@
 
         init(writer: Identifier) { self.writer = writer }
 
-        /// The history as it stands behind the last entry that is known.
+        /// The history as it stands after the last entry that is known.
         var standing: JournalEntry.Standing? { last?.standing }
         var isBusy: Bool { pending != nil }
 
         // MARK: What is written
 
-        /// Begins to take over behind `end`, the last entry that a list had; `nil` where it had none.
+        /// Begins to take over after `end`, the last entry that a list had; `nil` where it had none.
         mutating func beginTakeover(behind end: JournalEntry?, name: String, time: UInt64) {
             precondition(phase == .outside && pending == nil, "a writer takes over once")
             phase = .takingOver
@@ -104,7 +104,7 @@
             make(.takeover, standing, payload.encoded())
         }
 
-        /// Begins to add an entry, behind which the history stands as `change` makes it.
+        /// Begins to add an entry, after which the history stands as `change` makes it.
         mutating func beginAdding(
             _ kind: JournalEntry.Kind, payload: [UInt8] = [], time: UInt64,
             _ change: (inout JournalEntry.Standing) -> Void = { _ in }
@@ -161,7 +161,7 @@
             case (.looking, .listed(nil)): return finish(pending)
             case (.looking, .listed(let end?)):
                 // The list that the writer went by was old, and its entry stands where the journal once
-                // ended. It goes behind what is there now.
+                // ended. It goes after what is there now.
                 pending.step = .fetching(end: end)
             case (.fetching(let end), .found(let bytes)):
                 return meet(try JournalEntry(bytes, index: end))

@@ -61,11 +61,11 @@
             knownUntil = max(knownUntil, time)
         }
 
-        /// Whether the point lies behind all that the entries say.
+        /// Whether the point lies after all that the entries say.
         var isBeyondCopy: Bool { point.milliseconds.map { $0 > knownUntil } ?? false }
 
         /// Throws where the history ended because log was lost to the copy, and the point is a moment of that
-        /// time: the same writer then begins another, behind batches that no entry has.
+        /// time: the same writer then begins another, after batches that no entry has.
         private func checkGap(before start: JournalEntry) throws {
             guard start.kind == .start, let last, last.kind != .takeover,
                 start.standing.writer == last.standing.writer,

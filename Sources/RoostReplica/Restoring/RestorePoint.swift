@@ -6,10 +6,10 @@
     public enum RestorePoint: Sendable, Hashable {
         /// All that was copied.
         case newest
-        /// The state behind the batch of this sequence number, of the newest history that has it.
+        /// The state after the batch of this sequence number, of the newest history that has it.
         case sequence(UInt64)
         /// The state of this moment, by the writer's clock: with everything that had been committed a tenth
-        /// of the copy's interval before, and nothing that was committed after. Of a moment behind all that
+        /// of the copy's interval before, and nothing that was committed after. Of a moment after all that
         /// was copied it is the newest, and ``RestoreReport/isBeyondCopy`` says so.
         case moment(Date)
 
@@ -64,7 +64,7 @@
         public var snapshotCount = 0
         /// Bytes of snapshots.
         public var snapshotSizeBytes: UInt64 = 0
-        /// Whether the moment that was asked for lies behind the last that the copy says anything of: what was
+        /// Whether the moment that was asked for lies after the last that the copy says anything of: what was
         /// committed in between, if anything was, is not in the restored workspace.
         public var isBeyondCopy = false
         /// What checking every checksum of the restored workspace found: no damage.

@@ -113,7 +113,7 @@
                 try await group.waitForAll()
             }
             var manifest = record.manifest
-            // The log that is replayed behind it is not there yet: nothing of it counts as lost.
+            // The log that is replayed after it is not there yet: nothing of it counts as lost.
             manifest.durableSequence = manifest.flushedSequence
             try directory.sync()
             try ManifestFile.replace(with: manifest, in: directory)
@@ -214,7 +214,7 @@
         /// Makes a workspace at `path` of a copy, as it was at `point`.
         ///
         /// What is read is checked: each object by its SHA-256, each batch by its checksum, and then the whole
-        /// workspace as by `verify`. Until that is done it is called `path` with `.incomplete` behind
+        /// workspace as by `verify`. Until that is done it is called `path` with `.incomplete` after
         /// it. What was copied is not changed, and may go on being copied to.
         ///
         /// - Parameters:

@@ -25,7 +25,7 @@
         /// is. Of several such calls for one name at most one ever writes.
         func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool
 
-        /// The objects whose names begin with `prefix` and come behind `name`, in the order of their
+        /// The objects whose names begin with `prefix` and come after `name`, in the order of their
         /// names' bytes: the first of them, one at least where there is one.
         func list(prefix: String, after name: String?) async throws -> [StoredObject]
 
@@ -79,7 +79,7 @@
     }
 
     extension ObjectStorage {
-        /// All objects whose names begin with `prefix`, from those behind `name` on.
+        /// All objects whose names begin with `prefix`, from those after `name` on.
         func listAll(prefix: String, after name: String? = nil) async throws -> [StoredObject] {
             var all: [StoredObject] = []
             var last = name

@@ -27,7 +27,7 @@ public struct SharedCommit: Sendable {
 public enum SharedGuard: Sendable, Hashable {
     /// The key was set last by this commit; by none, and has no value, where it is zero.
     case key([UInt8], revision: UInt64)
-    /// No key in the range was set by a commit behind this one. Says nothing of keys that were removed: those
+    /// No key in the range was set by a commit after this one. Says nothing of keys that were removed: those
     /// that were read have a guard each.
     case nothingNewer(SharedKeyRange, than: UInt64)
 

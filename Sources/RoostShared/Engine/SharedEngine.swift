@@ -4,7 +4,7 @@
 /// Keys and values are bytes; keys are ordered by them. Every commit that changes anything has a *revision*,
 /// higher than all before it. What a conforming type promises is what `RoostConformance` checks:
 ///
-/// - A read without a revision is linearizable; one at a revision sees all commits up to it and none behind.
+/// - A read without a revision is linearizable; one at a revision sees all commits up to it and none after.
 /// - A commit is atomic. It is made only where all of its guards hold at the moment at which it is made.
 /// - A call that throws `.unavailable` has had no effect and will have none. One that throws
 ///   `.unknownOutcome` may have, or may yet have.

@@ -31,7 +31,7 @@ public struct SharedEvents: AsyncSequence, Sendable {
         /// When the last event was so.
         public private(set) var instant = ContinuousClock.now
 
-        /// The next event; `nil` behind the last.
+        /// The next event; `nil` after the last.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> SharedEvent? {
@@ -46,7 +46,7 @@ public struct SharedEvents: AsyncSequence, Sendable {
         fileprivate let continuation: AsyncThrowingStream<Told, any Error>.Continuation
 
         /// Tells an event. Where the reader has fallen far behind, it ends instead: the reader takes what waits,
-        /// and begins again behind that.
+        /// and begins again after that.
         ///
         /// - Parameter instant: when it was so at the engine: when it came, or was asked for.
         public func tell(_ event: SharedEvent, at instant: ContinuousClock.Instant = .now) {
@@ -67,7 +67,7 @@ public struct SharedEvents: AsyncSequence, Sendable {
 
 /// One thing that a watcher is told.
 public enum SharedEvent: Sendable {
-    /// All changes of the watched keys up to `revision`, from behind the event before, in the order of their
+    /// All changes of the watched keys up to `revision`, from after the event before, in the order of their
     /// commits; none where the engine only tells how far it is, or that it is no further. Changes of one commit are
     /// in one event.
     case changes([SharedChange], through: UInt64)

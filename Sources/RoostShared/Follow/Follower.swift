@@ -108,7 +108,7 @@ struct Follower: Sendable {
         var records: [SharedRecord] = []
         while let record = try await scan.next() { records.append(record) }
         let revision = scan.revision ?? 0
-        // Read out of order, an older state may come behind a newer one.
+        // Read out of order, an older state may come after a newer one.
         guard isNew || revision >= state.revision else { return }
         try await local.write { batch in
             batch.removeAll(in: values)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Brings those keys of a dictionary that were asked for into a local workspace, and their changes from then on.
 ///
-/// - All that is loaded stands at `state.revision`. A key is read at that revision, and what came behind it meanwhile is
+/// - All that is loaded stands at `state.revision`. A key is read at that revision, and what came after it meanwhile is
 ///   in `Loading.newer`.
 /// - The local workspace has the values, which keys are loaded, also those without a value, and the revision, each
 ///   change of them as one batch.
@@ -45,7 +45,7 @@ final class KeyFollower: Sendable {
     private var connection: SharedConnectionState { shared.connection }
     private var range: SharedKeyRange { connection.keys.range(of: shared.name) }
 
-    /// Runs `body` behind all that came before. It is run also where the caller is cancelled.
+    /// Runs `body` after all that came before. It is run also where the caller is cancelled.
     private func withTurn<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {

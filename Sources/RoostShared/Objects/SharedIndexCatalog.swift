@@ -5,7 +5,7 @@ import Synchronization
 
 /// Which indexes the objects of a dictionary have, as the record `namespace/%indexes/DICTIONARY` says.
 ///
-/// - The entries of each stand behind `namespace/%entries/DICTIONARY/NUMBER/`; a number is never used again.
+/// - The entries of each stand after `namespace/%entries/DICTIONARY/NUMBER/`; a number is never used again.
 /// - Whoever changes the dictionary guards its commit by the version of the record, which is none where there are no
 ///   indexes. So an index that is listed has been written with each object since it was listed, and what a writer
 ///   does not keep, by another declaration or by writing keys, it takes out of the list in the same commit.

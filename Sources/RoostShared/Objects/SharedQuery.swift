@@ -38,8 +38,8 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
         return query
     }
 
-    /// In the order of a field; behind the orders that were asked for before. `nil` is before all others, and NaN
-    /// behind them.
+    /// In the order of a field; after the orders that were asked for before. `nil` is before all others, and NaN
+    /// after them.
     public func order<Value: IndexRepresentable>(
         by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
     ) -> SharedQuery {

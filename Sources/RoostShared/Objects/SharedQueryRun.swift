@@ -222,7 +222,7 @@ final class SharedEntries<Item: Identifiable & Sendable> where Item.ID: Sendable
         if !plan.isReversed { rest.reverse() }
     }
 
-    /// The next page; `nil` behind the last.
+    /// The next page; `nil` after the last.
     nonisolated(nonsending) func next() async throws -> [(
         objectKey: [UInt8], group: [UInt8]
     )]? {

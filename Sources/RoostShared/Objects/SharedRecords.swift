@@ -34,7 +34,7 @@ extension SharedConnectionState {
 }
 
 extension SharedTransaction {
-    /// Reads many keys, several at once, so that the calls behind find them.
+    /// Reads many keys, several at once, so that the calls after find them.
     nonisolated(nonsending) func prefetch(
         _ keys: [String], in dictionary: SharedDictionary
     ) async throws {

@@ -7,7 +7,7 @@ import RoostIO
 ///   attempt. So a device that did not get an answer finds out whether its attempt was made, also where others
 ///   have changed the object since; and it is no conflict of a device with itself.
 /// - A commit is guarded by what the receipt was: one attempt of a device is under way at a time, and one that
-///   comes late, behind a later one, is not made.
+///   comes late, after a later one, is not made.
 final class SyncedExchange<Item: Codable & Identifiable & Sendable>
 where Item.ID: KeyRepresentable {
     private let records: SyncedRecords<Item>

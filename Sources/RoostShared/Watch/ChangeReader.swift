@@ -100,7 +100,7 @@ package final class ChangeReader {
         return waiting.popFirst()
     }
 
-    /// All changes up to a revision from behind those before, none where the engine tells only how far it is; `nil`
+    /// All changes up to a revision from after those before, none where the engine tells only how far it is; `nil`
     /// as of `next`. Commits are never cut.
     package nonisolated(nonsending) func nextElements() async -> Elements? {
         while true {
@@ -131,7 +131,7 @@ package final class ChangeReader {
         return failure != nil
     }
 
-    /// Begins to watch behind `revision`.
+    /// Begins to watch after `revision`.
     ///
     /// - Returns: what is told where the engine has fewer commits than were told: it went back to an older copy, or
     ///   lost what only one of its nodes had.

@@ -14,7 +14,7 @@ import Testing
         } throws: { ($0 as? RoostError)?.code == .decodingFailed }
     }
 
-    /// A map of two bytes whose key says that it has five: the text behind the map is not its.
+    /// A map of two bytes whose key says that it has five: the text after the map is not its.
     /// Found by the fuzzer's inputs under the address sanitizer: `allKeys` read a key before it
     /// was known to end within the map.
     @Test func aKeyThatReachesPastItsMapIsNotRead() {
@@ -43,7 +43,7 @@ import Testing
         for round in 0..<5_000 {
             var bytes = original
             for _ in 0...(generator.next() % 4) {
-                // Mostly behind the names, where the values are.
+                // Mostly after the names, where the values are.
                 let first = round % 4 == 0 ? 0 : names
                 let index = first + Int(generator.next() % UInt64(bytes.count - first))
                 bytes[index] = UInt8(truncatingIfNeeded: generator.next())
@@ -172,7 +172,7 @@ import Testing
 
 private final class Linked: Decodable { var next: Linked? }
 
-/// The keys of a map, thrown so that what fails behind it does not hide them.
+/// The keys of a map, thrown so that what fails after it does not hide them.
 private struct AllKeys: Decodable {
     enum Found: Error { case keys([String]) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostEngine
 
-/// What a copy of a workspace stands on: the log as it was written, also behind a flush, and an engine
+/// What a copy of a workspace stands on: the log as it was written, also after a flush, and an engine
 /// that follows it.
 struct LogTapTests {
     private let name = DictionaryName("d")!

@@ -82,7 +82,7 @@ import Testing
                 flushCount += engine.statistics.flushCount
                 try await engine.close()
                 // A new opening knows only the wall clock; what is gone on disk stays gone, so the
-                // clock is not behind here.
+                // clock is not after here.
                 wall.time.withLock { $0 = max($0, latest) }
                 try await open()
             default: break

@@ -141,7 +141,7 @@ private struct Unencodable: Codable, Sendable {
         }
     }
 
-    /// The story: a transaction has read a key and waits for its sync; the key is enqueued, behind it; a
+    /// The story: a transaction has read a key and waits for its sync; the key is enqueued, after it; a
     /// second transaction reads what is enqueued and writes elsewhere. Were its record to come into the
     /// log before the enqueued one, a crash could take what it rests on and leave it.
     @Test func aTransactionThatReadAnEnqueuedWriteComesBehindIt() async throws {

@@ -22,7 +22,7 @@ enum Mix: String, CaseIterable, Sendable {
     var inserts: Bool { self == .d || self == .e }
 
     /// - Parameters:
-    ///   - keyCount: The keys in the store, from 0 on; new ones are put behind `firstNewKey`.
+    ///   - keyCount: The keys in the store, from 0 on; new ones are put after `firstNewKey`.
     ///   - firstNewKey: The first index that no earlier stretch has put.
     func stretches(
         _ workload: Workload, zipfian: Zipfian, operations: Int, clients: Int, firstNewKey: Int,

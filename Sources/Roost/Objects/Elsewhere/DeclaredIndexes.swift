@@ -28,7 +28,7 @@ package struct DeclaredIndexes<Item: Sendable>: Sendable {
 
     /// What an index keeps of one object, or of one of its elements.
     package struct Entry: Hashable, Sendable {
-        /// Behind what the entries of the index begin with.
+        /// After what the entries of the index begin with.
         package let key: [UInt8]
         /// As it is stored, with its kind.
         package let value: [UInt8]

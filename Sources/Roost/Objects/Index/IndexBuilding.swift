@@ -121,7 +121,7 @@ private struct IndexPiece<Item: Sendable> {
         reads.includesChanges = true
     }
 
-    /// Adds the entries of up to `count` objects behind `cursor`; how far the index is then.
+    /// Adds the entries of up to `count` objects after `cursor`; how far the index is then.
     mutating func add(
         after cursor: [UInt8]?, _ count: Int, _ sizeBytes: Int
     ) throws -> IndexCatalog.Progress {

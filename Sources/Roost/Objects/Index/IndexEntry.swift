@@ -4,8 +4,8 @@ import RoostIO
 
 /// What an index keeps of one object, or of one of its elements.
 ///
-/// - An entry's key is the form of the fields and behind it the key of the object. Of a unique index
-///   the key ends behind the fields, so that two entries would be one, and the object's key is the
+/// - An entry's key is the form of the fields and after it the key of the object. Of a unique index
+///   the key ends after the fields, so that two entries would be one, and the object's key is the
 ///   value; but where a field is not equal to itself, it is as of any index.
 struct IndexEntry: Hashable {
     let form: [UInt8]

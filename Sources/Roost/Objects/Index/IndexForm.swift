@@ -37,7 +37,7 @@ public struct IndexForm: Sendable {
     // MARK: Bytes of any length
     //
     // A zero is followed by 0xFF, and the end is a zero and one of the following: what is cut off
-    // sorts behind what ends there.
+    // sorts after what ends there.
 
     private static let end: [UInt8] = [0, 1]
     private static let truncatedEnd: [UInt8] = [0, 2]

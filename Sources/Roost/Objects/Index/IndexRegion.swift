@@ -4,7 +4,7 @@ struct IndexRegion: Sendable, Equatable {
     struct Interval: Sendable, Equatable {
         var lower: [UInt8]
         var upper: [UInt8]?
-        /// Whether it is the form of one value, so that the fields behind are in order in it.
+        /// Whether it is the form of one value, so that the fields after are in order in it.
         var isPoint = false
 
         var isEmpty: Bool { upper.map { !lower.lexicographicallyPrecedes($0) } ?? false }
@@ -67,7 +67,7 @@ struct IndexRegion: Sendable, Equatable {
             isExact: !form.isTruncated)
     }
 
-    /// What is behind `value`, or with `isInclusive` also what is equal to it.
+    /// What is after `value`, or with `isInclusive` also what is equal to it.
     init<Value: IndexRepresentable>(above value: Value, isInclusive: Bool) {
         let form = IndexForm(value)
         guard value == value else {
@@ -215,7 +215,7 @@ extension IndexRegion.Interval {
     private static let none = IndexRegion.Interval(lower: [1], upper: [0])
 }
 
-/// The first run of bytes behind all that begin with `prefix`; `nil` where there is none.
+/// The first run of bytes after all that begin with `prefix`; `nil` where there is none.
 func followerOfPrefix(_ prefix: [UInt8]) -> [UInt8]? {
     var bytes = prefix
     while let last = bytes.popLast() {

@@ -108,7 +108,7 @@ final class LiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if isReloadDue { return false }
         let key = object.sortKey(order)
         if let horizon, horizon < key { return false }
-        // An object's changes come one behind the other.
+        // An object's changes come one after the other.
         if let last = staged.last, last.object === object, last.new == nil {
             staged[staged.count - 1].new = key
         } else {
@@ -264,7 +264,7 @@ final class LiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
 /// What of the matches a query with a limit or an offset shows, and how many are kept for that.
 struct LiveWindow {
     let offset: Int
-    /// Behind the last position that is shown.
+    /// After the last position that is shown.
     let end: Int
     /// How many of the first matches are read and kept.
     let keptCount: Int

@@ -100,7 +100,7 @@ extension IndexOrder {
             matched += 1
         }
         let wanted = orders.filter { !fixed.contains($0.path) }.count
-        // Fixed fields alone leave the objects in the order of their keys, or of what is behind.
+        // Fixed fields alone leave the objects in the order of their keys, or of what is after.
         guard matched > 0 || wanted == 0 else { return nil }
         self.ranges = ranges
         self.isReversed = isReversed ?? false

@@ -19,7 +19,7 @@ struct QueryPlan<Item>: Sendable {
     }
 
     var access: Access
-    /// Behind a run: what gave its result.
+    /// After a run: what gave its result.
     var followed: Access { attempt?.way ?? access }
     /// Whether the entries are just those of the matching objects, so that these need not be read.
     var isCovering = false

@@ -60,7 +60,7 @@ extension QueryPlan {
 }
 
 extension ConditionNode {
-    /// With what an index says in the order of its fields, and the rest behind that.
+    /// With what an index says in the order of its fields, and the rest after that.
     fileprivate func inOrder(of index: Index<Root>?) -> ConditionNode {
         guard let index, case .all(let parts) = self else { return self }
         func place(_ part: ConditionNode) -> Int {

@@ -3,7 +3,7 @@ import RoostEngine
 import RoostIO
 
 /// Where a page ended: what ``Query/page(after:limit:)`` goes on from. It stays right while others write:
-/// what comes next is what is behind it in the order then.
+/// what comes next is what is after it in the order then.
 ///
 /// It may leave the process, as JSON for instance; what a stranger made of it is refused.
 public struct PageCursor: Codable, Sendable, Hashable {
@@ -23,10 +23,10 @@ public struct Page<Item: Sendable>: Sendable {
 }
 
 extension Query {
-    /// The next objects behind a cursor, at most `limit`; from the first where it is `nil`.
+    /// The next objects after a cursor, at most `limit`; from the first where it is `nil`.
     ///
     /// Without an order, and in an order that an index has, a page costs what is in it. In another order each
-    /// page sorts what is behind the cursor: ``objects`` does that once.
+    /// page sorts what is after the cursor: ``objects`` does that once.
     ///
     /// - Parameters:
     ///   - cursor: The `next` of the page before; `nil` for the first page.
@@ -36,7 +36,7 @@ extension Query {
         try atOneMoment { try page(after: cursor, limit: limit, &$0) }
     }
 
-    /// What is behind a cursor.
+    /// What is after a cursor.
     func behind(_ cursor: PageCursor) throws -> Query {
         guard cursor.order == orderName, cursor.place.count <= PageCursor.sizeLimitBytes else {
             throw RoostError(.conflict, "the cursor is of another query")

@@ -106,7 +106,7 @@ extension Query {
         return false
     }
 
-    /// The keys of what is behind a cursor, in order.
+    /// The keys of what is after a cursor, in order.
     func keys(behind cursor: PageCursor, limit: Int, _ view: ReadView) throws -> [[UInt8]] {
         var query = try behind(cursor)
         query.limitCount = nil

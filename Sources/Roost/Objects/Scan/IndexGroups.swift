@@ -17,7 +17,7 @@ struct IndexGroups<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     private let ranges: IndexRanges<Item>
     private var run: QueryRun<Item>
-    /// Entries of one value are passed by up to here; those behind cost a search.
+    /// Entries of one value are passed by up to here; those after cost a search.
     private static var stepCount: Int { 16 }
 
     /// `nil` where no index has just the objects of the query, by the field.
@@ -91,7 +91,7 @@ struct IndexGroups<Item: Identifiable & Sendable> where Item.ID: Sendable {
 }
 
 extension IndexRanges {
-    /// What of the ranges is at `bound` or behind it; nothing where that is `nil`.
+    /// What of the ranges is at `bound` or after it; nothing where that is `nil`.
     fileprivate func from(_ bound: [UInt8]?) -> IndexRanges {
         var rest = self
         guard let bound else {

@@ -170,7 +170,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         let objectKey: [UInt8]
         /// The form of the fields.
         let form: [UInt8]
-        /// The first field that is cut off: what it and those behind it say of the order is not all.
+        /// The first field that is cut off: what it and those after it say of the order is not all.
         let truncatedField: Int?
     }
 
@@ -336,14 +336,14 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 private struct AttemptEnded: Error {}
 
 extension IndexRanges {
-    /// Of ranges that are in the order of the objects' keys: what is behind an object.
+    /// Of ranges that are in the order of the objects' keys: what is after an object.
     fileprivate func behind(objectKey: [UInt8]) -> IndexRanges {
         // Of a unique index it is one entry, whose key does not name the object.
         guard !active.index.isUnique, let range = ranges.first else { return self }
         return behind(range.lower + objectKey, .ascending)
     }
 
-    /// What of the ranges is behind an entry.
+    /// What of the ranges is after an entry.
     func behind(_ key: [UInt8], _ order: ScanOrder) -> IndexRanges {
         var rest = self
         switch order {

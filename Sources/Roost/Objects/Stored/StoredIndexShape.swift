@@ -51,7 +51,7 @@ package struct StoredIndexShape: Sendable {
         self.fields = fields
         isUnique = rest.first == "unique"
         if isUnique { rest.removeFirst() }
-        // What a condition says may hold any text, so that what is behind it is not told apart.
+        // What a condition says may hold any text, so that what is after it is not told apart.
         isPartial = rest.first?.hasPrefix("where ") ?? false
         isMigrated = isPartial || rest.last?.hasPrefix("version ") ?? false
     }

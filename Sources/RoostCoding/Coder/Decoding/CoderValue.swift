@@ -144,7 +144,7 @@ struct CoderValue: BitwiseCopyable {
 }
 
 extension BinaryReader {
-    /// Moves behind a number, which is looked at when it is read.
+    /// Moves after a number, which is looked at when it is read.
     fileprivate mutating func skipWideVarint() throws {
         while cursor < end {
             let byte = cursor.load(as: UInt8.self)

@@ -18,7 +18,7 @@ final class DecodingMessage: @unchecked Sendable {
         var isOpen = false
         /// What could not be thrown where it was found; thrown at the end.
         var failure: (any Error)?
-        /// Where the value begins, behind the table.
+        /// Where the value begins, after the table.
         var content: UnsafeRawPointer
         /// Bytes that were put into another form, kept for as long as the message.
         var converted: [UnsafeMutableRawBufferPointer] = []

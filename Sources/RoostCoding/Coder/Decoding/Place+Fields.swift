@@ -1,6 +1,6 @@
 /// Finding the values of an object or a map by their keys.
 ///
-/// The value behind the one that was found last is looked at first: properties that are asked
+/// The value after the one that was found last is looked at first: properties that are asked
 /// for in the order in which they were written are found in one pass.
 extension Place {
     /// Gets ready to find properties or entries.
@@ -63,7 +63,7 @@ extension Place {
         return try take(index)
     }
 
-    /// The value at the cursor, which moves behind it; `nil` when it was left out.
+    /// The value at the cursor, which moves after it; `nil` when it was left out.
     @inline(__always)
     private func take(_ index: Int) throws -> CoderValue? {
         let value = CoderValue(start: cursor.pointee.position, limit: cursor.pointee.limit)

@@ -36,7 +36,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         return count
     }
 
-    /// The next element, and where the one behind it begins.
+    /// The next element, and where the one after it begins.
     @inline(__always)
     private func next(
         _ type: Any.Type

@@ -6,7 +6,7 @@
 ///
 /// - No symbol is longer than 8 bytes, and all are ASCII.
 /// - `candidates` begins with a place for each hash of two bytes, with the longest symbol of two
-///   bytes and more that begins with such; the others of the hash are linked behind it, longer
+///   bytes and more that begins with such; the others of the hash are linked after it, longer
 ///   ones first. A place without a symbol matches nothing.
 /// - Sendable, since nothing is changed after `init`, and the one codec is never released.
 final class TextCodec: @unchecked Sendable {

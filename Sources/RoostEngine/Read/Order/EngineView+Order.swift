@@ -39,7 +39,7 @@ extension EngineView {
         return orders.indices.filter { $0 == 0 || orders[$0] !== orders[$0 - 1] }.map { orders[$0] }
     }
 
-    /// Takes what the table of `order` in a shard has noted behind `mark`. From here on the table notes
+    /// Takes what the table of `order` in a shard has noted after `mark`. From here on the table notes
     /// what comes to it.
     func takeNotes(
         of order: KeyOrder, inShard index: Int, behind mark: NoteMark?

@@ -3,7 +3,7 @@ import RoostFormat
 /// Keys of one dictionary in a log table, in order. Immutable.
 ///
 /// - `locations[i]` is of an operation on the i-th key: not always the newest one. `words[i]` is
-///   the eight bytes of that key behind `shared`, which all the keys begin with.
+///   the eight bytes of that key after `shared`, which all the keys begin with.
 /// - A key stands in it once, or in a row.
 final class OrderedRun: Sendable {
     let shared: [UInt8]

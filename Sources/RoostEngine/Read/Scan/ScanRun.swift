@@ -23,7 +23,7 @@ class ScanRun {
     deinit { heads.deallocate() }
 
     /// Stands before the record nearest to `bound` in the scan's direction: ascending the first that
-    /// is not before it, descending the last that is before it. `nil` is behind all.
+    /// is not before it, descending the last that is before it. `nil` is after all.
     func move(to bound: [UInt8]?) throws { preconditionFailure("of a kind") }
 
     /// The next batch.
@@ -46,7 +46,7 @@ class ScanRun {
         count = head - heads
     }
 
-    /// Removes what the batch has behind the range; whether there was anything.
+    /// Removes what the batch has after the range; whether there was anything.
     final func trimBehindRange() -> Bool {
         let before = count
         while count > 0, range.isPast(heads[count - 1].key, order) { count -= 1 }

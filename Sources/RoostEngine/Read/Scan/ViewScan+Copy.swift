@@ -1,6 +1,6 @@
 import RoostFormat
 
-/// Records of a scan, copied one behind another.
+/// Records of a scan, copied one after another.
 ///
 /// - Each is a word (the key's length in bits 0-30, bit 31 where a deadline follows, the value's
 ///   length above), the deadline's milliseconds where there is one, the key without its dictionary,
@@ -21,7 +21,7 @@ package enum CopiedRecord {
 
 extension ViewScan {
     /// Copies the current record and those that follow into `target`, as long as it has room and
-    /// `progress.count` is below `count`, and moves behind them. `progress` holds also where an error
+    /// `progress.count` is below `count`, and moves after them. `progress` holds also where an error
     /// is thrown.
     package func copyRecords(
         _ count: Int, withValues: Bool, into target: UnsafeMutableRawBufferPointer,

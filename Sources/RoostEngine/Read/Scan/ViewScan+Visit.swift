@@ -1,5 +1,5 @@
 extension ViewScan {
-    /// Calls `body` with the current record and those that follow, at most `limit`, and moves behind
+    /// Calls `body` with the current record and those that follow, at most `limit`, and moves after
     /// them. The key is without its dictionary, the value with its kind; both are valid during the call.
     package func forEachRecord(
         limit: Int,
@@ -10,7 +10,7 @@ extension ViewScan {
             let recordKey = head.pointee.key
             try body(.init(rebasing: recordKey[(1 + Int(recordKey[0]))...]), value())
             remaining -= 1
-            // What is behind the last one is not looked at.
+            // What is after the last one is not looked at.
             if remaining > 0 { try moveToNext() }
         }
     }

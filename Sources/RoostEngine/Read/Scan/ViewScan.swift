@@ -9,7 +9,7 @@ import RoostSnapshot
 ///   storage, the newest first. Of equal keys the first is the newest: it counts, and the others are
 ///   passed over.
 /// - `passed` is the last key that was left, be it live or not.
-/// - Records of the log are not checked again. So whoever has looked at some asks behind that whether all
+/// - Records of the log are not checked again. So whoever has looked at some asks after that whether all
 ///   pages of the log could be read (`checkRead`).
 package final class ViewScan {
     private let range: RecordRange
@@ -29,7 +29,7 @@ package final class ViewScan {
     /// `nil` where tombstones and values that have expired or were cleared are shown too.
     private let liveness: Liveness?
     private var values = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Behind a pointer: a class's fields are checked for exclusivity at run time.
+    /// After a pointer: a class's fields are checked for exclusivity at run time.
     private let passed: UnsafeMutablePointer<PassedKey>
     /// The run with the current record; negative at the end.
     private var current = -1
@@ -130,7 +130,7 @@ package final class ViewScan {
         try checkRead()
     }
 
-    /// Throws `.io` where a page of the log could not be read. To be called behind a look at keys; whoever
+    /// Throws `.io` where a page of the log could not be read. To be called after a look at keys; whoever
     /// asks for a value has asked. Costs a load where no page ever failed.
     @inline(__always)
     package func checkRead() throws {
@@ -168,7 +168,7 @@ package final class ViewScan {
         return try reader._withUnsafeGuaranteedRef { try $0.checkedCount(of: value) }
     }
 
-    /// Puts the current value at the begin of `target`; what is behind it may change.
+    /// Puts the current value at the begin of `target`; what is after it may change.
     @inline(__always)
     func copyValue(to target: UnsafeMutableRawBufferPointer) throws {
         guard head.pointee.flags.isCompressed else {
