@@ -118,11 +118,16 @@ struct Speed {
 
     // MARK: Many
 
+    /// How many watchers have been told.
+    private final class Told: Sendable {
+        let count = Atomic(0)
+    }
+
     /// Ten thousand watchers of a key each; all of the keys are set, and each watcher has to be told.
     private func manyWatchers() async throws {
         let watched = workspace.dictionary("watched")
         let count = 10_000
-        let told = Atomic(0)
+        let told = Told()
         let since = try await workspace.revision
         var watchers: [Task<Void, Never>] = []
         for number in 0..<count {
@@ -131,7 +136,7 @@ struct Speed {
                 Task {
                     for await change in changes {
                         if case .set(_, let value, _) = change, value == number {
-                            told.wrappingAdd(1, ordering: .relaxed)
+                            told.count.wrappingAdd(1, ordering: .relaxed)
                             return
                         }
                     }
@@ -142,7 +147,7 @@ struct Speed {
             try await watched.setAll((first..<first + 50).map { (Self.key($0), $0) })
         }
         let written = Self.seconds(.now - begin)
-        while told.load(ordering: .relaxed) < count, Self.seconds(.now - begin) < 120 {
+        while told.count.load(ordering: .relaxed) < count, Self.seconds(.now - begin) < 120 {
             try await Task.sleep(for: .milliseconds(5))
         }
         let end = Self.seconds(.now - begin)
@@ -150,7 +155,7 @@ struct Speed {
         print(
             String(
                 format: "%d watched keys: %d told, all written after %.2f s, all told after %.2f s",
-                count, told.load(ordering: .relaxed), written, end))
+                count, told.count.load(ordering: .relaxed), written, end))
     }
 
     /// A thousand tasks change one counter, some times each.
