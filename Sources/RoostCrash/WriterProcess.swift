@@ -4,16 +4,19 @@ import Foundation
 struct WriterProcess {
     private let identifier: pid_t
 
-    /// Starts this executable with `arguments`.
-    init(_ arguments: [String]) throws {
+    /// Starts this executable with `arguments`, by the program and the arguments in `launcher` where there are some.
+    init(_ arguments: [String], through launcher: [String] = []) throws {
         guard let executable = Bundle.main.executablePath else {
             throw CrashFailure("this executable's path is unknown")
         }
-        var pointers: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) }
+        var pointers: [UnsafeMutablePointer<CChar>?] = (launcher + [executable] + arguments).map {
+            strdup($0)
+        }
         pointers.append(nil)
         defer { for pointer in pointers { free(pointer) } }
         var identifier: pid_t = 0
-        let number = posix_spawn(&identifier, executable, nil, nil, pointers, environ)
+        let number = posix_spawn(
+            &identifier, launcher.first ?? executable, nil, nil, pointers, environ)
         guard number == 0 else { throw CrashFailure("could not start a writer: error \(number)") }
         self.identifier = identifier
     }

@@ -55,6 +55,8 @@ public struct WorkspaceStatistics: Sendable {
     public var oldestReadViewAge: Duration?
     /// Watchers of keys, ranges and changes, with those of subscriptions and observed values.
     public var watcherCount = 0
+    /// Results of queries that are kept live.
+    public var liveQueryCount = 0
     /// Events that wait for the reader of the watcher that is furthest behind.
     public var furthestWatcherEventCount = 0
     /// The last thing that went wrong in the background and is tried again.

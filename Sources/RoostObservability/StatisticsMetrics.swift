@@ -45,6 +45,7 @@
                 ("roost_unsynced_age_seconds", { $0.oldestUnsyncedWriteAge?.seconds ?? 0 }),
                 ("roost_watchers", { Double($0.watcherCount) }),
                 ("roost_watcher_lag_events", { Double($0.furthestWatcherEventCount) }),
+                ("roost_live_queries", { Double($0.liveQueryCount) }),
                 ("roost_read_views", { Double($0.liveReadViewCount) }),
                 ("roost_read_view_age_seconds", { $0.oldestReadViewAge?.seconds ?? 0 }),
                 ("roost_compaction_failing", { $0.compactionFailure == nil ? 0 : 1 }),

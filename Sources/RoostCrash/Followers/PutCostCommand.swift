@@ -11,6 +11,12 @@ struct PutCostCommand: AsyncParsableCommand {
 
     @Option(help: "Readers, each a process.") var readers = 8
     @Option(help: "Turns of each.") var rounds = 8
+    @Flag(
+        help: ArgumentHelp(
+            "Readers leave the first processor to the writer.",
+            discussion:
+                "So it is seen what the put pays, and not that many programs run. Takes taskset."))
+    var apart = false
     @Option(help: "Where the workspace is made.")
     var directory = FileManager.default.temporaryDirectory.path
 
@@ -35,10 +41,11 @@ struct PutCostCommand: AsyncParsableCommand {
         for round in 0...rounds {
             let quiet = try await measure(workspace)
             let running = try (0..<readers).map { number in
-                try WriterProcess([
-                    "follower", "\(root)/workspace", "--report", "\(root)/reader-\(number)",
-                    "--stop", "\(root)/stop", "--follows-only",
-                ])
+                try WriterProcess(
+                    [
+                        "follower", "\(root)/workspace", "--report", "\(root)/reader-\(number)",
+                        "--stop", "\(root)/stop", "--follows-only",
+                    ], through: launcher)
             }
             try await Task.sleep(for: .milliseconds(300))
             let busy = try await measure(workspace)
@@ -58,6 +65,11 @@ struct PutCostCommand: AsyncParsableCommand {
                 + #""followed":\#(median(followed.wall))},"#
                 + #""processor_ns":{"alone":\#(median(alone.processor)),"#
                 + #""followed":\#(median(followed.processor))}}"#)
+    }
+
+    private var launcher: [String] {
+        let count = ProcessInfo.processInfo.processorCount
+        return apart && count > 1 ? ["/usr/bin/taskset", "-c", "1-\(count - 1)"] : []
     }
 
     private func measure(_ workspace: Workspace) async throws -> Cost {

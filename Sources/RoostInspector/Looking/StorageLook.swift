@@ -54,6 +54,7 @@ struct StorageLook {
             "flushCount": .integer(figures.flushCount),
             "mergeCount": .integer(figures.mergeCount),
             "liveReadViewCount": .integer(figures.liveReadViewCount),
+            "liveQueryCount": .integer(figures.liveQueryCount),
             "compactionFailure": figures.compactionFailure.map { .string($0) } ?? .null,
         ])
     }

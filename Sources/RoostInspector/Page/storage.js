@@ -82,6 +82,7 @@ function figures(now, counted) {
     ["syncs, flushes, merges", `${grouped(now.syncCount)}, ${grouped(now.flushCount)}, ${grouped(now.mergeCount)}`],
     ["appended, and written to snapshots", `${size(now.logBytesAppended)}, ${size(now.snapshotBytesWritten)}`],
     ["open read views", grouped(now.liveReadViewCount)],
+    ["live queries", grouped(now.liveQueryCount)],
     ...(now.compactionFailure ? [["compaction failed", now.compactionFailure]] : []),
   ]);
 }

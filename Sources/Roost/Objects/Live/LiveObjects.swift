@@ -169,9 +169,13 @@ final class LiveRegistration<Item: Identifiable & Sendable>: Sendable where Item
     init(objects: LiveObjects<Item>, id: UInt64) {
         self.objects = objects
         self.id = id
+        objects.repository.dictionary.workspace.live.noteOpened()
     }
 
-    deinit { objects.close(id) }
+    deinit {
+        objects.close(id)
+        objects.repository.dictionary.workspace.live.noteClosed()
+    }
 
     func items(_ outlet: LiveOutlet<Item>) -> [Item]? { objects.items(of: id, outlet) }
 }

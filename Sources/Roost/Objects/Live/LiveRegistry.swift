@@ -13,6 +13,13 @@ final class LiveRegistry: Sendable {
     }
 
     private let all = Mutex<[Key: Known]>([:])
+    private let queries = Atomic<Int>(0)
+
+    /// Results that are live now, of all repositories.
+    var queryCount: Int { queries.load(ordering: .relaxed) }
+
+    func noteOpened() { queries.add(1, ordering: .relaxed) }
+    func noteClosed() { queries.subtract(1, ordering: .relaxed) }
 
     func objects<Item>(of repository: Repository<Item>) -> LiveObjects<Item> {
         let key = Key(
