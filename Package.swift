@@ -243,7 +243,7 @@ let package = Package(
         .executableTarget(
             name: "roost-crash",
             dependencies: [
-                "Roost", "RoostEngine", "RoostIO",
+                "Roost", "RoostEngine", "RoostIO", "RoostSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostCrash"),
         .executableTarget(

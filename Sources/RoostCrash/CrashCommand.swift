@@ -31,21 +31,24 @@ struct CrashCommand: AsyncParsableCommand {
     @Option(help: "process, interval, synced or mixed.") var durability = DurabilityChoice.mixed
     @Option(help: "Where the workspaces are made.")
     var directory = FileManager.default.temporaryDirectory.path
+    @Flag(help: "Encrypted workspaces, by a quick cipher for tests.") var encrypted = false
     @Option(help: "Workspaces at a time.") var width = ProcessInfo.processInfo.activeProcessorCount
 
     func run() async throws {
         let seed = seed ?? .random(in: 0..<1_000_000_000)
-        printLine("roost-crash --kills \(kills) --seed \(seed) --durability \(durability.rawValue)")
+        printLine(
+            "roost-crash --kills \(kills) --seed \(seed) --durability \(durability.rawValue)"
+                + (encrypted ? " --encrypted" : ""))
         let root = "\(directory)/roost-crash-\(seed)-\(ProcessInfo.processInfo.processIdentifier)"
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         let tally = CrashTally(killLimit: kills == 0 ? .max : kills, seconds: seconds)
-        let durability = durability
+        let (durability, isEncrypted) = (durability, encrypted)
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<max(1, width) {
                 group.addTask {
                     var supervisor = CrashSupervisor(
-                        seed: seed, worker: worker, root: root, durability: durability, tally: tally
-                    )
+                        seed: seed, worker: worker, root: root, durability: durability,
+                        isEncrypted: isEncrypted, tally: tally)
                     await supervisor.run()
                 }
             }

@@ -9,6 +9,7 @@ struct CrashSupervisor {
     private let worker: Int
     private let root: String
     private let durability: DurabilityChoice
+    private let isEncrypted: Bool
     private let tally: CrashTally
     private var random: CrashRandom
     private var directoryNumber = 0
@@ -20,10 +21,14 @@ struct CrashSupervisor {
     /// A writer that makes no step for so many looks hangs; each takes a third of a millisecond.
     private static let patienceLookCount = 90_000
 
-    init(seed: UInt64, worker: Int, root: String, durability: DurabilityChoice, tally: CrashTally) {
+    init(
+        seed: UInt64, worker: Int, root: String, durability: DurabilityChoice, isEncrypted: Bool,
+        tally: CrashTally
+    ) {
         self.worker = worker
         self.root = root
         self.durability = durability
+        self.isEncrypted = isEncrypted
         self.tally = tally
         random = CrashRandom(seed: seed &+ UInt64(worker) &* 0x5851_f42d_4c95_7f2d)
         plan = CrashPlan(seed: 0, durability: durability)
@@ -95,6 +100,7 @@ struct CrashSupervisor {
             "--plan-durability", durability.rawValue, "--flush-threshold-bytes", "\(threshold)",
             "--shard-count", "\(shardCount)",
         ]
+        if isEncrypted { arguments += CrashEncryption.arguments }
         if random.once(in: 3) { arguments.append("--compacts") }
         if random.once(in: 4) { arguments += ["--cycle-steps", "\(1 + random.below(60))"] }
         return arguments
@@ -138,7 +144,10 @@ struct CrashSupervisor {
     private mutating func check(_ before: [UInt64], _ shared: Acknowledgements) async throws {
         let entries = FileManager.default.fileExists(atPath: "\(path)/MANIFEST")
         guard entries || shared.total > 0 else { return }
-        let workspace = try await Workspace.open(at: path, configuration: .init(access: .readOnly))
+        let workspace = try await Workspace.open(
+            at: path,
+            configuration: .init(
+                access: .readOnly, encryption: CrashEncryption.encryption(isEncrypted)))
         for task in 0..<CrashPlan.taskCount {
             let count = shared.count(task: task)
             if count > before[task] {

@@ -17,6 +17,7 @@ struct CrashWriterCommand: AsyncParsableCommand {
     /// Closes the workspace and opens it again after so many steps of each task.
     @Option var cycleSteps: UInt64 = .max
     @Flag var compacts = false
+    @Flag var encrypted = false
 
     func run() async throws {
         let shared = try Acknowledgements(path: acknowledgements, create: false)
@@ -38,10 +39,11 @@ struct CrashWriterCommand: AsyncParsableCommand {
 
     private func open() async throws -> Workspace {
         let configuration = Workspace.Configuration(
-            shardCount: shardCount, durability: .process, memoryBudgetBytes: 1 << 16)
+            shardCount: shardCount, durability: .process, memoryBudgetBytes: 1 << 16,
+            encryption: CrashEncryption.encryption(encrypted))
         let threshold = flushThresholdBytes
         return try await Workspace.open(
-            at: path, configuration: configuration, fileSystem: PosixFileSystem()
+            at: path, configuration: configuration, fileSystem: configuration.fileSystem
         ) { engine in
             engine.flushThresholdBytes = threshold
             engine.backlogLimitBytes = threshold * 4

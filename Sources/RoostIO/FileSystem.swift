@@ -61,7 +61,8 @@ package protocol Directory: Sendable {
 package enum MemorySharing: Sendable, Hashable {
     /// All of it at once, by calls and where a file is mapped.
     case mapped
-    /// All of it by calls; a mapping for reading is of the moment in which it was made.
+    /// All of it by calls, and of the page of signals where it is mapped; another mapping for reading is of the
+    /// moment in which it was made.
     case called
     /// Nobody knows: a file system of this kind.
     case unknown(String)

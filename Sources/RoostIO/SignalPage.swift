@@ -41,7 +41,7 @@ package final class SignalPage: Sendable {
     /// others see it.
     package static func forWriter(_ name: String, in directory: any Directory) throws -> SignalPage?
     {
-        guard try directory.sharing == .mapped else { return nil }
+        if case .unknown = try directory.sharing { return nil }
         let file: any File
         do { file = try directory.openFile(name, writable: true) } catch {
             // Mostly there is none yet; else this says why not. Opened once more: what is made is mapped

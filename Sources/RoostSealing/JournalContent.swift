@@ -17,9 +17,17 @@ struct JournalContent: Sendable {
     /// After it there are zeros in the file.
     let storedEnd: UInt64
 
-    init(_ base: any File, _ keys: any JournalKeys) throws {
+    /// - Parameter isShared: Whether another process may be writing to it, or cut it: in a mapping that is a fault.
+    init(_ base: any File, _ keys: any JournalKeys, isShared: Bool) throws {
         let storedSize = try base.sizeBytes()
-        let stored = try base.contents(sizeBytes: Int(storedSize))
+        let stored: MappedRegion
+        if isShared {
+            stored = .anonymous(sizeBytes: Int(storedSize))
+            // What was cut meanwhile is zeros.
+            _ = try base.readUp(to: .init(start: stored.base, count: Int(storedSize)), at: 0)
+        } else {
+            stored = try base.contents(sizeBytes: Int(storedSize))
+        }
         var walk = Walk(stored.bytes, keys)
         try walk.run()
         try stored.checkRead()

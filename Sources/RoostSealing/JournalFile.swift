@@ -22,11 +22,16 @@ final class JournalFile: File {
         var isRead: Bool
         /// Whether its first write is on disk.
         var isBegun: Bool
+        /// From where `readUp` reads on as another process writes; `nil` before its first call, and once all of the content
+        /// was asked for.
+        var tail: JournalTail?
     }
 
     let base: any File
     private let keys: any JournalKeys
     private let state: Mutex<State>
+    /// Whether another process may be writing to it.
+    private let isShared: Bool
 
     var path: String { base.path }
 
@@ -35,12 +40,16 @@ final class JournalFile: File {
         self.base = base
         self.keys = keys
         state = Mutex(State(end: 0, sizeBytes: 0, isRead: true, isBegun: false))
+        isShared = false
     }
 
-    init(_ base: any File, _ keys: any JournalKeys) {
+    /// - Parameter writable: Where this is `false` another process may be writing to it, and `readUp` reads on as it
+    ///   does, until all of the content is asked for.
+    init(_ base: any File, _ keys: any JournalKeys, writable: Bool) {
         self.base = base
         self.keys = keys
         state = Mutex(State(end: 0, sizeBytes: 0, isRead: false, isBegun: true))
+        isShared = !writable
     }
 
     // MARK: Writing
@@ -127,7 +136,8 @@ final class JournalFile: File {
     /// Of a file that was opened, where it ends.
     private func load(_ state: inout State) throws {
         if state.isRead { return }
-        let content = try JournalContent(base, keys)
+        let content = try JournalContent(base, keys, isShared: isShared)
+        state.tail = nil
         state.isRead = true
         state.content = content
         state.end = content.storedEnd
@@ -138,7 +148,7 @@ final class JournalFile: File {
         try state.withLock { state in
             try load(&state)
             if let content = state.content { return content }
-            let content = try JournalContent(base, keys)
+            let content = try JournalContent(base, keys, isShared: isShared)
             state.content = content
             return content
         }
@@ -146,6 +156,7 @@ final class JournalFile: File {
 
     func sizeBytes() throws -> UInt64 {
         try state.withLock { state in
+            if let tail = state.tail { return tail.sizeBytes }
             try load(&state)
             return state.sizeBytes
         }
@@ -160,6 +171,21 @@ final class JournalFile: File {
         }
         guard let target = buffer.baseAddress else { return }
         target.copyMemory(from: content.region.base + Int(offset), byteCount: buffer.count)
+    }
+
+    func readUp(
+        to buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws -> Int {
+        let followed = try state.withLock { state -> Int? in
+            guard isShared, !state.isRead else { return nil }
+            if state.tail == nil { state.tail = JournalTail(base, keys) }
+            return try state.tail?.readUp(to: buffer, at: offset)
+        }
+        if let followed { return followed }
+        let size = try sizeBytes()
+        let count = min(buffer.count, Int(size - min(size, offset)))
+        if count > 0 { try read(into: .init(rebasing: buffer[..<count]), at: offset) }
+        return count
     }
 
     /// The content as it is now, in memory.

@@ -91,15 +91,20 @@ struct JournalPart: Sendable {
 
     /// The header of a piece at `place`; `nil` where none can be.
     func piece(_ bytes: UnsafeRawBufferPointer, at place: UInt64) -> JournalPiece? {
-        let piece = JournalPiece(
+        guard let piece = header(bytes, at: place),
+            JournalPiece.headerSizeBytes + piece.count + Sealed.tagSizeBytes <= bytes.count
+        else { return nil }
+        return piece
+    }
+
+    /// As `piece`, also of one that is longer than the bytes.
+    func header(_ bytes: UnsafeRawBufferPointer, at place: UInt64) -> JournalPiece? {
+        guard bytes.count >= JournalPiece.headerSizeBytes else { return nil }
+        return JournalPiece(
             (
                 bytes.number(at: 0, as: UInt64.self) ^ mask(place, 0),
                 bytes.number(at: 8, as: UInt64.self) ^ mask(place, 1)
             ))
-        guard let piece,
-            JournalPiece.headerSizeBytes + piece.count + Sealed.tagSizeBytes <= bytes.count
-        else { return nil }
-        return piece
     }
 
     /// Opens a piece whose header stands at the begin of `bytes`; `false` where it is not what was sealed.

@@ -139,8 +139,26 @@ final class SealedDirectory: Directory {
         }
     }
 
+    /// The data key of this number, which another process may have added meanwhile.
+    private func key(_ number: UInt64) throws -> KeyMemory? {
+        if let key = try ring().key(number) { return key }
+        return try state.withLock { state in
+            if state.isLockedForWriting { return nil }
+            do {
+                guard let ring = try readRing(state.suite) else { return nil }
+                state.ring = ring
+                return ring.key(number)
+            } catch let error as RoostError where error.code == .wrongKey {
+                throw RoostError(
+                    .wrongKey,
+                    "the key of the workspace was changed while it was read: open it again with the new one",
+                    file: path)
+            }
+        }
+    }
+
     private func sealer(_ header: SealedHeader) throws -> Sealer {
-        guard let key = try ring().key(header.keyNumber) else {
+        guard let key = try key(header.keyNumber) else {
             throw RoostError(
                 .wrongKey,
                 "a file is sealed under data key \(header.keyNumber), which the file of keys does not have: put the newest one back",
@@ -170,7 +188,7 @@ final class SealedDirectory: Directory {
         if name == "SIGNALS" { return try base.openFile(name, writable: writable) }
         _ = try ring()
         let file = try base.openFile(name, writable: writable)
-        if Self.isJournal(name) { return JournalFile(file, self) }
+        if Self.isJournal(name) { return JournalFile(file, self, writable: writable) }
         guard let header = try chunksHeader(of: file) else {
             throw RoostError(
                 .corrupt,
@@ -224,8 +242,13 @@ final class SealedDirectory: Directory {
     func syncAncestors() throws { try base.syncAncestors() }
     func randomNumber() -> UInt64 { base.randomNumber() }
 
-    /// A reader would have to open each piece of the log as it comes, which none does yet.
-    var sharing: MemorySharing { .unknown("an encrypted workspace") }
+    /// What is mapped is opened pieces in memory of this process.
+    var sharing: MemorySharing {
+        get throws {
+            let sharing = try base.sharing
+            return sharing == .mapped ? .called : sharing
+        }
+    }
 }
 
 extension SealedDirectory: JournalKeys {

@@ -149,6 +149,35 @@ import Testing
         }
     }
 
+    @Test func aReaderBesideTheWriterFollowsItAsFarAsItsKeyReaches() async throws {
+        try await withDirectory { path in
+            let (old, new) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
+            let workspace = try await open(path, .key(old))
+            try await fill(workspace, 100)
+            let reader = try await open(path, .key(old), access: .readOnly)
+            try check(reader, 100)
+            try await fill(workspace, 500)
+            try await reader.catchUp()
+            try check(reader, 500)
+            try await workspace.compact()
+            try await workspace.rotateKey(to: .key(old))
+            try await fill(workspace, 700)
+            try await reader.catchUp()
+            try check(reader, 700)
+            try await workspace.rotateKey(to: .key(new))
+            let asking = try await open(path, .key(from: { new }), access: .readOnly)
+            try await fill(workspace, 900)
+            let error = await #expect(throws: RoostError.self) {
+                while true { try await reader.catchUp() }
+            }
+            #expect(error?.code == .wrongKey)
+            try await asking.catchUp()
+            try check(asking, 900)
+            for reader in [reader, asking] { try await reader.close() }
+            try await workspace.close()
+        }
+    }
+
     @Test func aBackupIsEncryptedAndSharesWhatHasNotChanged() async throws {
         try await withDirectory { path in
             let key = SymmetricKey(size: .bits256)

@@ -9,6 +9,7 @@ struct FollowedCommand: AsyncParsableCommand {
 
     @Argument var path: String
     @Option var seed: UInt64
+    @Flag var encrypted = false
 
     func run() async throws {
         var random = CrashRandom(seed: seed)
@@ -44,6 +45,10 @@ struct FollowedCommand: AsyncParsableCommand {
                         value, forKey: "single \(number % 40) \(key)", durability: .process)
                 }
                 if random.once(in: 3000) { try await workspace.compact() }
+                // The same key, and a new data key of which the readers learn.
+                if let encryption = CrashEncryption.encryption(encrypted), random.once(in: 2000) {
+                    try await workspace.rotateKey(to: encryption)
+                }
                 // Nine processes share the machine: as fast as it goes would measure that.
                 if number % 4 == 0 { try await Task.sleep(for: .milliseconds(2)) }
             }
@@ -55,9 +60,10 @@ struct FollowedCommand: AsyncParsableCommand {
 
     private func open(_ random: inout CrashRandom) async throws -> Workspace {
         let threshold: UInt64 = [64 << 10, 512 << 10, 4 << 20][random.below(3)]
+        let configuration = Workspace.Configuration(
+            memoryBudgetBytes: 1 << 16, encryption: CrashEncryption.encryption(encrypted))
         return try await Workspace.open(
-            at: path, configuration: .init(memoryBudgetBytes: 1 << 16),
-            fileSystem: PosixFileSystem()
+            at: path, configuration: configuration, fileSystem: configuration.fileSystem
         ) { engine in
             engine.flushThresholdBytes = threshold
             engine.backlogLimitBytes = threshold * 4

@@ -13,6 +13,7 @@ struct FollowerCommand: AsyncParsableCommand {
     @Option var stop: String
     /// Follows and does nothing else.
     @Flag var followsOnly = false
+    @Flag var encrypted = false
 
     func run() async throws {
         let state = FollowerState()
@@ -38,7 +39,10 @@ struct FollowerCommand: AsyncParsableCommand {
     /// Opens, reads for some seconds, and closes: openings meet compactions and openings of writers.
     private func readForAWhile(_ state: FollowerState) async throws {
         let workspace = try await Workspace.open(
-            at: path, configuration: .init(access: .readOnly, memoryBudgetBytes: 1 << 16))
+            at: path,
+            configuration: .init(
+                access: .readOnly, memoryBudgetBytes: 1 << 16,
+                encryption: CrashEncryption.encryption(encrypted)))
         let end = ContinuousClock.now + .milliseconds(Int.random(in: 20..<8000))
         let watching = Task.detached { await watch(workspace, state) }
         do {

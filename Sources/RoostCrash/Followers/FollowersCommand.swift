@@ -17,21 +17,34 @@ struct FollowersCommand: AsyncParsableCommand {
     @Option(help: "How long in all.") var seconds = 600
     @Option(help: "Readers, each a process.") var readers = 8
     @Option(help: "When the writer dies follows from it.") var seed: UInt64?
+    @Flag(
+        help:
+            "An encrypted workspace, by a quick cipher for tests, whose key changes beside readers."
+    )
+    var encrypted = false
     @Option(help: "Where the workspace is made.")
     var directory = FileManager.default.temporaryDirectory.path
 
+    private var encryptionArguments: [String] { encrypted ? CrashEncryption.arguments : [] }
+
     func run() async throws {
         let seed = seed ?? .random(in: 0..<1_000_000_000)
-        printLine("roost-crash followers --kills \(kills) --seconds \(seconds) --seed \(seed)")
+        printLine(
+            "roost-crash followers --kills \(kills) --seconds \(seconds) --seed \(seed)"
+                + (encrypted ? " --encrypted" : ""))
         let root =
             "\(directory)/roost-followers-\(seed)-\(ProcessInfo.processInfo.processIdentifier)"
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         let path = "\(root)/workspace"
-        try await Workspace.open(at: path).close()
+        try await Workspace.open(
+            at: path, configuration: .init(encryption: CrashEncryption.encryption(encrypted))
+        ).close()
         let running = try (0..<readers).map { number in
-            try WriterProcess([
-                "follower", path, "--report", "\(root)/reader-\(number)", "--stop", "\(root)/stop",
-            ])
+            try WriterProcess(
+                [
+                    "follower", path, "--report", "\(root)/reader-\(number)", "--stop",
+                    "\(root)/stop",
+                ] + encryptionArguments)
         }
         let began = ContinuousClock.now
         let outcome: Result<Int, any Error>
@@ -51,7 +64,8 @@ struct FollowersCommand: AsyncParsableCommand {
         var random = CrashRandom(seed: seed)
         var killCount = 0
         while killCount < kills, running.allSatisfy(\.isRunning) {
-            let writer = try WriterProcess(["followed", path, "--seed", "\(random.next())"])
+            let writer = try WriterProcess(
+                ["followed", path, "--seed", "\(random.next())"] + encryptionArguments)
             // About so long that the kills fill the time.
             let left = Double(seconds) - seconds(since: began)
             let share = max(0.02, left / Double(kills - killCount))

@@ -5,6 +5,7 @@ extension Engine {
     /// Has the snapshots opened anew, so that the memory which was filled with what was read of the old ones goes with
     /// the last view of them: of sealed ones that memory is no other program's. Does not wait.
     package func releaseColdMemory(_ done: @escaping @Sendable () -> Void) {
+        if let follower { return follower.shared.release(done) }
         Task.detached(executorPreference: compactor.taskExecutor) { [compactor] in
             await compactor.reopenSnapshots()
             done()

@@ -64,6 +64,19 @@ extension Follower {
         shards.log.history.forget(before: next.firstSegment)
     }
 
+    /// Gives every shard readers of the same files that have read nothing yet, where too much of them is in memory. Where a
+    /// file cannot be opened, as a compaction took it, the old readers stay until the newer manifest.
+    func reopenWhereAsked() {
+        let releases = shared.takeReleases()
+        if releases.isEmpty { return }
+        defer { for done in releases { done() } }
+        let fresh: ColdStorage
+        do { fresh = try ColdStorage(manifest, in: directory) } catch { return }
+        cold = ColdStorage(fresh.tiers, generation: cold.generation + 1)
+        let dropped = shards.install(cold, nil)
+        withExtendedLifetime(dropped) {}
+    }
+
     /// The next batch was in a segment that is gone: goes on with what is in its place.
     func skipAhead() throws {
         try readManifest()

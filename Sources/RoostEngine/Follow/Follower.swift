@@ -138,6 +138,7 @@ package actor Follower {
         }
         if end == .missing { try skipAhead() }
         try takeOver()
+        reopenWhereAsked()
         shared.note(durableSequence: tail.durableSequence, isWriterOpen: isWriterOpen)
         let isBehind =
             isWriterOpen && end == .log && (page?.sequence ?? 0) > tail.lastSequence

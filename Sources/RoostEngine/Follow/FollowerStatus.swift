@@ -13,6 +13,8 @@ final class FollowerStatus: Sendable {
     private struct State {
         var page: SignalPage?
         var asked: [Asked] = []
+        /// To be called once the snapshots were opened anew.
+        var releases: [@Sendable () -> Void] = []
         var failure: RoostError?
         var isEnded = false
     }
@@ -37,7 +39,9 @@ final class FollowerStatus: Sendable {
     var sequence: UInt64 { log.lastSequence }
 
     /// Whether somebody wants the thread to look.
-    var isPoked: Bool { isStopping || state.withLock { !$0.asked.isEmpty } }
+    var isPoked: Bool {
+        isStopping || state.withLock { !$0.asked.isEmpty || !$0.releases.isEmpty }
+    }
 
     // MARK: For everybody
 
@@ -72,7 +76,23 @@ final class FollowerStatus: Sendable {
         if isWriterOpen { page.tellNews() } else { page.wakeReaders() }
     }
 
+    /// Has the snapshots opened anew soon. Does not wait.
+    func release(_ done: @escaping @Sendable () -> Void) {
+        let isEnded = state.withLock { state in
+            if !state.isEnded { state.releases.append(done) }
+            return state.isEnded
+        }
+        if isEnded { done() } else { poke() }
+    }
+
     // MARK: For the thread
+
+    func takeReleases() -> [@Sendable () -> Void] {
+        state.withLock { state in
+            defer { state.releases = [] }
+            return state.releases
+        }
+    }
 
     /// The page, which the first writer makes.
     func openPage(in directory: any Directory) throws -> SignalPage? {

@@ -1,0 +1,272 @@
+import Roost
+import RoostIO
+import RoostSealing
+import RoostSimulation
+import RoostTestSupport
+import Synchronization
+import Testing
+
+/// A reader beside the writer of an encrypted workspace, on the real file system.
+@Suite(.timeLimit(.minutes(10))) struct SealedFollowingTests {
+    private let readOnly = Workspace.Configuration(access: .readOnly)
+
+    private func open(
+        _ path: String, secret: UInt64 = 1, _ configuration: Workspace.Configuration = .init()
+    ) async throws -> Workspace {
+        try await Workspace.open(
+            at: path, configuration: configuration,
+            fileSystem: SealedFileSystem(PosixFileSystem(), SimulatedSealing(secret: secret)))
+    }
+
+    private func encryption(_ secret: UInt64) -> WorkspaceEncryption {
+        WorkspaceEncryption(SimulatedSealing(secret: secret))
+    }
+
+    @Test func aReaderSeesWhatIsThereAndWhatComes() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await open(path)
+            let written = writer.dictionary("values")
+            try await written.set(1, forKey: "before")
+            let reader = try await open(path, readOnly)
+            let read = reader.dictionary("values")
+            #expect(try read["before", as: Int.self] == 1)
+            for number in 0..<1000 { try await written.set(number, forKey: "key-\(number % 100)") }
+            // Longer than what is read at a time.
+            let long = [UInt8](repeating: 7, count: 3 << 20)
+            try await written.set(long, forKey: "long")
+            try await written.removeValue(forKey: "before")
+            try await reader.catchUp()
+            #expect(try read["before", as: Int.self] == nil)
+            #expect(try read["long", as: [UInt8].self] == long)
+            #expect(try read.count == 101)
+            let status = try #require(reader.following)
+            #expect(status.sequence == writer.statistics.lastSequence)
+            #expect(status.isWriterOpen)
+            // Without being asked.
+            for number in 1...20 {
+                try await written.set(number, forKey: "a")
+                while try read["a", as: Int.self] != number { await Task.yield() }
+            }
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func noBatchIsSeenByHalfWhileKeysChangeAndFilesGo() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await open(path, .init(durability: .process))
+            let written = writer.dictionary("pairs")
+            let reader = try await open(path, readOnly)
+            let read = reader.dictionary("pairs")
+            let writing = Task {
+                for number in 1...3000 {
+                    try await writer.write { batch in
+                        for key in 0..<8 { batch.set(number, forKey: "key-\(key)", in: written) }
+                    }
+                    if number % 500 == 0 { try await writer.compact() }
+                    if number % 700 == 0 { try await writer.rotateKey(to: encryption(1)) }
+                }
+            }
+            var newest = 0
+            while newest < 3000 {
+                let numbers = try reader.read { view in
+                    try (0..<8).map {
+                        try view.value(forKey: "key-\($0)", as: Int.self, in: read) ?? 0
+                    }
+                }
+                #expect(Set(numbers).count == 1, "\(numbers)")
+                #expect(numbers[0] >= newest)
+                newest = numbers[0]
+                let first = try read["key-0", as: Int.self] ?? 0
+                #expect(try read["key-7", as: Int.self] ?? 0 >= first)
+                await Task.yield()
+            }
+            try await writing.value
+            #expect(try await reader.verify().isSound)
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func aReaderOutlivesItsWriterAndFollowsTheNext() async throws {
+        try await withTemporaryDirectory { path in
+            var writer = try await open(path)
+            let reader = try await open(path, readOnly)
+            let read = reader.dictionary("values")
+            for number in 0..<10 {
+                try await writer.dictionary("values").set(number, forKey: "a")
+                try await writer.close()
+                try await reader.catchUp()
+                #expect(try read["a", as: Int.self] == number)
+                #expect(reader.following?.isWriterOpen == false)
+                writer = try await open(path)
+            }
+            try await writer.close()
+            try await reader.close()
+        }
+    }
+
+    @Test func aReaderWithoutTheNewKeyIsToldSo() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await open(path)
+            let written = writer.dictionary("values")
+            let reader = try await open(path, readOnly)
+            let read = reader.dictionary("values")
+            try await written.set(1, forKey: "a")
+            try await reader.catchUp()
+            try await writer.rotateKey(to: encryption(2))
+            // What comes from here on is under a key that the reader does not have.
+            #expect(try read["a", as: Int.self] == 1)
+            try await written.set(2, forKey: "a")
+            let error = await #expect(throws: RoostError.self) {
+                while true { try await reader.catchUp() }
+            }
+            #expect(error?.code == .wrongKey)
+            #expect { _ = try read["a", as: Int.self] } throws: {
+                ($0 as? RoostError)?.code == .wrongKey
+            }
+            try await reader.close()
+            let late = await #expect(throws: RoostError.self) { try await open(path, readOnly) }
+            #expect(late?.code == .wrongKey)
+            let another = try await open(path, secret: 2, readOnly)
+            #expect(try another.dictionary("values")["a", as: Int.self] == 2)
+            try await another.close()
+            try await writer.close()
+        }
+    }
+
+    /// Asks anew for its key, as one from a keychain does.
+    private final class Keychain: SealingSuite {
+        let secret = Mutex<UInt64>(1)
+        private var suite: SimulatedSealing { SimulatedSealing(secret: secret.withLock { $0 }) }
+
+        func newDerivation() -> [UInt8] { suite.newDerivation() }
+        func ringKey(_ derivation: [UInt8]) throws -> [UInt8] { try suite.ringKey(derivation) }
+        func sealer(dataKey: [UInt8], salt: [UInt8], purpose: String) -> Sealer {
+            suite.sealer(dataKey: dataKey, salt: salt, purpose: purpose)
+        }
+    }
+
+    @Test func aReaderThatAsksForItsKeyGoesOnUnderTheNewOne() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await open(path)
+            let written = writer.dictionary("values")
+            let keychain = Keychain()
+            let reader = try await Workspace.open(
+                at: path, configuration: readOnly,
+                fileSystem: SealedFileSystem(PosixFileSystem(), keychain))
+            for secret in UInt64(2)...6 {
+                keychain.secret.withLock { $0 = secret }
+                try await writer.rotateKey(to: encryption(secret))
+                try await written.set(secret, forKey: "a")
+                if secret == 4 { try await writer.compact() }
+                try await reader.catchUp()
+                #expect(try reader.dictionary("values")["a", as: UInt64.self] == secret)
+            }
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    @Test func eachPieceIsReadOnce() async throws {
+        try await withTemporaryDirectory { path in
+            let writer = try await open(path, .init(durability: .process))
+            let written = writer.dictionary("values")
+            let value = [UInt8](repeating: 1, count: 200)
+            for number in 0..<10_000 { try await written.set(value, forKey: "key-\(number % 50)") }
+            let readCount = Atomic(0)
+            let observed = ObservedFileSystem { _ in }.onRead { name in
+                if name.hasPrefix("log-") { readCount.wrappingAdd(1, ordering: .relaxed) }
+            }
+            let reader = try await Workspace.open(
+                at: path, configuration: readOnly,
+                fileSystem: SealedFileSystem(observed, SimulatedSealing()))
+            // Three megabytes, a quarter of one at a time.
+            let opening = readCount.load(ordering: .relaxed)
+            #expect(opening < 200, "\(opening) reads for 10,000 pieces")
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    // MARK: One segment
+
+    private struct Segment {
+        /// Of the file.
+        let bytes: [UInt8]
+        /// What they say.
+        let content: [UInt8]
+    }
+
+    /// A segment as several openings under several keys leave it; a write that failed leaves a hole in it.
+    private func segment(in path: String, _ random: inout SimulationRandom) throws -> Segment {
+        let failsNext = Atomic(false)
+        let observed = ObservedFileSystem { call in
+            guard case .write = call, failsNext.exchange(false, ordering: .relaxed) else { return }
+            throw RoostError(.io, "this was planned")
+        }
+        let fileSystem = SealedFileSystem(observed, SimulatedSealing())
+        let directory = try fileSystem.openDirectory(at: path, create: true)
+        try directory.lock(exclusive: true)
+        var file = try directory.createFile("log-1")
+        try file.preallocate(sizeBytes: 64 << 10)
+        let failing = random.below(40)
+        var content: [UInt8] = []
+        for step in 0..<40 {
+            if random.once(in: 8) { try fileSystem.rotate(to: SimulatedSealing()) }
+            if random.once(in: 12) { file = try directory.openFile("log-1", writable: true) }
+            let bytes = (0..<(1 + random.below(900))).map { _ in
+                UInt8.random(in: 1...255, using: &random)
+            }
+            func write() throws {
+                try bytes.withUnsafeBytes { try file.write($0, at: UInt64(content.count)) }
+            }
+            if step == failing {
+                failsNext.store(true, ordering: .relaxed)
+                #expect(throws: RoostError.self) { try write() }
+            }
+            try write()
+            content += bytes
+        }
+        try directory.unlock()
+        let raw = try PosixFileSystem().openDirectory(at: path, create: false)
+            .openFile("log-1", writable: false)
+        return Segment(
+            bytes: try raw.read(count: Int(raw.sizeBytes()), at: 0), content: content)
+    }
+
+    /// A reader that comes along while the file is written sees the content grow, and nothing else.
+    @Test(arguments: 0..<30) func whatIsWrittenIsSeenPieceByPiece(_ number: Int) async throws {
+        try await withTemporaryDirectory { path in
+            var random = SimulationRandom(seed: 7_000 + UInt64(number))
+            let segment = try segment(in: path, &random)
+            let raw = try PosixFileSystem().openDirectory(at: path, create: false)
+                .openFile("log-1", writable: true)
+            try raw.truncate(to: 0)
+            try raw.truncate(to: UInt64(segment.bytes.count))
+            let file = try SealedFileSystem(PosixFileSystem(), SimulatedSealing())
+                .openDirectory(at: path, create: false).openFile("log-1", writable: false)
+            var seenCount = 0
+            var writtenCount = 0
+            while true {
+                let count = min(segment.bytes.count - writtenCount, 1 + random.below(700))
+                try segment.bytes[writtenCount..<(writtenCount + count)].withUnsafeBytes {
+                    try raw.write($0, at: UInt64(writtenCount))
+                }
+                writtenCount += count
+                var buffer = [UInt8](repeating: 0, count: 1 + random.below(5000))
+                let found = try buffer.withUnsafeMutableBytes {
+                    try file.readUp(to: $0, at: UInt64(seenCount))
+                }
+                let new = buffer[..<found].prefix { $0 != 0 }
+                #expect(buffer[new.count..<found].allSatisfy { $0 == 0 }, "seed \(number)")
+                #expect(
+                    Array(new) == Array(segment.content[seenCount...].prefix(new.count)),
+                    "seed \(number)")
+                seenCount += new.count
+                if writtenCount == segment.bytes.count, new.isEmpty { break }
+            }
+            #expect(seenCount == segment.content.count, "seed \(number)")
+        }
+    }
+}
