@@ -14,7 +14,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
-.PHONY: server-sample extras-dependencies replica replica-run replica-cost shared shared-faults shared-speed put-cost shared-sample shared-build fleet
+.PHONY: extras-dependencies replica replica-run replica-cost shared shared-faults shared-speed put-cost shared-sample shared-build fleet
 .PHONY: prove live synced faults-sample import-faults crash followers simulate enumerate damage faults fuzz
 .PHONY: storms tsan asan mutations fixtures
 
@@ -46,7 +46,6 @@ long: dependencies
 	$(MAKE) extras
 	$(MAKE) tasks
 	$(MAKE) inspector
-	$(MAKE) server-sample
 	$(MAKE) shared-sample
 	$(MAKE) prove
 	$(PLATFORMS)
@@ -150,13 +149,6 @@ prove-server: dependencies
 	$(SWIFT) build -c release --package-path Examples/Server --product Server
 	$(SWIFT) build --product roost
 	scripts/prove-server --minutes $(SERVER_MINUTES) --kills $(SERVER_KILLS) --full $(SERVER_FULL)
-
-# A part of it, of a debug build.
-server-sample: extras-dependencies
-	scripts/install-dependencies server
-	$(SWIFT) build --package-path Extras --product Server
-	$(SWIFT) build --product roost
-	scripts/prove-server --binary Extras/.build/debug/Server --minutes 0.7 --kills 4 --full 1
 
 # A backup of a store of which a hundredth has changed, against the one before: bytes, time, every checksum.
 BACKUP_MEBIBYTES ?= 1024

@@ -19,7 +19,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
@@ -146,19 +145,6 @@ let package = Package(
                 .product(name: "RoostShared", package: "roost"),
                 .product(name: "RoostEtcd", package: "roost"),
                 .product(name: "Hummingbird", package: "hummingbird"),
-            ]),
-        // The service of Examples/Server likewise.
-        .executableTarget(
-            name: "Server",
-            dependencies: [
-                .product(name: "Roost", package: "roost"),
-                .product(name: "RoostObservability", package: "roost"),
-                .product(name: "RoostServices", package: "roost"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         // As apps are: everything is on the main actor unless it says otherwise.
         .testTarget(

@@ -195,27 +195,6 @@ extension Result where Failure == any Error {
         try await workspace.close()
     }
 
-    @Test func liveQueriesAreCounted() async throws {
-        struct Item: Codable, Identifiable, Sendable {
-            var id: Int
-        }
-        let seen = Seen()
-        let workspace = try await Workspace.inMemory(
-            configuration: .init(observer: seen.observability))
-        let items = workspace.repository(of: Item.self)
-        func level() throws -> Double? {
-            seen.observability.collect(workspace.statistics)
-            return try seen.level("roost_live_queries")
-        }
-        for try await found in items.where({ $0.id > 0 }).updates() {
-            #expect(found.isEmpty)
-            #expect(try level() == 1)
-            break
-        }
-        #expect(try level() == 0)
-        try await workspace.close()
-    }
-
     @Test func watchersAndHowFarBehindTheyAreIsSeen() async throws {
         let seen = Seen()
         let workspace = try await Workspace.inMemory(
