@@ -1,4 +1,5 @@
 import RoostFormat
+import RoostIO
 import RoostSnapshot
 
 extension Engine {
@@ -24,11 +25,19 @@ extension Compactor {
         let fresh: ColdStorage
         do {
             try condition.checkOpen()
-            fresh = try ColdStorage(manifest, in: directory)
+            fresh = try cold.reopened(manifest, in: directory)
         } catch { return }
-        cold = ColdStorage(fresh.tiers, generation: cold.generation + 1)
+        cold = fresh
         var dropped: [Shard.Dropped] = []
         for shard in shards { dropped.append(await shard.install(cold, dropsFrozen: false)) }
         withExtendedLifetime(dropped) {}
+    }
+}
+
+extension ColdStorage {
+    /// The snapshots of `manifest`, which are those that are here, by readers that have read nothing yet.
+    func reopened(_ manifest: ManifestRecord, in directory: any Directory) throws -> ColdStorage {
+        ColdStorage(
+            try ColdStorage(manifest, in: directory).tiers, generation: generation + 1)
     }
 }

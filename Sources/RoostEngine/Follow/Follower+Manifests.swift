@@ -64,15 +64,15 @@ extension Follower {
         shards.log.history.forget(before: next.firstSegment)
     }
 
-    /// Gives every shard readers of the same files that have read nothing yet, where too much of them is in memory. Where a
-    /// file cannot be opened, as a compaction took it, the old readers stay until the newer manifest.
+    /// Gives every shard readers of the same files that have read nothing yet, where too much of them is in memory. Does
+    /// nothing while a newer manifest waits: its cold storage has some of the old readers, and is the next generation after
+    /// them. Where a file cannot be opened, as a compaction took it, the old readers stay until the newer manifest.
     func reopenWhereAsked() {
         let releases = shared.takeReleases()
         if releases.isEmpty { return }
         defer { for done in releases { done() } }
-        let fresh: ColdStorage
-        do { fresh = try ColdStorage(manifest, in: directory) } catch { return }
-        cold = ColdStorage(fresh.tiers, generation: cold.generation + 1)
+        guard pending == nil else { return }
+        do { cold = try cold.reopened(manifest, in: directory) } catch { return }
         let dropped = shards.install(cold, nil)
         withExtendedLifetime(dropped) {}
     }
