@@ -122,26 +122,20 @@ struct JournalContent: Sendable {
         private var lastEnd = 0
         /// Whether the size is one that the file was preallocated for.
         private var isRoom = false
-        private var opened: [UInt8] = []
+        private var opened = OpenedPiece()
 
         /// Takes a piece over where `open` says that it is whole.
         mutating func apply(
             _ piece: JournalPiece, behind hole: UnsafeRawBufferPointer,
             _ open: (UnsafeMutableRawBufferPointer) -> Bool
         ) -> Bool {
-            if opened.count < piece.count {
-                opened = [UInt8](repeating: 0, count: max(piece.count, 4096))
-            }
-            let isWhole = opened.withUnsafeMutableBytes {
-                open(.init(rebasing: $0[..<piece.count]))
-            }
-            guard isWhole else { return false }
+            guard let content = opened.content(of: piece, open) else { return false }
             let offset = Int(piece.offset)
             if offset > lastEnd, !hole.isEmpty {
                 write(Array(hole.prefix(offset - lastEnd))[...], at: lastEnd)
             }
             switch piece.kind {
-            case .write: write(opened[..<piece.count], at: offset)
+            case .write: write(content, at: offset)
             case .size, .room:
                 isRoom = piece.kind == .room
                 sizeBytes = offset

@@ -28,10 +28,12 @@ struct JournalPiece: Equatable {
     let offset: UInt64
     let count: Int
 
+    /// Header, sealed bytes and tag.
+    var sealedSizeBytes: Int { Self.headerSizeBytes + count + Sealed.tagSizeBytes }
+
     /// In the file, with what fills it up to a multiple of eight.
     var storedSizeBytes: Int {
-        let size = Self.headerSizeBytes + count + Sealed.tagSizeBytes
-        return (size + Self.alignment - 1) / Self.alignment * Self.alignment
+        (sealedSizeBytes + Self.alignment - 1) / Self.alignment * Self.alignment
     }
 
     /// What stands at the begin, before it is masked: the count (4), the kind (1), zeros (3), the offset (8).
@@ -91,9 +93,9 @@ struct JournalPart: Sendable {
 
     /// The header of a piece at `place`; `nil` where none can be.
     func piece(_ bytes: UnsafeRawBufferPointer, at place: UInt64) -> JournalPiece? {
-        guard let piece = header(bytes, at: place),
-            JournalPiece.headerSizeBytes + piece.count + Sealed.tagSizeBytes <= bytes.count
-        else { return nil }
+        guard let piece = header(bytes, at: place), piece.sealedSizeBytes <= bytes.count else {
+            return nil
+        }
         return piece
     }
 
@@ -112,8 +114,7 @@ struct JournalPart: Sendable {
         _ piece: JournalPiece, _ bytes: UnsafeRawBufferPointer, at place: UInt64,
         into target: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        let begin = JournalPiece.headerSizeBytes
-        let sealed = bytes[begin..<(begin + piece.count + Sealed.tagSizeBytes)]
+        let sealed = bytes[JournalPiece.headerSizeBytes..<piece.sealedSizeBytes]
         return withContext(piece) { context in
             sealer.cipher.open(
                 UnsafeRawBufferPointer(rebasing: sealed),
@@ -140,5 +141,28 @@ struct JournalPart: Sendable {
             bytes.storeBytes(of: index.littleEndian, toByteOffset: 8, as: UInt64.self)
             return roost_siphash13(sealer.mask.first, sealer.mask.second, bytes.baseAddress, 16)
         }
+    }
+}
+
+/// Room for the content of one piece after the other.
+struct OpenedPiece: Sendable {
+    private var bytes: [UInt8] = []
+
+    private static let largestKeptSizeBytes = 64 << 10
+
+    /// The content of a piece where `open`, which puts it in place, says that it is whole; else `nil`.
+    mutating func content(
+        of piece: JournalPiece, _ open: (UnsafeMutableRawBufferPointer) -> Bool
+    ) -> ArraySlice<UInt8>? {
+        if bytes.count < piece.count {
+            bytes = [UInt8](repeating: 0, count: max(piece.count, 4096))
+        }
+        let isWhole = bytes.withUnsafeMutableBytes { open(.init(rebasing: $0[..<piece.count])) }
+        return isWhole ? bytes[..<piece.count] : nil
+    }
+
+    /// Keeps no room for one large piece.
+    mutating func shrink() {
+        if bytes.count > Self.largestKeptSizeBytes { bytes = [] }
     }
 }

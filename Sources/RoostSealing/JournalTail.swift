@@ -118,11 +118,8 @@ struct JournalTail {
         _ bytes: UnsafeRawBufferPointer, at place: UInt64
     ) throws -> (Found, sizeBytes: Int) {
         if let part, let piece = part.header(bytes, at: place) {
-            let size = piece.storedSizeBytes
-            if JournalPiece.headerSizeBytes + piece.count + Sealed.tagSizeBytes <= bytes.count {
-                return (.piece(piece, part), size)
-            }
-            return (.cut, size)
+            let isCut = piece.sealedSizeBytes > bytes.count
+            return (isCut ? .cut : .piece(piece, part), piece.storedSizeBytes)
         }
         guard place.isMultiple(of: JournalPart.alignment), let header = SealedHeader(bytes),
             header.kind == .journal
@@ -198,26 +195,17 @@ struct JournalTail {
         private(set) var sizeBytes = 0
         /// After it nothing was written.
         private(set) var writtenEnd = 0
-        private var opened: [UInt8] = []
-
-        private static let largestKeptSizeBytes = 64 << 10
+        private var opened = OpenedPiece()
 
         /// Takes a piece over where `open` says that it is whole.
         mutating func apply(
             _ piece: JournalPiece, _ open: (UnsafeMutableRawBufferPointer) -> Bool
         ) -> Bool {
-            if opened.count < piece.count {
-                opened = [UInt8](repeating: 0, count: max(piece.count, 4096))
-            }
-            let isWhole = opened.withUnsafeMutableBytes {
-                open(.init(rebasing: $0[..<piece.count]))
-            }
-            guard isWhole else { return false }
+            guard let content = opened.content(of: piece, open) else { return false }
+            defer { opened.shrink() }
             let offset = Int(piece.offset)
             switch piece.kind {
-            case .write:
-                write(opened[..<piece.count], at: offset)
-                if opened.count > Self.largestKeptSizeBytes { opened = [] }
+            case .write: write(content, at: offset)
             case .size, .room:
                 sizeBytes = offset
                 writtenEnd = min(writtenEnd, offset)
