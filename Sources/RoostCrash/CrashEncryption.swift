@@ -5,7 +5,7 @@ import RoostSimulation
 /// nothing, but finds what a real one finds.
 enum CrashEncryption {
     /// For the processes that a run starts.
-    static let arguments = ["--encrypted"]
+    static func arguments(_ isOn: Bool) -> [String] { isOn ? ["--encrypted"] : [] }
 
     static func encryption(_ isOn: Bool) -> WorkspaceEncryption? {
         isOn ? WorkspaceEncryption(SimulatedSealing()) : nil

@@ -95,12 +95,13 @@ struct CrashSupervisor {
 
     private mutating func writerArguments() -> [String] {
         let threshold = [8 << 10, 64 << 10, 512 << 10, 4 << 20][random.below(4)]
-        var arguments = [
-            "writer", path, "--acknowledgements", "\(path).shared", "--plan-seed", "\(plan.seed)",
-            "--plan-durability", durability.rawValue, "--flush-threshold-bytes", "\(threshold)",
-            "--shard-count", "\(shardCount)",
-        ]
-        if isEncrypted { arguments += CrashEncryption.arguments }
+        var arguments =
+            [
+                "writer", path, "--acknowledgements", "\(path).shared", "--plan-seed",
+                "\(plan.seed)",
+                "--plan-durability", durability.rawValue, "--flush-threshold-bytes", "\(threshold)",
+                "--shard-count", "\(shardCount)",
+            ] + CrashEncryption.arguments(isEncrypted)
         if random.once(in: 3) { arguments.append("--compacts") }
         if random.once(in: 4) { arguments += ["--cycle-steps", "\(1 + random.below(60))"] }
         return arguments

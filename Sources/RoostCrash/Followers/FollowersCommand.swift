@@ -25,8 +25,6 @@ struct FollowersCommand: AsyncParsableCommand {
     @Option(help: "Where the workspace is made.")
     var directory = FileManager.default.temporaryDirectory.path
 
-    private var encryptionArguments: [String] { encrypted ? CrashEncryption.arguments : [] }
-
     func run() async throws {
         let seed = seed ?? .random(in: 0..<1_000_000_000)
         printLine(
@@ -44,7 +42,7 @@ struct FollowersCommand: AsyncParsableCommand {
                 [
                     "follower", path, "--report", "\(root)/reader-\(number)", "--stop",
                     "\(root)/stop",
-                ] + encryptionArguments)
+                ] + CrashEncryption.arguments(encrypted))
         }
         let began = ContinuousClock.now
         let outcome: Result<Int, any Error>
@@ -65,7 +63,8 @@ struct FollowersCommand: AsyncParsableCommand {
         var killCount = 0
         while killCount < kills, running.allSatisfy(\.isRunning) {
             let writer = try WriterProcess(
-                ["followed", path, "--seed", "\(random.next())"] + encryptionArguments)
+                ["followed", path, "--seed", "\(random.next())"]
+                    + CrashEncryption.arguments(encrypted))
             // About so long that the kills fill the time.
             let left = Double(seconds) - seconds(since: began)
             let share = max(0.02, left / Double(kills - killCount))
