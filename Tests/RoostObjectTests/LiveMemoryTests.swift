@@ -54,6 +54,7 @@ import Testing
                 }
             }
             print("\(transactions) transactions")
+            #expect(workspace.statistics.liveQueryCount == watched.count)
             #expect(live.keptObjectCount <= Self.objectCount)
             for query in watched { #expect(query.outlet.positionCount <= Self.objectCount) }
             if Self.seconds != nil, let warm, let now = residentSizeBytes() {
@@ -62,6 +63,7 @@ import Testing
             }
             watched = []
             #expect(live.keptObjectCount == 0)
+            #expect(workspace.statistics.liveQueryCount == 0)
             try await workspace.close()
         }
     }
