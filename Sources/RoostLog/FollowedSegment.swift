@@ -56,8 +56,10 @@ package final class FollowedSegment: Sendable {
             if sharing == .mapped, let region = try file.map(sizeBytes: size, writable: false) {
                 return FollowedSegment(header: header, file: file, region: region)
             }
-            return FollowedSegment(
-                header: header, file: file, region: .anonymous(sizeBytes: size))
+            let region = MappedRegion.anonymous(sizeBytes: size)
+            // A backup takes the segment from here.
+            region.base.copyMemory(from: bytes, byteCount: min(size, bytes.count))
+            return FollowedSegment(header: header, file: file, region: region)
         }
     }
 

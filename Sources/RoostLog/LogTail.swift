@@ -154,6 +154,7 @@ package struct LogTail {
             }
             if flags.contains(.seal) {
                 noteDurable(durable)
+                keep(segment, at, size)
                 place.offset += size
                 place.isSealed = true
                 return .more
@@ -209,16 +210,20 @@ package struct LogTail {
         return .whole(sizeBytes: size)
     }
 
+    /// Puts what was read at the place, and stands in the chunk at `at`, into memory that is not the file's own.
+    private func keep(_ segment: FollowedSegment, _ at: Int, _ size: Int) {
+        if sharing == .mapped { return }
+        chunk.withUnsafeBytes { bytes in
+            (segment.region.base + place.offset).copyMemory(
+                from: bytes.baseAddress! + at, byteCount: size)
+        }
+    }
+
     private mutating func handOut(
         _ segment: FollowedSegment, _ at: Int, _ size: Int,
         _ visit: (Frame.View, FollowedSegment) throws -> Void
     ) throws {
-        if sharing != .mapped {
-            chunk.withUnsafeBytes { bytes in
-                (segment.region.base + place.offset).copyMemory(
-                    from: bytes.baseAddress! + at, byteCount: size)
-            }
-        }
+        keep(segment, at, size)
         guard let frame = segment.frame(at: place.offset), frame.sequence == place.expected else {
             throw damage(segment, "a batch is not where it was read before")
         }

@@ -106,6 +106,34 @@ import Testing
         }
     }
 
+    @Test func aReaderMakesBackupsBesideTheWriterAndWithoutOne() async throws {
+        try await withTemporaryDirectory { path in
+            var writer = try await open("\(path)/workspace")
+            for number in 0..<3 {
+                try await writer.dictionary("values").set(number, forKey: "key-\(number)")
+                // Each opening leaves a segment with its end.
+                try await writer.close()
+                writer = try await open("\(path)/workspace")
+            }
+            try await writer.dictionary("values").set(3, forKey: "key-3")
+            let reader = try await open("\(path)/workspace", readOnly)
+            try await reader.backup(to: "\(path)/beside")
+            try await reader.close()
+            try await writer.close()
+            let alone = try await open("\(path)/workspace", readOnly)
+            try await alone.backup(to: "\(path)/without")
+            try await alone.close()
+            for name in ["beside", "without"] {
+                let restored = try await open("\(path)/\(name)")
+                for number in 0...3 {
+                    let value = try restored.dictionary("values")["key-\(number)", as: Int.self]
+                    #expect(value == number, "\(name)")
+                }
+                try await restored.close()
+            }
+        }
+    }
+
     @Test func aReaderWithoutTheNewKeyIsToldSo() async throws {
         try await withTemporaryDirectory { path in
             let writer = try await open(path)
