@@ -249,7 +249,8 @@ let package = Package(
         .executableTarget(
             name: "roost-disks",
             dependencies: [
-                "Roost", "RoostEngine", "RoostFormat", "RoostIO", "RoostTestSupport",
+                "Roost", "RoostEngine", "RoostFormat", "RoostIO", "RoostSimulation",
+                "RoostTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostDisks"),
         .target(name: "RoostSimulation", dependencies: ["CRoost", "RoostIO", "RoostSealing"]),

@@ -36,7 +36,7 @@ struct ReplicaRun {
             try await Check(
                 directory: arguments[2], storage: storage(arguments[3]),
                 times: history(arguments[4]), stalls: Stalls.read("\(arguments[4]).stalls"),
-                slack: number(7)
+                slack: number(7), restorableFrom: restorableFrom(arguments[4])
             ).run(count: Int(number(5)), seed: number(6))
         case "newest":
             try await newest(
@@ -95,7 +95,13 @@ struct ReplicaRun {
         defer { stalls.end() }
         let end = milliseconds + seconds * 1000
         var sequence = workspace.statistics.lastSequence
+        var isRestorable = FileManager.default.fileExists(atPath: restorable(history))
         while milliseconds < end {
+            if !isRestorable, replica.status.copiedSequence > 0 {
+                isRestorable = true
+                try Data("\(milliseconds)\n".utf8).write(
+                    to: URL(fileURLWithPath: restorable(history)))
+            }
             for _ in 0..<20 {
                 sequence += 1
                 try await Model.write(sequence, to: workspace)
@@ -110,6 +116,18 @@ struct ReplicaRun {
             "wrote up to batch \(sequence): \(status.logBytesCopied) bytes of log, \(sent) sent, "
                 + "\(status.baseCount) bases, \(status.historyCount) histories")
         try await workspace.close()
+    }
+
+    /// The file that says when a writer was first told that its copy can be restored.
+    private static func restorable(_ history: String) -> String { "\(history).restorable" }
+
+    private static func restorableFrom(_ history: String) throws -> UInt64 {
+        guard FileManager.default.fileExists(atPath: restorable(history)) else {
+            fail("the copy could not be restored at any time")
+        }
+        let text = try String(contentsOfFile: restorable(history), encoding: .utf8)
+        guard let time = UInt64(text.dropLast()) else { fail("\(restorable(history)) is torn") }
+        return time
     }
 
     /// When the call of each batch had returned; a batch that a kill took is not in it.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Roost
+import RoostSimulation
 import Synchronization
 
 /// Writes to a store until it is killed, and notes in memory that it shares what was acknowledged.
@@ -13,6 +14,12 @@ struct CutWriterCommand: AsyncParsableCommand {
     @Option(help: "The file that says what was acknowledged; on another disk.") var acknowledged:
         String
     @Option var promise: Promise = .synced
+    @ArgumentParser.Flag(help: "An encrypted workspace, by a quick cipher for tests.") var encrypted = false
+
+    /// The simulation's cipher protects nothing, but finds what a real one finds.
+    static func encryption(_ isOn: Bool) -> WorkspaceEncryption? {
+        isOn ? WorkspaceEncryption(SimulatedSealing()) : nil
+    }
 
     func run() async throws {
         let shared = try AcknowledgedWrites(path: acknowledged, create: true)
@@ -21,7 +28,7 @@ struct CutWriterCommand: AsyncParsableCommand {
             at: path,
             configuration: .init(
                 durability: promise == .synced ? .synced : .interval(.milliseconds(50)),
-                memoryBudgetBytes: 4 << 20))
+                memoryBudgetBytes: 4 << 20, encryption: Self.encryption(encrypted)))
         FileHandle.standardOutput.write(Data("ready\n".utf8))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<AcknowledgedWrites.taskCount {
@@ -57,6 +64,7 @@ struct CutCommand: AsyncParsableCommand {
     @Option(help: "When the cut was begun, in nanoseconds of the monotonic clock.") var beganAt:
         UInt64
     @Option var promise: CutWriterCommand.Promise = .synced
+    @ArgumentParser.Flag(help: "The workspace was opened with it.") var encrypted = false
 
     func run() async throws {
         let shared = try AcknowledgedWrites(path: before, create: false)
@@ -64,7 +72,9 @@ struct CutCommand: AsyncParsableCommand {
         var oldest: UInt64 = 0
         var lostCount = 0
         do {
-            let workspace = try await Workspace.open(at: path)
+            let workspace = try await Workspace.open(
+                at: path,
+                configuration: .init(encryption: CutWriterCommand.encryption(encrypted)))
             for task in 0..<AcknowledgedWrites.taskCount {
                 let values = workspace.dictionary("task \(task)")
                 let numbers = try (0..<8).map {
