@@ -13,7 +13,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: demo test check long client tasks manual extras bench format lint dependencies clean
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
-.PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server
+.PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server server-sample
 .PHONY: extras-dependencies replica replica-run replica-cost shared shared-faults shared-speed put-cost shared-sample shared-build fleet
 .PHONY: prove live synced faults-sample import-faults crash followers simulate enumerate damage faults fuzz
 .PHONY: storms tsan asan mutations fixtures
@@ -47,6 +47,7 @@ long: dependencies
 	$(MAKE) tasks
 	$(MAKE) inspector
 	$(MAKE) shared-sample
+	$(MAKE) server-sample
 	$(MAKE) prove
 	$(PLATFORMS)
 	$(GUARD)
@@ -146,9 +147,16 @@ SERVER_KILLS ?= 50
 SERVER_FULL ?= 2
 prove-server: dependencies
 	scripts/install-dependencies server
-	$(SWIFT) build -c release --package-path Examples/Server --product Server
+	$(SWIFT) build -c release --package-path Extras --product Server
 	$(SWIFT) build --product roost
 	scripts/prove-server --minutes $(SERVER_MINUTES) --kills $(SERVER_KILLS) --full $(SERVER_FULL)
+
+# Half a minute of it beside its build, of a debug build.
+server-sample: extras-dependencies
+	scripts/install-dependencies server
+	$(SWIFT) build --package-path Extras --product Server
+	$(SWIFT) build --product roost
+	scripts/prove-server --minutes 0.5 --kills 6 --full 1 --binary Extras/.build/debug/Server
 
 # A backup of a store of which a hundredth has changed, against the one before: bytes, time, every checksum.
 BACKUP_MEBIBYTES ?= 1024

@@ -27,6 +27,7 @@ let package = Package(
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0",
             traits: ["FullFoundation"]),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
     ],
     targets: [
         // The plugin's sources once more, as a library: tests cannot import another package's macro
@@ -145,6 +146,19 @@ let package = Package(
                 .product(name: "RoostShared", package: "roost"),
                 .product(name: "RoostEtcd", package: "roost"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+            ]),
+        // The service of Examples/Server, likewise; scripts/prove-server runs it.
+        .executableTarget(
+            name: "Server",
+            dependencies: [
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostObservability", package: "roost"),
+                .product(name: "RoostServices", package: "roost"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         // As apps are: everything is on the main actor unless it says otherwise.
         .testTarget(
