@@ -16,7 +16,7 @@ FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server server-sample
 .PHONY: extras-dependencies replica replica-run replica-cost shared shared-faults shared-speed put-cost shared-sample shared-build fleet
 .PHONY: prove live synced faults-sample import-faults crash followers simulate enumerate damage faults fuzz
-.PHONY: storms tsan asan mutations fixtures
+.PHONY: storms tsan asan mutations mutations-shared fixtures
 
 # For the runs below: how many seeds and kills, which ones, and how long each fuzzer runs.
 SEEDS ?= 20000
@@ -200,6 +200,11 @@ storms: dependencies
 mutations: dependencies
 	scripts/mutation-check --write docs/RELIABILITY.md
 
+# Removes each guard of shared workspaces in turn: do their tests tell, or the suite over real servers? Half an hour
+# beside its build.
+mutations-shared: extras-dependencies
+	scripts/mutation-check --shared --write docs/RELIABILITY.md
+
 # Writes the stores in Fixtures/stores anew, after a change of the format.
 fixtures: dependencies
 	ROOST_WRITE_FIXTURES=1 $(SWIFT) test --filter FormatFixtureTests
@@ -381,5 +386,5 @@ dependencies:
 	sh scripts/install-dependencies
 
 clean:
-	rm -rf .build .build-docs .build-fuzz .build-inspector-venv .build-thread .build-address .build-mutations \
+	rm -rf .build .build-docs .build-fuzz .build-inspector-venv .build-thread .build-address .build-mutations .build-mutations-shared \
 		Benchmarks/.build Extras/.build Examples/*/.build

@@ -154,7 +154,11 @@ final class KeyFollower: Sendable {
                 }
                 batch.set(revision, forKey: values.name, in: revisions)
             }
-            keys.withLock { $0.reloadCount += 1 }
+            keys.withLock { keys in
+                keys.reloadCount += 1
+                // Of an engine that was set up anew since, it would have too high a revision for ever.
+                for key in keys.loading.keys { keys.loading[key]?.newer = nil }
+            }
             if isNew {
                 state.restart(at: revision, heard)
             } else {

@@ -1,0 +1,181 @@
+import Foundation
+import Roost
+import RoostIO
+import Synchronization
+import Testing
+
+@testable import RoostShared
+
+/// What a shared workspace looks at before it believes its engine, or asks something of it.
+@Suite struct GuardTests {
+    private func connect(
+        _ engine: HookedEngine, _ clock: WallClock = .system
+    ) async throws -> SharedWorkspace {
+        try await .connect(
+            to: .engine(engine), namespace: "test", configuration: .init(clock: clock))
+    }
+
+    private func put(_ value: String, forKey key: String) -> SharedCommit {
+        SharedCommit(operations: [
+            .put(key: Array(key.utf8), value: Array(value.utf8), expiresIn: nil)
+        ])
+    }
+
+    private func expectRefused(
+        _ code: RoostError.Code, sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () async throws -> Void
+    ) async {
+        let error = await #expect(throws: RoostError.self, sourceLocation: sourceLocation) {
+            try await body()
+        }
+        #expect(error?.code == code, sourceLocation: sourceLocation)
+    }
+
+    // MARK: Limits
+
+    @Test func moreThanTheEngineTakesIsNotSent() async throws {
+        let limits = SharedLimits(operationCount: 8, commitSizeBytes: 4096, keySizeBytes: 64)
+        let engine = HookedEngine(MemoryEngine(limits: limits))
+        let workspace = try await connect(engine)
+        let values = workspace.dictionary("values")
+        try await values.set(0, forKey: "first")
+        let sentCount = Mutex(0)
+        engine.set {
+            $0.commit = { _ in
+                sentCount.withLock { $0 += 1 }
+                return nil
+            }
+        }
+        await expectRefused(.tooLarge) {
+            try await values.setAll((0..<8).map { ("k\($0)", $0) })
+        }
+        await expectRefused(.tooLarge) {
+            try await values.set([UInt8](repeating: 1, count: 4096), forKey: "large")
+        }
+        await expectRefused(.keyTooLarge) {
+            try await values.set(1, forKey: String(repeating: "k", count: 64))
+        }
+        #expect(sentCount.withLock { $0 } == 0)
+    }
+
+    @Test func theEngineInMemoryTakesNoMoreThanItsLimits() async throws {
+        let engine = MemoryEngine(
+            limits: SharedLimits(operationCount: 8, commitSizeBytes: 4096, keySizeBytes: 64))
+        let many = (0..<9).map {
+            SharedOperation.put(key: [UInt8($0)], value: [], expiresIn: nil)
+        }
+        let large = SharedOperation.put(
+            key: [1], value: [UInt8](repeating: 1, count: 4096), expiresIn: nil)
+        for operations in [many, [large]] {
+            await expectRefused(.tooLarge) {
+                _ = try await engine.commit(
+                    SharedCommit(operations: operations), before: .now + .seconds(10))
+            }
+        }
+    }
+
+    // MARK: The namespace
+
+    @Test(arguments: ["test/%format", "test/others"])
+    func aNamespaceThatOthersWroteIsRefused(key: String) async throws {
+        let engine = HookedEngine()
+        _ = try await engine.commit(put("roost 9", forKey: key), before: .now + .seconds(10))
+        await expectRefused(.unsupportedVersion) { _ = try await connect(engine) }
+    }
+
+    /// Another version may make the namespace between the look for it and the writing of its form.
+    @Test func aNamespaceThatIsMadeMeanwhileIsNotTakenOver() async throws {
+        let engine = HookedEngine()
+        engine.set {
+            $0.commit = { [memory = engine.engine] _ in
+                let other = SharedCommit(operations: [
+                    .put(
+                        key: Array("test/%format".utf8), value: Array("roost 9".utf8),
+                        expiresIn: nil)
+                ])
+                _ = try await memory.commit(other, before: .now + .seconds(10))
+                return nil
+            }
+        }
+        await expectRefused(.unsupportedVersion) { _ = try await connect(engine) }
+    }
+
+    // MARK: Marks
+
+    /// The engine removes the record of a mark some time after its last use.
+    @Test func aMarkWhoseRecordMayBeGoneIsNotTakenAgain() throws {
+        let marks = CommitMarks(try SharedKeys(namespace: "test"))
+        var slot = marks.take().slot
+        let key = slot.key
+        marks.giveBack(slot, setBy: 5)
+        slot = marks.take().slot
+        #expect(slot.key == key)
+        slot.lastUse = .now - SharedMark.lifetime
+        marks.giveBack(slot)
+        #expect(marks.take().slot.key != key)
+    }
+
+    // MARK: The time
+
+    @Test func aClientWhoseClockIsAheadSeesWhatHasNotExpired() async throws {
+        let engine = HookedEngine()
+        let values = try await connect(engine).dictionary("values")
+        try await values.set(1, forKey: "n", expiresIn: .seconds(600))
+        let ahead = WallClock { Date.now.addingTimeInterval(3600) }
+        let others = try await connect(engine, ahead).dictionary("values")
+        #expect(try await others.load("n", as: Int.self) == 1)
+    }
+
+    /// What a transaction read may expire before its commit.
+    @Test func aTransactionRunsAgainWhereWhatItReadHasExpired() async throws {
+        let time = SettableTime()
+        let workspace = try await connect(HookedEngine(), .settable(time))
+        let values = workspace.dictionary("values")
+        try await values.set(1, forKey: "a", expiresIn: .seconds(60))
+        let seen = Mutex<[Int?]>([])
+        try await workspace.transaction { attempt in
+            let found = try await attempt.load("a", as: Int.self, in: values)
+            seen.withLock { $0.append(found) }
+            if found != nil { time.advance(by: .seconds(120)) }
+            try attempt.set(found ?? 0, forKey: "b", in: values)
+        }
+        #expect(seen.withLock { $0 } == [1, nil])
+        #expect(try await values.load("b", as: Int.self) == 0)
+    }
+
+    // MARK: Watching
+
+    /// After a break an engine may tell again what it told, and be less far than it was.
+    @Test func aWatcherIsToldNothingAgain() async throws {
+        let engine = HookedEngine()
+        let workspace = try await connect(engine)
+        let values = workspace.dictionary("values")
+        try await values.set(0, forKey: "n")
+        let start = try await workspace.revision
+        let stored = try await engine.read(
+            SharedRead(SharedKeyRange(Array("test/values/n".utf8))), before: .now + .seconds(10)
+        ).records[0]
+        let (events, source) = SharedEvents.make()
+        engine.set { $0.watch = { _, _ in events } }
+        func change(_ revision: UInt64) -> SharedChange {
+            SharedChange(key: stored.key, value: stored.value, revision: revision)
+        }
+        source.tell(.changes([change(start + 1)], through: start + 1))
+        source.tell(.changes([change(start + 1), change(start + 2)], through: start + 2))
+        source.tell(.changes([], through: start))
+        source.tell(.changes([change(start + 2), change(start + 3)], through: start + 3))
+        var versions: [UInt64] = []
+        for await change in values.changes(as: Int.self, since: start) {
+            versions.append(change.version ?? 0)
+            if versions.last == start + 3 { break }
+        }
+        #expect(versions == [start + 1, start + 2, start + 3])
+    }
+
+    @Test func theRevisionThatIsFollowedNeverGoesBack() {
+        let state = FollowState()
+        state.reach(5, at: .now)
+        state.reach(3, at: .now)
+        #expect(state.revision == 5)
+    }
+}

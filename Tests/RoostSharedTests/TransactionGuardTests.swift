@@ -1,0 +1,88 @@
+import Roost
+import RoostIO
+import RoostShared
+import Synchronization
+import Testing
+
+/// What another client does between the reads and the commit of a call: the call runs again.
+@Suite(.timeLimit(.minutes(5))) struct TransactionGuardTests {
+    private func connect(
+        _ engine: HookedEngine
+    ) async throws -> (workspace: SharedWorkspace, other: SharedWorkspace) {
+        let other = try await SharedWorkspace.connect(
+            to: .memory(engine.engine), namespace: "test")
+        let workspace = try await SharedWorkspace.connect(to: .engine(engine), namespace: "test")
+        return (workspace, other)
+    }
+
+    /// Runs `body` before the next commit comes to the engine.
+    private func beforeNextCommit(
+        _ engine: HookedEngine, _ body: @escaping @Sendable () async throws -> Void
+    ) {
+        let isFirst = Mutex(true)
+        engine.set {
+            $0.commit = { _ in
+                let wasFirst = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                if wasFirst { try await body() }
+                return nil
+            }
+        }
+    }
+
+    @Test func anUpdateRestsOnWhatItRead() async throws {
+        let engine = HookedEngine()
+        let (workspace, other) = try await connect(engine)
+        let values = workspace.dictionary("values")
+        try await values.set(1, forKey: "n")
+        beforeNextCommit(engine) { try await other.dictionary("values").set(10, forKey: "n") }
+        try await values.update("n", as: Int.self) { $0 = ($0 ?? 0) + 1 }
+        #expect(try await values.load("n", as: Int.self) == 11)
+    }
+
+    @Test func aTransactionRestsOnTheRangesThatItRead() async throws {
+        let engine = HookedEngine()
+        let (workspace, other) = try await connect(engine)
+        let values = workspace.dictionary("values")
+        let counts = workspace.dictionary("counts")
+        try await values.setAll([("a", 1), ("b", 1)])
+        try await counts.set(0, forKey: "first")
+        beforeNextCommit(engine) { try await other.dictionary("values").set(1, forKey: "aa") }
+        try await workspace.transaction { attempt in
+            let count = try await attempt.count(of: values)
+            try attempt.set(count, forKey: "values", in: counts)
+        }
+        #expect(try await counts.load("values", as: Int.self) == 3)
+    }
+
+    @Test func aTransactionReadsAndScansAtOneRevision() async throws {
+        let (workspace, other) = try await connect(HookedEngine())
+        let values = workspace.dictionary("values")
+        try await values.setAll([("a", 1), ("c", 1)])
+        let (first, keys, last) = try await workspace.transaction { attempt in
+            let first = try await attempt.load("a", as: Int.self, in: values)
+            try await other.dictionary("values").setAll([("a", 2), ("b", 2), ("c", 2)])
+            let keys = try await attempt.keys(of: values)
+            return (first, keys, try await attempt.load("c", as: Int.self, in: values))
+        }
+        #expect(first == 1)
+        #expect(keys == ["a", "c"])
+        #expect(last == 1)
+    }
+
+    /// Indexes that another client lists between an object's transaction and its commit have the object too.
+    @Test func aTransactionRestsOnTheListOfIndexes() async throws {
+        let engine = HookedEngine()
+        let (workspace, other) = try await connect(engine)
+        let chores = workspace.repository(of: Chore.self)
+        try await chores.save(makeChore(0))
+        beforeNextCommit(engine) {
+            try await other.repository(of: Chore.self).buildIndexes()
+        }
+        try await workspace.transaction { try await $0.save(makeChore(1), in: chores) }
+        let found = try await chores.where { $0.priority >= 0 }.fetch().map(\.id)
+        #expect(found.count == 2)
+    }
+}
