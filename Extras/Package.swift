@@ -138,6 +138,14 @@ let package = Package(
                 .product(name: "RoostPostgres", package: "roost"),
                 .product(name: "RoostConformance", package: "roost"),
             ], path: "Conformance"),
+        // Both engines beside servers that tests start in their own process.
+        .testTarget(
+            name: "RoostSharedEnginesTests",
+            dependencies: [
+                .product(name: "RoostShared", package: "roost"),
+                .product(name: "RoostEtcd", package: "roost"),
+                .product(name: "RoostPostgres", package: "roost"),
+            ]),
         // The service of Examples/Fleet, by a link to its sources, so that SwiftNIO is built once.
         .executableTarget(
             name: "Fleet",

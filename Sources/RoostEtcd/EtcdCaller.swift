@@ -49,7 +49,8 @@
                 if !failure.isOverload { await endpoints.replace(connection) }
                 guard ContinuousClock.now < deadline else {
                     throw RoostError(
-                        .unavailable, "etcd did not answer in time: \(failure.message)",
+                        .unavailable,
+                        "etcd at \(connection.endpoint.description) could not be asked in time: \(failure.message)",
                         cause: failure.cause)
                 }
                 try await backoff.wait(before: deadline)

@@ -44,6 +44,34 @@ enum PostgresAddress {
         return port.isEmpty || (UInt16(port) ?? 0) > 0
     }
 
+    #if Postgres
+        /// The servers of an address that names several, each as the options that choose it; one that chooses nothing
+        /// where it names one, or none.
+        ///
+        /// libpq itself goes from one to the next only where the first refuses, and waits for ever for one that is silent.
+        static func servers(of address: String) -> [[String: String]] {
+            guard let options = PQconninfoParse(address, nil) else { return [[:]] }
+            defer { PQconninfoFree(options) }
+            var lists: [String: [String]] = [:]
+            var option = options
+            while let keyword = option.pointee.keyword {
+                let name = String(cString: keyword)
+                if ["host", "hostaddr", "port"].contains(name), let value = option.pointee.val {
+                    lists[name] = String(cString: value).split(
+                        separator: ",", omittingEmptySubsequences: false
+                    ).map(String.init)
+                }
+                option += 1
+            }
+            let count = max(lists["host"]?.count ?? 0, lists["hostaddr"]?.count ?? 0)
+            guard count > 1 else { return [[:]] }
+            return (0..<count).map { place in
+                // One port is for all; another number of them than of hosts is libpq's to refuse.
+                lists.compactMapValues { $0.count == 1 ? $0[0] : $0.dropFirst(place).first }
+            }
+        }
+    #endif
+
     private static func isParsed(_ address: String) -> Bool {
         #if Postgres
             guard let options = PQconninfoParse(address, nil) else { return false }

@@ -8,9 +8,12 @@
     ///
     /// - `connection` is `nil` where there is none, or it has failed; the next call connects anew.
     /// - `prepared` has the statements that this connection knows by name.
+    /// - `server` is the one of `servers` that is connected to, or will be next.
     /// - Calls come one after another, in the order in which they were made.
     actor PostgresSession {
         private let address: String
+        private let servers: [[String: String]]
+        private var server = 0
         private let isSerializable: Bool
         private let thread: WorkerThread
         private var connection: OpaquePointer?
@@ -22,6 +25,7 @@
 
         init(_ address: String, name: String, isSerializable: Bool) {
             self.address = address
+            servers = PostgresAddress.servers(of: address)
             self.isSerializable = isSerializable
             thread = WorkerThread(name: "roost-postgres-\(name)")
         }
@@ -64,7 +68,10 @@
                 }
                 if failure.isMissingTable { try createTables(before: deadline, flag) }
                 if let refusal = failure.refusal { throw refusal }
-                if !failure.isConflict, !failure.isMissingTable { disconnect() }
+                if !failure.isConflict, !failure.isMissingTable {
+                    disconnect()
+                    server = (server + 1) % servers.count
+                }
                 if failure.isUnknown && !mayRepeat { throw unknown(failure) }
                 if let state = failure.state, !failure.isConflict, !failure.isElsewhere,
                     !failure.isUnknown, !failure.isMissingTable
@@ -91,17 +98,29 @@
         {
             if let connection, PQstatus(connection) == CONNECTION_OK { return }
             disconnect()
-            guard let started = start() else {
+            guard let started = PostgresConnecting.start(address, servers[server]) else {
                 throw PostgresFailure(
                     state: nil, message: "no memory for a connection", wasSent: false)
             }
             connection = started
+            do { try prepare(started, before: deadline, flag) } catch {
+                // Nobody is to find a connection that was not made ready.
+                disconnect()
+                guard let failure = error as? PostgresFailure else { throw error }
+                // What the connection is for was not sent.
+                throw PostgresFailure(
+                    state: failure.state, message: failure.message, wasSent: false)
+            }
+        }
+
+        private func prepare(
+            _ started: OpaquePointer, before deadline: ContinuousClock.Instant,
+            _ flag: CancellationFlag
+        ) throws {
             var polling = PGRES_POLLING_WRITING
             while polling != PGRES_POLLING_OK {
                 guard PQstatus(started) != CONNECTION_BAD, polling != PGRES_POLLING_FAILED else {
-                    let message = text(PQerrorMessage(started))
-                    disconnect()
-                    throw failure(connecting: message)
+                    throw PostgresConnecting.failure(text(PQerrorMessage(started)))
                 }
                 try wait(
                     started, forWriting: polling == PGRES_POLLING_WRITING, before: deadline, flag,
@@ -109,9 +128,11 @@
                 polling = PQconnectPoll(started)
             }
             guard PQserverVersion(started) >= 120_000 else {
+                let version = text(PQparameterStatus(started, "server_version"))
                 throw RoostError(
                     .unsupportedVersion,
-                    "the server says version \(PQserverVersion(started)); PostgreSQL 12 is needed")
+                    "the server at \(PostgresConnecting.place(started)) says version \"\(version)\"; PostgreSQL 12 is needed"
+                )
             }
             PQsetnonblocking(started, 1)
             // First, as a standby does not take the isolation.
@@ -139,46 +160,12 @@
             }
         }
 
-        /// Of several hosts, the one that takes writes: unless the address itself says otherwise.
-        private func start() -> OpaquePointer? {
-            let keywords = ["target_session_attrs", "dbname"]
-            let values = ["read-write", address]
-            return withStrings(keywords) { keywords in
-                withStrings(values) { PQconnectStartParams(keywords, $0, 1) }
-            }
-        }
-
-        /// The strings as C takes them, with `nil` after the last.
-        private func withStrings<Result>(
-            _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
-        ) -> Result {
-            let copies = strings.map { strdup($0) }
-            defer { for copy in copies { free(copy) } }
-            var pointers = copies.map { UnsafePointer<CChar>($0) }
-            pointers.append(nil)
-            return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
-        }
-
         /// PostgreSQL alone wakes those who listen; others are asked again after a while.
         private var hasNotices: Bool {
             guard let connection, PQparameterStatus(connection, "crdb_version") == nil else {
                 return false
             }
             return !text(PQparameterStatus(connection, "server_version")).contains("-YB-")
-        }
-
-        /// libpq tells no code of what the server says while it connects.
-        private func failure(connecting message: String) -> any Error {
-            let refusals = [
-                "password authentication failed", "no password supplied",
-                "certificate verify failed",
-                "does not exist", "no pg_hba.conf entry", "does not match host name",
-                "certificate revoked", "certificate has expired", "alert",
-            ]
-            if refusals.contains(where: message.contains) {
-                return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
-            }
-            return PostgresFailure(state: nil, message: message, wasSent: false)
         }
 
         private func disconnect() {
@@ -312,11 +299,6 @@
                 wasSent: wasSent)
         }
 
-        private func text(_ message: UnsafePointer<CChar>?) -> String {
-            guard let message else { return "" }
-            return String(cString: message).split(separator: "\n").joined(separator: " ")
-        }
-
         /// Waits until the socket is ready, the deadline, or a cancellation, which is looked for now and then.
         private func wait(
             _ connection: OpaquePointer, forWriting: Bool, before deadline: ContinuousClock.Instant,
@@ -329,7 +311,9 @@
                 let remaining = deadline - .now
                 if flag.isSet || remaining <= .zero {
                     throw PostgresFailure(
-                        state: nil, message: "no answer in time", wasSent: wasSent)
+                        state: nil,
+                        message: "no answer in time from \(PostgresConnecting.place(connection))",
+                        wasSent: wasSent)
                 }
                 let milliseconds = Int32(clamping: remaining.components.seconds * 1000 + 1)
                 if poll(&descriptor, 1, min(milliseconds, 20)) > 0 { return }
@@ -365,23 +349,8 @@
                 }
             } catch let failure as PostgresFailure {
                 disconnect()
+                server = (server + 1) % servers.count
                 throw RoostError(.unavailable, failure.message)
-            }
-        }
-    }
-
-    extension PostgresRows {
-        fileprivate init(_ result: OpaquePointer) {
-            let columnCount = PQnfields(result)
-            for row in 0..<PQntuples(result) {
-                rows.append(
-                    (0..<columnCount).map { column in
-                        guard PQgetisnull(result, row, column) == 0,
-                            let start = PQgetvalue(result, row, column)
-                        else { return nil }
-                        let count = Int(PQgetlength(result, row, column))
-                        return Array(UnsafeRawBufferPointer(start: start, count: count))
-                    })
             }
         }
     }

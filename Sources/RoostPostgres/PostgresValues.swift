@@ -1,4 +1,6 @@
 #if Postgres
+    import CPostgreSQL
+
     /// A parameter, in PostgreSQL's binary form.
     struct PostgresParameter {
         let bytes: [UInt8]
@@ -60,5 +62,21 @@
         }
 
         func truth(_ row: Int, _ column: Int) -> Bool { rows[row][column] == [1] }
+    }
+
+    extension PostgresRows {
+        init(_ result: OpaquePointer) {
+            let columnCount = PQnfields(result)
+            for row in 0..<PQntuples(result) {
+                rows.append(
+                    (0..<columnCount).map { column in
+                        guard PQgetisnull(result, row, column) == 0,
+                            let start = PQgetvalue(result, row, column)
+                        else { return nil }
+                        let count = Int(PQgetlength(result, row, column))
+                        return Array(UnsafeRawBufferPointer(start: start, count: count))
+                    })
+            }
+        }
     }
 #endif

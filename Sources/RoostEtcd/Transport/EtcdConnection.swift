@@ -61,12 +61,18 @@
                 }
                 let plain = EtcdConnection(endpoint, channel, multiplexer, failure, token: nil)
                 guard let user else { return plain }
-                let request = AuthenticateRequest(name: user.name, password: user.password)
-                let answer = try AuthenticateResponse(
-                    try await plain.call(
-                        "/etcdserverpb.Auth/Authenticate", request.bytes, before: deadline)[...])
-                return EtcdConnection(
-                    endpoint, channel, multiplexer, failure, token: answer.token)
+                do {
+                    let request = AuthenticateRequest(name: user.name, password: user.password)
+                    let answer = try AuthenticateResponse(
+                        try await plain.call(
+                            "/etcdserverpb.Auth/Authenticate", request.bytes, before: deadline)[...]
+                    )
+                    return EtcdConnection(
+                        endpoint, channel, multiplexer, failure, token: answer.token)
+                } catch {
+                    plain.close()
+                    throw error
+                }
             } catch var remote as RemoteFailure {
                 remote.wasSent = false
                 throw remote

@@ -1,0 +1,61 @@
+#if Postgres
+    import CPostgreSQL
+    import Foundation
+    import RoostIO
+
+    /// What libpq is told, and tells, while it connects.
+    enum PostgresConnecting {
+        /// Begins a connection to a server that takes writes: unless the address itself says otherwise.
+        static func start(_ address: String, _ server: [String: String]) -> OpaquePointer? {
+            var keywords = ["target_session_attrs", "dbname"]
+            var values = ["read-write", address]
+            // What comes later counts.
+            for (keyword, value) in server {
+                keywords.append(keyword)
+                values.append(value)
+            }
+            let connection = withStrings(keywords) { keywords in
+                withStrings(values) { PQconnectStartParams(keywords, $0, 1) }
+            }
+            // libpq would write to the process's standard error why a connection that nobody waits for was ended.
+            if let connection { PQsetNoticeReceiver(connection, { _, _ in }, nil) }
+            return connection
+        }
+
+        /// The strings as C takes them, with `nil` after the last.
+        private static func withStrings<Result>(
+            _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+        ) -> Result {
+            let copies = strings.map { strdup($0) }
+            defer { for copy in copies { free(copy) } }
+            var pointers = copies.map { UnsafePointer<CChar>($0) }
+            pointers.append(nil)
+            return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+        }
+
+        /// Where a server is, for messages.
+        static func place(_ connection: OpaquePointer) -> String {
+            "\"\(text(PQhost(connection)))\", port \(text(PQport(connection)))"
+        }
+
+        /// libpq tells no code of what the server says while it connects.
+        static func failure(_ message: String) -> any Error {
+            let refusals = [
+                "password authentication failed", "no password supplied",
+                "certificate verify failed",
+                "does not exist", "no pg_hba.conf entry", "does not match host name",
+                "certificate revoked", "certificate has expired", "alert",
+            ]
+            if refusals.contains(where: message.contains) {
+                return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
+            }
+            return PostgresFailure(state: nil, message: message, wasSent: false)
+        }
+    }
+
+    /// What libpq says, on one line.
+    func text(_ message: UnsafePointer<CChar>?) -> String {
+        guard let message else { return "" }
+        return String(cString: message).split(separator: "\n").joined(separator: " ")
+    }
+#endif
