@@ -16,27 +16,36 @@ import RoostShared
     static func main() async {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
-            guard arguments.count >= 3, let target = target(arguments[1], arguments[2]) else {
-                throw Usage()
-            }
+            guard arguments.count >= 3, let target = target(arguments) else { throw Usage() }
             let isGood =
                 switch arguments[0] {
-                case "suite": try await runSuite(target, value(of: "--effort", arguments) ?? 1)
+                case "suite":
+                    try await runSuite(
+                        target, text(of: "--namespace", arguments) ?? namespace,
+                        value(of: "--effort", arguments) ?? 1,
+                        stopsAtFailure: arguments.contains("--stop-at-failure"))
                 case "histories":
-                    try await runHistories(target, seconds: value(of: "--seconds", arguments) ?? 30)
+                    try await runHistories(
+                        target, arguments, seconds: value(of: "--seconds", arguments) ?? 30)
                 case "removals": try await runRemovals(target, arguments[2])
                 case "speed":
                     try await runSpeed(
                         target, seconds: value(of: "--seconds", arguments) ?? 5,
                         isOneCall: arguments.contains("--one"))
-                case "connect": await tryConnection(arguments)
+                case "connect": await tryConnection(target, arguments)
                 default: throw Usage()
                 }
-            exit(isGood ? 0 : 1)
+            end(isGood ? 0 : 1)
         } catch {
             print("\(error)")
-            exit(1)
+            end(1)
         }
+    }
+
+    /// What was printed is out before anything is torn down, beside threads that go on.
+    private static func end(_ status: Int32) -> Never {
+        fflush(nil)
+        exit(status)
     }
 
     private struct Usage: Error, CustomStringConvertible {
@@ -58,19 +67,8 @@ import RoostShared
         return arguments[place + 1]
     }
 
-    /// Says whether a connection is had, and with which error not.
-    private static func tryConnection(_ arguments: [String]) async -> Bool {
-        var credentials = EtcdCredentials.tls(
-            authorityFile: text(of: "--authority", arguments),
-            certificateFile: text(of: "--certificate", arguments),
-            keyFile: text(of: "--key", arguments))
-        if let user = text(of: "--user", arguments) {
-            credentials = credentials.user(user, password: text(of: "--password", arguments) ?? "")
-        }
-        let target =
-            arguments[1] == "etcd"
-            ? SharedTarget.etcd(endpoints: [arguments[2]], credentials: credentials)
-            : SharedTarget.postgres(arguments[2])
+    /// Says whether a connection is had, and with which error not: in every form in which one may be logged.
+    private static func tryConnection(_ target: SharedTarget, _ arguments: [String]) async -> Bool {
         do {
             let workspace = try await SharedWorkspace.connect(
                 to: target, namespace: text(of: "--namespace", arguments) ?? "credentials",
@@ -78,18 +76,32 @@ import RoostShared
                     callDeadline: .seconds(value(of: "--deadline", arguments) ?? 6)))
             try await workspace.dictionary("tried").set(1, forKey: "one", expiresIn: .seconds(60))
             print("connected")
+            dump(workspace)
             return true
         } catch {
             print("\(error)")
+            debugPrint(error)
+            dump(error)
             return false
         }
     }
 
-    private static func target(_ engine: String, _ address: String) -> SharedTarget? {
-        switch engine {
-        case "etcd": .etcd(endpoints: address.split(separator: ",").map(String.init))
-        case "postgres": .postgres(address)
-        default: nil
+    private static func target(_ arguments: [String]) -> SharedTarget? {
+        let address = arguments[2]
+        switch arguments[1] {
+        case "etcd":
+            var credentials = EtcdCredentials.tls(
+                authorityFile: text(of: "--authority", arguments),
+                certificateFile: text(of: "--certificate", arguments),
+                keyFile: text(of: "--key", arguments))
+            if let user = text(of: "--user", arguments) {
+                credentials = credentials.user(
+                    user, password: text(of: "--password", arguments) ?? "")
+            }
+            return .etcd(
+                endpoints: address.split(separator: ",").map(String.init), credentials: credentials)
+        case "postgres": return .postgres(address)
+        default: return nil
         }
     }
 
@@ -97,10 +109,12 @@ import RoostShared
         "conformance-\(UInt32.random(in: 0 ... .max))"
     }
 
-    private static func runSuite(_ target: SharedTarget, _ effort: Int) async throws -> Bool {
+    private static func runSuite(
+        _ target: SharedTarget, _ namespace: String, _ effort: Int, stopsAtFailure: Bool
+    ) async throws -> Bool {
         let suite = ConformanceSuite.shared(
             effort: effort, namespace: namespace, connecting: target)
-        let results = try await suite.run { print($0) }
+        let results = try await suite.run(stopsAtFailure: stopsAtFailure) { print($0) }
         let broken = results.count { $0.failure != nil }
         print("conformance: \(results.count - broken) promises kept, \(broken) broken")
         return broken == 0
@@ -127,7 +141,9 @@ import RoostShared
     }
 
     /// Rounds of histories until the time is over, each checked at its end; somebody else makes the faults.
-    private static func runHistories(_ target: SharedTarget, seconds: Int) async throws -> Bool {
+    private static func runHistories(
+        _ target: SharedTarget, _ arguments: [String], seconds: Int
+    ) async throws -> Bool {
         let end = ContinuousClock.now + .seconds(seconds)
         var workspaces: [SharedWorkspace] = []
         let namespace = namespace
@@ -153,6 +169,8 @@ import RoostShared
             let tallies = try await [lists, registers, bank]
             for tally in tallies { total = total + tally }
             print("round \(round): \(tallies[0]); \(tallies[1]); \(tallies[2])")
+            // Who follows a long run in a file sees each round as it ends.
+            fflush(nil)
             round += 1
         }
         print("watching: \(try await watching.value)")

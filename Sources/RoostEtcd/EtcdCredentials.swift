@@ -7,9 +7,13 @@ public struct EtcdCredentials: Sendable, CustomStringConvertible, CustomReflecta
         var keyFile: String?
     }
 
-    struct User: Sendable {
+    struct User: Sendable, CustomStringConvertible, CustomReflectable {
         var name: String
         var password: String
+
+        var description: String { "(user)" }
+
+        var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     var encryption = Encryption()

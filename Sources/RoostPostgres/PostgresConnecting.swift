@@ -40,11 +40,19 @@
 
         /// libpq tells no code of what the server says while it connects.
         static func failure(_ message: String) -> any Error {
+            let unreadable = [
+                "certificate file \"", "private key file \"", "certificate revocation list",
+            ]
+            if unreadable.contains(where: message.contains) {
+                return RoostError(
+                    .io, "a certificate or a key for PostgreSQL cannot be read: \(message)")
+            }
             let refusals = [
-                "password authentication failed", "no password supplied",
-                "certificate verify failed",
-                "does not exist", "no pg_hba.conf entry", "does not match host name",
-                "certificate revoked", "certificate has expired", "alert",
+                "authentication failed", "no password supplied", "certificate verify failed",
+                "does not exist", "no pg_hba.conf entry", "pg_hba.conf rejects",
+                "does not match host name", "certificate revoked", "certificate has expired",
+                "alert", "requires a valid client certificate", "is not permitted to log in",
+                "permission denied",
             ]
             if refusals.contains(where: message.contains) {
                 return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")

@@ -1,4 +1,5 @@
 import RoostIO
+import RoostShared
 import Testing
 
 @testable import RoostEtcd
@@ -17,6 +18,21 @@ import Testing
         for word in ["secret", "se/cret", "us@er", "user:"] {
             #expect(error.map { "\($0)" }?.contains(word) == false, "\(word) of \(text)")
         }
+    }
+
+    /// Also where a program dumps what it has.
+    @Test func noDumpHasCredentials() async throws {
+        let credentials = EtcdCredentials.none.user("user", password: "secret")
+        let workspace = try await SharedWorkspace.connect(
+            to: .engine(SecretiveEngine(secret: "secret", credentials: credentials)),
+            namespace: "test")
+        var text = "\(credentials) \(workspace)"
+        dump(credentials, to: &text)
+        dump(credentials.user, to: &text)
+        dump(workspace, to: &text)
+        dump(workspace.dictionary("values"), to: &text)
+        #expect(text.contains("namespace"))
+        #expect(!text.contains("secret"))
     }
 
     @Test(arguments: [
@@ -40,4 +56,35 @@ import Testing
     func soundAddressesAreTaken(address: String) {
         #expect(throws: Never.self) { try PostgresAddress.check(address) }
     }
+}
+
+/// An engine in memory, with what engines over networks have.
+private struct SecretiveEngine: SharedEngine {
+    let engine = MemoryEngine()
+    let secret: String
+    let credentials: EtcdCredentials
+
+    var limits: SharedLimits { engine.limits }
+
+    func read(
+        _ read: SharedRead, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedPage {
+        try await engine.read(read, before: deadline)
+    }
+
+    func commit(
+        _ commit: SharedCommit, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedOutcome {
+        try await engine.commit(commit, before: deadline)
+    }
+
+    func watch(_ range: SharedKeyRange, after revision: UInt64) -> SharedEvents {
+        engine.watch(range, after: revision)
+    }
+
+    func clockMilliseconds(before deadline: ContinuousClock.Instant) async throws -> UInt64? {
+        try await engine.clockMilliseconds(before: deadline)
+    }
+
+    func close() async { await engine.close() }
 }

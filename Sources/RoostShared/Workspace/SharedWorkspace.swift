@@ -111,6 +111,13 @@ public final class SharedWorkspace: KeyValueWorkspace {
     }
 }
 
+/// What is behind it has passwords and tokens, and no dump of a workspace, or of what refers to one, is to have them.
+extension SharedWorkspace: CustomReflectable {
+    public var customMirror: Mirror {
+        Mirror(self, children: ["namespace": namespace, "callDeadline": callDeadline])
+    }
+}
+
 /// Which engine a shared workspace connects to. Each engine's module adds a function that makes one.
 public struct SharedTarget: Sendable {
     package let connect: @Sendable (ContinuousClock.Instant) async throws -> any SharedEngine
