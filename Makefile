@@ -301,6 +301,7 @@ shared: shared-build
 	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
 	scripts/shared-servers standby -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
 	scripts/shared-servers standby -- sh -c '$(SHARED) connect postgres $$ROOST_STANDBY --deadline 3 | grep "^unavailable.*standby"'
+	scripts/shared-servers standby -- scripts/shared-standby
 
 # Histories while the servers are killed, paused, cut off, compacted and used up; SECONDS of each.
 shared-faults: shared-build

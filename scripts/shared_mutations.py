@@ -177,6 +177,12 @@ POSTGRES = [
      "⟦$0.revision > watcher.revision⟧ && watcher.range.contains($0.key)", "true", ""),
     ("PostgreSQL: commits that the server has lost are told of", "RoostPostgres/PostgresWatches.swift",
      "for (id, watcher) in asked where ⟦watcher.revision > newest⟧ {", "false", ""),
+]
+STANDBY = [
     ("PostgreSQL: a standby is refused", "RoostPostgres/PostgresSession.swift",
      "guard ⟦answer.rows.first?.first == [UInt8(ascii: \"f\")]⟧ else {", "true", ""),
+    ("PostgreSQL: who connects waits for the standby", "RoostPostgres/PostgresSession.swift",
+     "⟦if hasNotices { try confirmStandby(before: deadline, flag) }⟧", "", ""),
 ]
+# Over which servers each is looked for; over none, the engine in memory.
+BY_ENGINE = [(None, WORKSPACE), ("etcd", ETCD), ("postgres", POSTGRES), ("standby", STANDBY)]

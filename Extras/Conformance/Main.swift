@@ -27,6 +27,7 @@ import RoostShared
                 case "histories":
                     try await runHistories(
                         target, arguments, seconds: value(of: "--seconds", arguments) ?? 30)
+                case "append": try await append(target, arguments)
                 case "removals": try await runRemovals(target, arguments[2])
                 case "speed":
                     try await runSpeed(
@@ -140,6 +141,17 @@ import RoostShared
         return true
     }
 
+    /// What `histories` starts, to kill it.
+    private static func append(_ target: SharedTarget, _ arguments: [String]) async throws -> Bool {
+        guard let namespace = text(of: "--namespace", arguments),
+            let dictionary = text(of: "--dictionary", arguments),
+            let first = value(of: "--first", arguments)
+        else { throw Usage() }
+        let workspace = try await SharedWorkspace.connect(to: target, namespace: namespace)
+        try await KilledClients.append(to: workspace, dictionary, first: first)
+        return true
+    }
+
     /// Rounds of histories until the time is over, each checked at its end; somebody else makes the faults.
     private static func runHistories(
         _ target: SharedTarget, _ arguments: [String], seconds: Int
@@ -155,6 +167,8 @@ import RoostShared
         }
         let watched = WatchedCounter(workspaces)
         let watching = Task { try await watched.run(until: end) }
+        let killed = KilledClients(workspaces[2], arguments[1], arguments[2])
+        let killing = Task { try await killed.run(until: end) }
         let seed = UInt64.random(in: 0 ... .max)
         print("seed \(seed)")
         var round = 0
@@ -174,6 +188,7 @@ import RoostShared
             round += 1
         }
         print("watching: \(try await watching.value)")
+        print("killing: \(try await killing.value)")
         print("histories: \(round) rounds sound; \(total)")
         for workspace in workspaces { await workspace.close() }
         return true

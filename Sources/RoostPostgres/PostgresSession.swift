@@ -45,15 +45,20 @@
             before deadline: ContinuousClock.Instant, mayRepeat: Bool, _ flag: CancellationFlag
         ) throws -> PostgresRows {
             var backoff = Backoff(first: .milliseconds(2), limit: .milliseconds(500))
-            var lastMessage = "calls before it took all the time"
+            // Of each server the last, as another's may say more of why.
+            var messages: [Int: String] = [:]
             while true {
                 if isClosed { throw RoostError(.closed, "the workspace was closed") }
                 try flag.check()
                 guard ContinuousClock.now < deadline else {
+                    let reasons = messages.sorted { $0.key < $1.key }.map(\.value)
                     throw RoostError(
-                        .unavailable, "PostgreSQL could not be asked in time: \(lastMessage)")
+                        .unavailable,
+                        "PostgreSQL could not be asked in time: \(reasons.isEmpty ? "calls before it took all the time" : reasons.joined(separator: "; "))"
+                    )
                 }
                 let failure: PostgresFailure
+                let asked = server
                 do {
                     // One attempt is not to take all the time: another server may have taken over.
                     try connect(before: min(deadline, .now + Self.attemptLimit), flag)
@@ -79,7 +84,7 @@
                     throw RoostError(
                         .io, "PostgreSQL refused a statement (\(state)): \(failure.message)")
                 }
-                lastMessage = failure.message
+                messages[asked] = failure.message
                 let pause = max(.zero, min(backoff.next(), deadline - .now))
                 usleep(UInt32(clamping: pause.components.attoseconds / 1_000_000_000_000))
             }
@@ -141,6 +146,33 @@
             _ = try simple(
                 "SET default_transaction_isolation = '\(isolation)'; SET client_min_messages = error",
                 before: deadline, flag)
+            if hasNotices { try confirmStandby(before: deadline, flag) }
+        }
+
+        /// Waits until the standby that acknowledges commits has all that can be read here. After a crash, or where
+        /// connections were ended that waited for it, commits can be read that it does not have; and once it is
+        /// promoted, they are no more. Decision 214.
+        private func confirmStandby(
+            before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
+        ) throws {
+            let answer = try simple(
+                """
+                SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN 'none'
+                    WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'connected' ELSE 'away' END
+                """, before: deadline, flag)
+            let state = answer.rows.first?.first.flatMap { $0 } ?? []
+            switch String(decoding: state, as: UTF8.self) {
+            case "none": return
+            case "connected":
+                // A commit of its own, which waits for all before it.
+                _ = try simple(
+                    "SELECT pg_logical_emit_message(true, 'roost', '')", before: deadline, flag)
+            default:
+                // To wait here would leave a process of the server waiting for each attempt.
+                throw PostgresFailure(
+                    state: nil, message: "the standby that acknowledges commits is not connected",
+                    wasSent: false)
+            }
         }
 
         /// What a standby has is older than what was acknowledged.
