@@ -118,4 +118,30 @@ import Testing
         try await values.set(1, forKey: "n")
         #expect(try await values.load("n", as: Int.self) == 1)
     }
+
+    /// Where the record of the mark is gone, nothing tells what became of the commit, however long it is asked.
+    @Test func aLostAnswerWhoseMarkWasRemovedIsUnknownAtOnce() async throws {
+        let engine = HookedEngine()
+        let values = try await connect(engine).dictionary("values")
+        try await values.set(1, forKey: "n")
+        let isFirst = Mutex(true)
+        engine.set {
+            $0.commit = { [memory = engine.engine] _ in
+                let wasFirst = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                guard wasFirst else { return nil }
+                let range = SharedKeyRange(
+                    lower: Array("test/%marks/".utf8), upper: Array("test/%n".utf8))
+                _ = try await memory.commit(
+                    SharedCommit(operations: [.removeRange(range)]), before: .now + .seconds(10))
+                throw RoostError(.unknownOutcome, "the answer was lost")
+            }
+        }
+        let begin = ContinuousClock.now
+        let error = await #expect(throws: RoostError.self) { try await values.set(2, forKey: "n") }
+        #expect(error?.code == .unknownOutcome)
+        #expect(.now - begin < .seconds(30))
+    }
 }

@@ -57,6 +57,24 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                     throw ConformanceFailure("the change is \(String(describing: change))")
                 }
             },
+            ConformanceCheck(
+                "a value stays for its time, though another was set for as long before"
+            ) {
+                context in
+                let values = context.dictionary("as-long")
+                let duration = Duration.seconds(6)
+                try await values.set(1, forKey: "before", expiresIn: duration)
+                try await Task.sleep(for: .seconds(7))
+                let begin = ContinuousClock.now
+                try await values.set(1, forKey: "after", expiresIn: duration)
+                // Longer than what the engine removes the first value by may be in use.
+                try await Task.sleep(for: .seconds(4))
+                let isThere = try await values.contains("after")
+                // A machine that was away for a while says nothing.
+                if ContinuousClock.now - begin < duration {
+                    try require(isThere, "a value is gone before its time")
+                }
+            },
             ConformanceCheck("a scan is of one revision while others write") { context in
                 let values = context.dictionary("scan-view")
                 let limit = context.workspace.limits.operationCount - 2
