@@ -298,7 +298,7 @@ SECONDS ?= 60
 shared: shared-build
 	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS && $(SHARED) removals etcd $$ROOST_SERVERS'
 	scripts/shared-servers etcd 3 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS'
-	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
+	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS && $(SHARED) removals postgres $$ROOST_SERVERS'
 	scripts/shared-servers standby -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
 	scripts/shared-servers standby -- sh -c '$(SHARED) connect postgres $$ROOST_STANDBY --deadline 3 | grep "^unavailable.*standby"'
 	scripts/shared-servers standby -- scripts/shared-standby
@@ -318,7 +318,7 @@ shared-speed: extras-dependencies
 # Under four minutes beside its build.
 shared-sample: shared-build
 	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS && $(SHARED) removals etcd $$ROOST_SERVERS'
-	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
+	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS && $(SHARED) removals postgres $$ROOST_SERVERS'
 	scripts/shared-credentials
 	scripts/shared-command
 	scripts/shared-faults etcd 25

@@ -147,9 +147,11 @@ ETCD = [
     ("etcd: a watch begins where nothing is passed over", "RoostEtcd/Watch/EtcdWatches.swift",
      "startRevision: ⟦max(1, Int64(clamping: revision))⟧,", "Int64(clamping: revision) + 1", ""),
     ("etcd: what a watch tells again is passed over", "RoostEtcd/Watch/EtcdWatches.swift",
-     "guard ⟦revision > told⟧ else { continue }", "true", ""),
+     "guard ⟦revision > told⟧ else { continue }", "true",
+     "what is above an engine passes over what it was told before"),
     ("etcd: progress is believed of servers that tell it right", "RoostEtcd/Watch/EtcdWatches.swift",
-     "guard ⟦tellsProgress⟧ else { return }", "true", ""),
+     "guard ⟦tellsProgress⟧ else { return }", "true",
+     "servers before 3.4.25 say too early how far they are only in a race"),
 ]
 POSTGRES = [
     ("PostgreSQL: key guards", "RoostPostgres/PostgresSchema.swift",
@@ -176,9 +178,11 @@ POSTGRES = [
     ("PostgreSQL: watchers of revisions that were given up are told", "RoostPostgres/PostgresWatches.swift",
      "if ⟦watcher.revision < trimmed⟧ {", "false", ""),
     ("PostgreSQL: a watcher is told each change once", "RoostPostgres/PostgresWatches.swift",
-     "⟦$0.revision > watcher.revision⟧ && watcher.range.contains($0.key)", "true", ""),
+     "⟦$0.revision > watcher.revision⟧ && watcher.range.contains($0.key)", "true",
+     "what is above an engine passes over what it was told before"),
     ("PostgreSQL: commits that the server has lost are told of", "RoostPostgres/PostgresWatches.swift",
-     "for (id, watcher) in asked where ⟦watcher.revision > newest⟧ {", "false", ""),
+     "for (id, watcher) in asked where ⟦watcher.revision > newest⟧ {", "false",
+     "who watches asks again where the connection broke, and finds it then"),
 ]
 STANDBY = [
     ("PostgreSQL: a standby is refused", "RoostPostgres/PostgresSession.swift",

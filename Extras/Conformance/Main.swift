@@ -28,7 +28,7 @@ import RoostShared
                     try await runHistories(
                         target, arguments, seconds: value(of: "--seconds", arguments) ?? 30)
                 case "append": try await append(target, arguments)
-                case "removals": try await runRemovals(target, arguments[2])
+                case "removals": try await runRemovals(target, arguments)
                 case "speed":
                     try await runSpeed(
                         target, seconds: value(of: "--seconds", arguments) ?? 5,
@@ -122,10 +122,11 @@ import RoostShared
     }
 
     private static func runRemovals(
-        _ target: SharedTarget, _ endpoint: String
+        _ target: SharedTarget, _ arguments: [String]
     ) async throws -> Bool {
         let workspace = try await SharedWorkspace.connect(to: target, namespace: namespace)
-        print("removals: \(try await CompactedRemovals(workspace, endpoint).run())")
+        let removals = CompactedRemovals(workspace, arguments[1], arguments[2])
+        print("removals: \(try await removals.run())")
         await workspace.close()
         return true
     }
