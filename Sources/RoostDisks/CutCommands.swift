@@ -14,7 +14,8 @@ struct CutWriterCommand: AsyncParsableCommand {
     @Option(help: "The file that says what was acknowledged; on another disk.") var acknowledged:
         String
     @Option var promise: Promise = .synced
-    @ArgumentParser.Flag(help: "An encrypted workspace, by a quick cipher for tests.") var encrypted = false
+    @ArgumentParser.Flag(help: "An encrypted workspace, by a quick cipher for tests.")
+    var encrypted = false
 
     /// The simulation's cipher protects nothing, but finds what a real one finds.
     static func encryption(_ isOn: Bool) -> WorkspaceEncryption? {
