@@ -47,7 +47,6 @@ long: dependencies
 	$(MAKE) tasks
 	$(MAKE) inspector
 	$(MAKE) shared-sample
-	$(MAKE) server-sample
 	$(MAKE) prove
 	$(PLATFORMS)
 	$(GUARD)
