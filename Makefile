@@ -47,6 +47,7 @@ long: dependencies
 	$(MAKE) tasks
 	$(MAKE) inspector
 	$(MAKE) shared-sample
+	$(MAKE) server-sample
 	$(MAKE) prove
 	$(PLATFORMS)
 	$(GUARD)
