@@ -205,10 +205,22 @@ extension Workspace {
     public nonisolated(nonsending) func transaction<Result: Sendable>(
         durability: Durability? = nil, _ body: (inout Transaction) throws -> Result
     ) async throws -> Result {
+        try await transaction(durability, { nil }, body)
+    }
+
+    /// As the other, after a try to do the same `atOnce`, which returns `nil`, with nothing changed, where that
+    /// is not possible. Both are one call to who observes.
+    nonisolated(nonsending) func transaction<Result: Sendable>(
+        _ durability: Durability?, _ atOnce: nonisolated(nonsending) () async throws -> Result?,
+        _ body: (inout Transaction) throws -> Result
+    ) async throws -> Result {
         while true {
             do {
-                return try await transaction(durability) { hasTurn in
-                    try self.attempt(hasTurn: hasTurn, body)
+                return try await engine.observe(.transaction) { operation in
+                    if let result = try await atOnce() { return result }
+                    return try await transaction(durability, &operation) { hasTurn in
+                        try self.attempt(hasTurn: hasTurn, body)
+                    }
                 }
             } catch let error as RoostError {
                 guard let incomplete = error.cause as? IncompleteIndex else { throw error }

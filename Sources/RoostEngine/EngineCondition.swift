@@ -97,6 +97,10 @@ final class EngineCondition: Sendable {
         return try checkWritable(flags) || flags & Flag.observed != 0
     }
 
+    /// Whether writes are accepted, and none of them has to wait.
+    @inline(__always)
+    var isWritableNow: Bool { flags.load(ordering: .relaxed) & ~Flag.observed == 0 }
+
     /// What a writer that came now would wait for.
     var waitCause: ObservedOperation.Cause? {
         let flags = flags.load(ordering: .relaxed)

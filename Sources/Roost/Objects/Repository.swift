@@ -20,6 +20,8 @@ public final class Repository<Item: Identifiable & Sendable>: Sendable where Ite
     let identifiers: IdentifierForm<Item.ID>
     /// `nil` where the type declares none.
     let indexes: ObjectIndexes<Item>?
+    /// Of objects without indexes.
+    let noMarks = KeptMarks([])
 
     init(
         _ dictionary: WorkspaceDictionary, _ codec: ValueCodec<Item>,

@@ -29,6 +29,13 @@ package final class WriteGuards: Sendable {
         return state.withLock { $0.marks[prefix] ?? [] }
     }
 
+    /// The generation, where all marks of a dictionary are among `kept`.
+    fileprivate func generation(of prefix: [UInt8], keeping kept: Set<[UInt8]>) -> UInt64? {
+        state.withLock { state in
+            state.marks[prefix]?.isSubset(of: kept) ?? true ? state.generation : nil
+        }
+    }
+
     /// Sets the marks of a dictionary; the new generation.
     func set(_ marks: Set<[UInt8]>, of prefix: [UInt8]) -> UInt64 {
         state.withLock { state in
@@ -59,6 +66,24 @@ package final class WriteGuards: Sendable {
         for mark in marks.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             batch.removeMark(mark)
         }
+    }
+}
+
+/// The marks that the writes of somebody keep, and for which state of the guards that is known to be enough.
+package final class KeptMarks: Sendable {
+    package let marks: Set<[UInt8]>
+    private let known = Atomic<UInt64>(0)
+
+    package init(_ marks: Set<[UInt8]>) { self.marks = marks }
+
+    /// The state of the guards, where a write of the dictionary that keeps these marks takes none away; else
+    /// `nil`. Costs two loads where nothing has changed.
+    package func generation(of guards: WriteGuards, _ name: DictionaryName) -> UInt64? {
+        let generation = guards.generation
+        if generation == known.load(ordering: .relaxed) { return generation }
+        guard let generation = guards.generation(of: name.prefix, keeping: marks) else { return nil }
+        known.store(generation, ordering: .relaxed)
+        return generation
     }
 }
 

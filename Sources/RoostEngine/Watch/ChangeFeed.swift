@@ -66,6 +66,22 @@ final class ChangeFeed: Sendable {
         return appended
     }
 
+    /// As `publish`, of a change that nobody has asked yet whether it is watched; `body` need not say what
+    /// it is where nobody watches anything.
+    func publishAtOnce(
+        _ afterwards: inout ShardTurn.Afterwards,
+        _ body: (_ isWatched: Bool) throws -> (LogWriter.Appended, Commit?)
+    ) throws -> LogWriter.Appended {
+        var wakes: [Wake] = []
+        let appended = try state.withLock { state in
+            let (appended, commit) = try body(!state.watchers.isEmpty)
+            if let commit { state.add(commit, &wakes) }
+            return appended
+        }
+        for wake in wakes { wake(&afterwards) }
+        return appended
+    }
+
     /// Hands on a change that is visible and whose append began before it was watched; `nil`
     /// where there was none in the end. As `publish`.
     func publishObserved(_ commit: Commit?, _ afterwards: inout ShardTurn.Afterwards) {

@@ -9,7 +9,11 @@ extension Repository {
     public nonisolated(nonsending) func insert(
         _ item: Item, durability: Durability? = nil
     ) async throws {
-        try await change(durability) { try $0.insert(item, in: self) }
+        try await change(durability) {
+            try $0.insert(item)
+        } otherwise: {
+            try $0.insert(item, in: self)
+        }
     }
 
     /// Stores an object, in the place of the one with its identifier if there is one.
@@ -23,7 +27,11 @@ extension Repository {
             let encoded = try dictionary.encode(item, codec)
             return try await dictionary.write(encoded, key(of: item.id), durability)
         }
-        try await change(durability) { try $0.save(item, in: self) }
+        try await change(durability) {
+            try $0.save(item)
+        } otherwise: {
+            try $0.save(item, in: self)
+        }
     }
 
     /// Stores many objects as one batch: all of them or none. Of several with one identifier the
@@ -56,7 +64,11 @@ extension Repository {
     public nonisolated(nonsending) func update<Result: Sendable>(
         _ id: Item.ID, durability: Durability? = nil, _ body: (inout Item) throws -> Result
     ) async throws -> Result? {
-        try await change(durability) { try $0.update(id, in: self, body) }
+        try await change(durability) {
+            try $0.update(id, body)
+        } otherwise: {
+            try $0.update(id, in: self, body)
+        }
     }
 
     /// Removes the object with this identifier; if there is none that is no error.
@@ -66,7 +78,11 @@ extension Repository {
         guard indexes != nil else {
             return try await dictionary.removeValue(forKey: key(of: id), durability: durability)
         }
-        try await change(durability) { _ = try $0.delete(id, in: self) }
+        try await change(durability) {
+            try $0.delete(id)
+        } otherwise: {
+            _ = try $0.delete(id, in: self)
+        }
     }
 
     /// Removes an object, by its identifier.
@@ -87,6 +103,22 @@ extension Repository {
 
     /// Builds the declared indexes anew, and returns once they are complete.
     public func reindex() async throws { try await indexes?.rebuild() }
+
+    /// Makes a change of one object at once; where that is not possible, as a transaction.
+    private nonisolated(nonsending) func change<Result: Sendable>(
+        _ durability: Durability?, _ atOnce: (inout ObjectChange<Item>) throws -> Result?,
+        otherwise body: (inout Transaction) throws -> Result
+    ) async throws -> Result {
+        if let indexes, !indexes.isReadyToWrite { try await indexes.readyToWrite() }
+        try checkCancellation()
+        let workspace = dictionary.workspace
+        if workspace.engine.configuration.observer != nil {
+            return try await workspace.transaction(
+                durability, { try await changeAtOnce(durability, atOnce) }, body)
+        }
+        if let result = try await changeAtOnce(durability, atOnce) { return result }
+        return try await workspace.transaction(durability: durability, body)
+    }
 
     nonisolated(nonsending) func change<Result: Sendable>(
         _ durability: Durability?, _ body: (inout Transaction) throws -> Result

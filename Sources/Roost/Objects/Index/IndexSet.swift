@@ -21,13 +21,14 @@ final class IndexSet<Item>: Sendable {
 
     let active: [Active]
     /// The marks of `active`, which a write that changes their entries keeps.
-    let marks: Set<[UInt8]>
+    var marks: Set<[UInt8]> { kept.marks }
+    let kept: KeptMarks
     /// The declared ones that are not among `active` yet.
     let missing: [Index<Item>]
 
     init(_ active: [Active], missing: [Index<Item>] = []) {
         self.active = active
         self.missing = missing
-        marks = Set(active.map(\.mark))
+        kept = KeptMarks(Set(active.map(\.mark)))
     }
 }

@@ -1,0 +1,178 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+/// A change of one object that is made at once: what it reads, and what it puts and removes, the index
+/// entries with it. docs/decisions/0202.
+///
+/// - Each of the calls returns `nil` where the change is for a transaction to make, which also says what is
+///   wrong with it: a taken identifier or value, an index that is to keep values unique and is not
+///   complete, an object that expires or does not decode.
+/// - It does what `Transaction` does in its extension for objects. A change of one of the two is one of both.
+struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sendable {
+    private let repository: Repository<Item>
+    private let set: IndexSet<Item>?
+    private let name: DictionaryName
+    private(set) var batch: CheckedBatch
+
+    private init(
+        repository: Repository<Item>, set: IndexSet<Item>?, name: DictionaryName,
+        batch: consuming CheckedBatch
+    ) {
+        self.repository = repository
+        self.set = set
+        self.name = name
+        self.batch = batch
+    }
+
+    /// A change that is still to be made; `nil` where none can be made at once now.
+    static func begin(_ repository: Repository<Item>) throws -> ObjectChange? {
+        let name = try repository.dictionary.checkedName()
+        let engine = repository.dictionary.workspace.engine
+        // Before the guards are looked at: those of a later set may be in force.
+        let set = try repository.indexes?.current()
+        if let set, !set.missing.isEmpty { return nil }
+        let kept = set?.kept ?? repository.noMarks
+        guard let generation = kept.generation(of: engine.guards, name) else { return nil }
+        let batch = CheckedBatch(engine, guardGeneration: generation)
+        return ObjectChange(repository: repository, set: set, name: name, batch: batch)
+    }
+
+    mutating func insert(_ item: Item) throws -> Void? {
+        let key = repository.key(of: item.id)
+        let recordKey = name.prefix + Array(key.utf8)
+        guard try batch.withValue(of: recordKey, { $0 == nil }) ?? false else { return nil }
+        return try put(item, key, before: nil)
+    }
+
+    mutating func save(_ item: Item) throws -> Void? {
+        let key = repository.key(of: item.id)
+        guard let before = try earlier(key) else { return nil }
+        return try put(item, key, before: before)
+    }
+
+    mutating func update<Result>(
+        _ id: Item.ID, _ body: (inout Item) throws -> Result
+    ) throws -> Result?? {
+        let key = repository.key(of: id)
+        guard let before = try earlier(key) else { return nil }
+        guard var item = before else { return .some(nil) }
+        let result = try body(&item)
+        guard repository.key(of: item.id) == key else {
+            throw RoostError(.conflict, "an update of \"\(key)\" may not change its identifier")
+        }
+        return try put(item, key, before: before).map { result }
+    }
+
+    mutating func delete(_ id: Item.ID) throws -> Void? {
+        let key = repository.key(of: id)
+        guard let before = try earlier(key) else { return nil }
+        guard let before else { return () }
+        let objectKey = Array(key.utf8)
+        guard try writeEntries(before, nil, objectKey) else { return nil }
+        batch.write(nil, name.prefix, objectKey)
+        return batch.isDeclined ? nil : ()
+    }
+
+    // MARK: Within
+
+    /// The object that is there, if any; `nil` where that is declined.
+    private mutating func earlier(_ key: String) throws -> Item?? {
+        do {
+            return try batch.withValue(of: name.prefix + Array(key.utf8)) { stored in
+                try stored.map {
+                    try repository.dictionary.decode(stored: $0, key: key, repository.codec)
+                }
+            }
+        } catch let error as RoostError
+            where error.code == .decodingFailed || error.code == .typeMismatch
+        {
+            return nil
+        }
+    }
+
+    private mutating func put(_ item: Item, _ key: String, before: Item?) throws -> Void? {
+        let value = try repository.dictionary.encode(item, repository.codec)
+        if let error = checkSizes(key: key, value: value) { throw error }
+        let objectKey = Array(key.utf8)
+        guard try writeEntries(before, item, objectKey) else { return nil }
+        batch.write(value, name.prefix, objectKey)
+        return batch.isDeclined ? nil : ()
+    }
+
+    /// Writes what changes of the entries; `false` where that is declined.
+    private mutating func writeEntries(
+        _ before: Item?, _ after: Item?, _ objectKey: [UInt8]
+    ) throws -> Bool {
+        guard let set else { return true }
+        for active in set.active {
+            let old = try before.map { try active.index.entries(of: $0) } ?? []
+            let new = try after.map { try active.index.entries(of: $0) } ?? []
+            for entry in new {
+                try checkIndexKeySize(entry.keySizeBytes(objectKey), active.index.name)
+            }
+            for entry in old where !new.contains(entry) {
+                guard try !entry.isSole || isComplete(active) else { return false }
+                batch.write(nil, active.entries.prefix, entry.form, entry.isSole ? [] : objectKey)
+            }
+            for entry in new where !old.contains(entry) {
+                guard try !entry.isSole || isFree(entry, active, objectKey) else { return false }
+                batch.write(
+                    entry.value(objectKey), active.entries.prefix, entry.form,
+                    entry.isSole ? [] : objectKey)
+            }
+        }
+        return true
+    }
+
+    /// Whether an index has the entries of all objects, or cannot have them.
+    private mutating func isComplete(_ active: IndexSet<Item>.Active) throws -> Bool {
+        try batch.withValue(of: active.mark) { stored in
+            switch stored.flatMap({ IndexCatalog.Progress(stored: $0) }) {
+            case .built, .failed: true
+            case .building, nil: false
+            }
+        } ?? false
+    }
+
+    /// Whether no other object has a value that is to be unique.
+    private mutating func isFree(
+        _ entry: IndexEntry, _ active: IndexSet<Item>.Active, _ objectKey: [UInt8]
+    ) throws -> Bool {
+        guard try isComplete(active) else { return false }
+        return try batch.withValue(of: active.entries.prefix + entry.form) { stored in
+            stored.map { indexedObjectKey(inValue: $0) == objectKey } ?? true
+        } ?? false
+    }
+}
+
+extension Index {
+    fileprivate func entries(of object: Root) throws -> [IndexEntry] {
+        try withUnsafePointer(to: object) { try entries(of: $0) }
+    }
+}
+
+extension Repository {
+    /// How often a change is tried anew that others are in the way of, before it takes its place among them.
+    private static var tryCount: Int { 3 }
+
+    /// Makes a change at once; `nil`, with nothing changed, where it is for a transaction to make.
+    nonisolated(nonsending) func changeAtOnce<Result: Sendable>(
+        _ durability: Durability?, _ make: (inout ObjectChange<Item>) throws -> Result?
+    ) async throws -> Result? {
+        let engine = dictionary.workspace.engine
+        guard engine.takesChangesAtOnce(durability) else { return nil }
+        guard var change = try ObjectChange.begin(self), let result = try make(&change) else {
+            return nil
+        }
+        for _ in 1...Self.tryCount {
+            if engine.configuration.pausesBetweenSteps { await Task.yield() }
+            switch try engine.commitAtOnce(change.batch, durability: durability) {
+            case .committed: return result
+            case .overtaken: return nil
+            case .blocked: await Task.yield()
+            }
+        }
+        return nil
+    }
+}
