@@ -12,4 +12,10 @@ package struct PlantedFaults: OptionSet, Sendable {
     package static let ignoredRanges = PlantedFaults(rawValue: 4)
     /// Read views begin shard by shard: half-seen batches.
     package static let tornViews = PlantedFaults(rawValue: 8)
+    /// Changes are made at once though something comes first.
+    package static let ignoredTurns = PlantedFaults(rawValue: 16)
+    /// Changes are made at once though others are guarded by now.
+    package static let ignoredGuards = PlantedFaults(rawValue: 32)
+    /// Changes that are made at once become visible shard by shard.
+    package static let tornEntries = PlantedFaults(rawValue: 64)
 }

@@ -11,6 +11,7 @@ struct ObjectSimulatorTests {
         #expect(counts.crashes > 60 && counts.queries > 500 && counts.builtIndexes > 100)
         // Some were looked at while they were being built.
         #expect(counts.unbuiltIndexes > 0)
+        #expect(counts.updatesAtOnce > 0)
     }
 
     @Test func aSeedIsTheSameRunAgain() async {

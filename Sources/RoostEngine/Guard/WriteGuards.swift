@@ -81,7 +81,9 @@ package final class KeptMarks: Sendable {
     package func generation(of guards: WriteGuards, _ name: DictionaryName) -> UInt64? {
         let generation = guards.generation
         if generation == known.load(ordering: .relaxed) { return generation }
-        guard let generation = guards.generation(of: name.prefix, keeping: marks) else { return nil }
+        guard let generation = guards.generation(of: name.prefix, keeping: marks) else {
+            return nil
+        }
         known.store(generation, ordering: .relaxed)
         return generation
     }

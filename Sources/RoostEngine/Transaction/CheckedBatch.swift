@@ -135,16 +135,6 @@ extension [Int] {
     }
 }
 
-extension UnsafeMutableRawPointer {
-    @inline(__always)
-    fileprivate func copy(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return }
-            copyMemory(from: base, byteCount: bytes.count)
-        }
-    }
-}
-
 extension Shard {
     /// A key's newest visible value: its bytes, valid as long as `owner` is held, and where it is.
     struct Looked {
@@ -155,13 +145,13 @@ extension Shard {
 
     /// Looks at a key's newest visible record; `nil` where its value expires, or a page cannot be read.
     nonisolated func look(at key: UnsafeRawBufferPointer, hash: UInt64) throws -> Looked? {
-        let (place, owner, epoch) = published.withLock { state in
+        let (place, regions, hold, epoch) = published.withLock { state in
             let place = state.place(of: key, hash: hash)
             switch place {
             case .log(let operation):
-                return (place, state.owner(of: operation) as AnyObject & Sendable, state.epoch)
-            case .cold, .absent:
-                return (place, state.cold as AnyObject & Sendable, state.epoch)
+                return (place, Optional(state.owner(of: operation)), ColdHold?.none, UInt64(0))
+            case .cold: return (place, RegionList?.none, Optional(state.cold), state.epoch)
+            case .absent: return (place, RegionList?.none, ColdHold?.none, UInt64(0))
             }
         }
         if case .log(let operation) = place { operation.touch() }
@@ -171,9 +161,9 @@ extension Shard {
         case .log(let operation):
             guard !operation.expires else { return nil }
             return Looked(
-                bytes: operation.value, origin: .log(operation.location), owner: owner)
+                bytes: operation.value, origin: .log(operation.location), owner: regions)
         case .cold(let clearedSequence):
-            guard let hold = owner as? ColdHold else { return nil }
+            guard let hold else { return nil }
             let origin = FoundValue.Origin.cold(epoch: epoch, clearedSequence: clearedSequence)
             guard let found = try hold.find(key, hash: hash), found.record.isPut,
                 found.record.sequence >= clearedSequence

@@ -70,9 +70,7 @@ extension Engine {
                 work.outcome = .blocked
                 return
             }
-            guard turn.guardGeneration <= batch.generation, areCurrent(batch, index) else {
-                return
-            }
+            guard isGuarded(batch, turn), areCurrent(batch, index) else { return }
             try commit(batch, indices, at: place + 1, &work)
         }
     }
@@ -81,7 +79,9 @@ extension Engine {
     private func isBlocked(
         _ batch: borrowing CheckedBatch, _ index: Int, _ turn: borrowing ShardTurn
     ) -> Bool {
-        guard turn.hasStaged || !turn.queue.isEmpty else { return false }
+        guard turn.hasStaged || !turn.queue.isEmpty,
+            !configuration.plantedFaults.contains(.ignoredTurns)
+        else { return false }
         let shard = shards[index]
         for read in batch.reads where isOf(index, read.hash) {
             let isBlocked = read.recordKey.withUnsafeBytes { key in
@@ -95,6 +95,14 @@ extension Engine {
             }
         }
         return false
+    }
+
+    /// Whether the batch brings with it what its dictionaries ask for, as the shard knows it.
+    private func isGuarded(
+        _ batch: borrowing CheckedBatch, _ turn: borrowing ShardTurn
+    ) -> Bool {
+        turn.guardGeneration <= batch.generation
+            || configuration.plantedFaults.contains(.ignoredGuards)
     }
 
     /// Whether what the batch read in a shard is still so. Called with the turn.
@@ -124,7 +132,11 @@ extension Engine {
     ) throws {
         work.appended = try feed.publishAtOnce(&work.afterwards) { isWatched in
             let appended = try append(batch)
-            enter(batch, appended, indices, at: 0)
+            if configuration.plantedFaults.contains(.tornEntries) {
+                enterTorn(batch, appended, indices)
+            } else {
+                enter(batch, appended, indices, at: 0)
+            }
             return (appended, isWatched ? Commit(appended, changes: batch.changes) : nil)
         }
     }
@@ -144,16 +156,35 @@ extension Engine {
         guard place < indices.count else { return }
         let index = indices[place]
         shards[index].published.withLock { state in
-            state.active.hold(appended.region)
-            for change in batch.changes where isOf(index, change.hash) {
-                let operation = Operation(location: appended.location + UInt(change.frameOffset))
-                if state.layers.isNoting {
-                    state.layers.note(operation, hash: change.hash, in: state.active)
-                }
-                state.active.insert(operation, hash: change.hash, sequence: appended.sequence)
-                state.residents.remove(change.hash)
-            }
+            enter(batch, appended, index, &state)
             enter(batch, appended, indices, at: place + 1)
+        }
+    }
+
+    private func enter(
+        _ batch: borrowing CheckedBatch, _ appended: LogWriter.Appended, _ index: Int,
+        _ state: inout ShardState
+    ) {
+        state.active.hold(appended.region)
+        for change in batch.changes where isOf(index, change.hash) {
+            let operation = Operation(location: appended.location + UInt(change.frameOffset))
+            if state.layers.isNoting {
+                state.layers.note(operation, hash: change.hash, in: state.active)
+            }
+            state.active.insert(operation, hash: change.hash, sequence: appended.sequence)
+            state.residents.remove(change.hash)
+        }
+    }
+
+    /// What the batch would be that did not take all mutexes at once.
+    @inline(never)
+    private func enterTorn(
+        _ batch: borrowing CheckedBatch, _ appended: LogWriter.Appended, _ indices: [Int]
+    ) {
+        for index in indices {
+            shards[index].published.withLock { enter(batch, appended, index, &$0) }
+            let next = ContinuousClock.now + .microseconds(30)
+            while ContinuousClock.now < next {}
         }
     }
 

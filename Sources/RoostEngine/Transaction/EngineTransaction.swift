@@ -230,11 +230,12 @@ extension EngineTransaction {
         batch.plainDictionaries.contains(name.prefix) || clearedDictionaries.contains(name.prefix)
     }
 
-    /// Puts, or with no value removes, a record.
+    /// Puts, or with no value removes, a record, whose key behind the dictionary's prefix consists of these
+    /// parts.
     package mutating func write(
-        _ value: EncodedValue?, recordKey: [UInt8], in name: DictionaryName
+        _ value: EncodedValue?, in name: DictionaryName, _ key: [UInt8], _ suffix: [UInt8] = []
     ) throws {
-        batch.write(value, recordKey: recordKey, in: name)
+        batch.write(value, in: name, key, suffix)
         try noteChange()
     }
 

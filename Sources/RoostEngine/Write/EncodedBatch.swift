@@ -34,6 +34,10 @@ package struct EncodedBatch: Sendable {
     private static let largestStepBytes = 1 << 20
     /// The dictionary of the last operation: most batches have one for all.
     private var lastName: DictionaryName?
+    /// The first dictionaries of records that were written by their whole keys: looking here costs less than
+    /// hashing a prefix for each.
+    private var recordNames: [DictionaryName] = []
+    private static let recordNameLimit = 8
 
     package init(hashSeed: HashSeed) { self.hashSeed = hashSeed }
 
@@ -54,24 +58,39 @@ package struct EncodedBatch: Sendable {
     package mutating func write(
         _ value: EncodedValue?, recordKey: [UInt8], in name: DictionaryName
     ) {
-        appendRecord(value, recordKey)
+        appendRecord(value, recordKey, [])
+        noteRecord(in: name)
+    }
+
+    /// As the other, of a key that behind the name's prefix consists of these parts.
+    package mutating func write(
+        _ value: EncodedValue?, in name: DictionaryName, _ key: [UInt8], _ suffix: [UInt8]
+    ) {
+        appendRecord(value, name.prefix, key, suffix)
+        noteRecord(in: name)
+    }
+
+    private mutating func noteRecord(in name: DictionaryName) {
+        if recordNames.contains(where: { $0 === name }) { return }
+        if recordNames.count < Self.recordNameLimit { recordNames.append(name) }
         dictionaries.insert(name.prefix)
     }
 
-    mutating func removeMark(_ recordKey: [UInt8]) { appendRecord(nil, recordKey) }
+    mutating func removeMark(_ recordKey: [UInt8]) { appendRecord(nil, recordKey, []) }
 
-    private mutating func appendRecord(_ value: EncodedValue?, _ recordKey: [UInt8]) {
+    private mutating func appendRecord(
+        _ value: EncodedValue?, _ prefix: [UInt8], _ key: [UInt8], _ suffix: [UInt8] = []
+    ) {
         let hashSeed = hashSeed
+        let keyCount = prefix.count + key.count + suffix.count
         let change = layOut(
-            value?.operationKind ?? .remove, keyCount: recordKey.count,
-            valueCount: value?.count ?? 0
+            value?.operationKind ?? .remove, keyCount: keyCount, valueCount: value?.count ?? 0
         ) { keyStart, frameOffset in
-            recordKey.withUnsafeBytes { key in
-                guard let base = key.baseAddress else { return }
-                keyStart.copyMemory(from: base, byteCount: key.count)
-            }
-            value?.write(to: keyStart + recordKey.count)
-            let hash = hashSeed.hash(.init(start: keyStart, count: recordKey.count))
+            keyStart.copy(prefix)
+            (keyStart + prefix.count).copy(key)
+            (keyStart + prefix.count + key.count).copy(suffix)
+            value?.write(to: keyStart + keyCount)
+            let hash = hashSeed.hash(.init(start: keyStart, count: keyCount))
             return Change(hash: hash, frameOffset: frameOffset)
         }
         if let change { changes.append(change) }
@@ -199,6 +218,16 @@ package struct EncodedBatch: Sendable {
         let size = min(max(needed, memory.count + ahead), Limits.framePayloadSizeBytes)
         memory.append(contentsOf: repeatElement(0, count: size - memory.count))
         return true
+    }
+}
+
+extension UnsafeMutableRawPointer {
+    @inline(__always)
+    func copy(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            copyMemory(from: base, byteCount: bytes.count)
+        }
     }
 }
 

@@ -209,7 +209,7 @@ package actor ObjectSimulation {
         case .query(let query): try ask(opened, query)
         case .wait(let duration): try await scheduling.sleep(for: duration)
         case .compact: try await opened.workspace.compact()
-        default: try await step.perform(on: opened.items)
+        default: if try await step.perform(on: opened.items) { counts.updatesAtOnce += 1 }
         }
     }
 

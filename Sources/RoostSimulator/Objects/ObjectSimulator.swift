@@ -13,6 +13,8 @@ package struct ObjectSimulationCounts: Sendable, Codable {
     /// At the ends of runs.
     package var builtIndexes = 0
     package var failedUniqueIndexes = 0
+    /// Updates that were made without a view.
+    package var updatesAtOnce = 0
     package var failures = 0
 
     package init() {}
@@ -27,6 +29,7 @@ package struct ObjectSimulationCounts: Sendable, Codable {
         unbuiltIndexes += other.unbuiltIndexes
         builtIndexes += other.builtIndexes
         failedUniqueIndexes += other.failedUniqueIndexes
+        updatesAtOnce += other.updatesAtOnce
         failures += other.failures
     }
 }

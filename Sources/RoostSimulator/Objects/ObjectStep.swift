@@ -47,7 +47,9 @@ enum ObjectStep: Sendable {
         }
     }
 
-    func perform(on items: Repository<SimulatedItem>) async throws {
+    /// Whether it was an update that was made at once, without a view, as far as that can be told.
+    func perform(on items: Repository<SimulatedItem>) async throws -> Bool {
+        var isMadeAtOnce = false
         switch self {
         case .save(let item): try await items.save(item)
         case .insert(let item): try await items.insert(item)
@@ -56,6 +58,7 @@ enum ObjectStep: Sendable {
                 old.rank = item.rank
                 old.name = item.name
                 old.slug = item.slug
+                isMadeAtOnce = items.dictionary.workspace.statistics.liveReadViewCount == 0
             }
         case .delete(let id): try await items.delete(id)
         case .saveAll(let all): try await items.saveAll(all)
@@ -80,5 +83,6 @@ enum ObjectStep: Sendable {
         case .reindex: try await items.reindex()
         case .query, .wait, .compact: break
         }
+        return isMadeAtOnce
     }
 }

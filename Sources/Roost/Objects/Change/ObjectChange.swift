@@ -69,7 +69,8 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
         guard let before = try earlier(key) else { return nil }
         guard let before else { return () }
         let objectKey = Array(key.utf8)
-        guard try writeEntries(before, nil, objectKey) else { return nil }
+        let isWritten = try withUnsafePointer(to: before) { try writeEntries($0, nil, objectKey) }
+        guard isWritten else { return nil }
         batch.write(nil, name.prefix, objectKey)
         return batch.isDeclined ? nil : ()
     }
@@ -95,32 +96,28 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
         let value = try repository.dictionary.encode(item, repository.codec)
         if let error = checkSizes(key: key, value: value) { throw error }
         let objectKey = Array(key.utf8)
-        guard try writeEntries(before, item, objectKey) else { return nil }
+        let isWritten = try withUnsafePointer(to: item) { new in
+            try withPointer(to: before) { old in try writeEntries(old, new, objectKey) }
+        }
+        guard isWritten else { return nil }
         batch.write(value, name.prefix, objectKey)
         return batch.isDeclined ? nil : ()
     }
 
     /// Writes what changes of the entries; `false` where that is declined.
     private mutating func writeEntries(
-        _ before: Item?, _ after: Item?, _ objectKey: [UInt8]
+        _ old: UnsafePointer<Item>?, _ new: UnsafePointer<Item>?, _ objectKey: [UInt8]
     ) throws -> Bool {
         guard let set else { return true }
-        for active in set.active {
-            let old = try before.map { try active.index.entries(of: $0) } ?? []
-            let new = try after.map { try active.index.entries(of: $0) } ?? []
-            for entry in new {
-                try checkIndexKeySize(entry.keySizeBytes(objectKey), active.index.name)
+        for change in try set.changes(from: old, to: new, objectKey) {
+            let (active, entry) = (set.active[change.place], change.entry)
+            if entry.isSole {
+                guard try isComplete(active) else { return false }
+                if change.isAdded, try !isFree(entry, active, objectKey) { return false }
             }
-            for entry in old where !new.contains(entry) {
-                guard try !entry.isSole || isComplete(active) else { return false }
-                batch.write(nil, active.entries.prefix, entry.form, entry.isSole ? [] : objectKey)
-            }
-            for entry in new where !old.contains(entry) {
-                guard try !entry.isSole || isFree(entry, active, objectKey) else { return false }
-                batch.write(
-                    entry.value(objectKey), active.entries.prefix, entry.form,
-                    entry.isSole ? [] : objectKey)
-            }
+            batch.write(
+                change.isAdded ? entry.value(objectKey) : nil, active.entries.prefix, entry.form,
+                entry.isSole ? [] : objectKey)
         }
         return true
     }
@@ -139,17 +136,18 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
     private mutating func isFree(
         _ entry: IndexEntry, _ active: IndexSet<Item>.Active, _ objectKey: [UInt8]
     ) throws -> Bool {
-        guard try isComplete(active) else { return false }
-        return try batch.withValue(of: active.entries.prefix + entry.form) { stored in
+        try batch.withValue(of: active.entries.prefix + entry.form) { stored in
             stored.map { indexedObjectKey(inValue: $0) == objectKey } ?? true
         } ?? false
     }
 }
 
-extension Index {
-    fileprivate func entries(of object: Root) throws -> [IndexEntry] {
-        try withUnsafePointer(to: object) { try entries(of: $0) }
-    }
+/// Calls `body` with where a value stands, if there is one.
+func withPointer<Value, Result>(
+    to value: Value?, _ body: (UnsafePointer<Value>?) throws -> Result
+) rethrows -> Result {
+    guard let value else { return try body(nil) }
+    return try withUnsafePointer(to: value) { try body($0) }
 }
 
 extension Repository {

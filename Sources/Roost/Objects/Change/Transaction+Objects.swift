@@ -133,7 +133,7 @@ extension Transaction {
         let value = try repository.dictionary.encode(item, repository.codec)
         if let error = checkSizes(key: key, value: value) { throw error }
         let set = try indexSet(of: repository)
-        if let new = set?.missing.first(where: \.isUnique) {
+        if let new = set?.missingUnique {
             throw noteIncomplete(new.name, repository)
         }
         guard let set, !set.active.isEmpty else {
@@ -150,44 +150,55 @@ extension Transaction {
         let name = try checkedName(repository.dictionary)
         let objectKey = Array(key.utf8)
         guard case .unreadable = before else {
-            var changes = IndexChanges(set, objectKey)
-            if case .object(let old, let expires) = before {
-                try changes.remove(old, expires: expires)
-            }
-            if let item { try changes.add(item) }
-            try checkUnique(changes, objectKey, repository)
-            try changes.forEachRemoved { active, entry in
+            let changes = try indexChanges(set, before, item, objectKey)
+            try checkUnique(changes, set, objectKey, repository)
+            for change in changes {
+                let (entries, entry) = (set.active[change.place].entries, change.entry)
                 try attempt.write(
-                    nil, recordKey: active.entries.prefix + entry.key(objectKey),
-                    in: active.entries)
+                    change.isAdded ? entry.value(objectKey) : nil, in: entries, entry.form,
+                    entry.isSole ? [] : objectKey)
             }
-            try changes.forEachAdded { active, entry in
-                try attempt.write(
-                    entry.value(objectKey),
-                    recordKey: active.entries.prefix + entry.key(objectKey), in: active.entries)
-            }
-            attempt.keep(set.marks)
-            return try attempt.write(value, recordKey: name.prefix + objectKey, in: name)
+            keep(set)
+            return try attempt.write(value, in: name, objectKey)
         }
         guard let value else { return try attempt.remove(key, in: name) }
         try attempt.put(value, forKey: key, in: name)
     }
 
+    private func indexChanges<Item>(
+        _ set: IndexSet<Item>, _ before: Earlier<Item>, _ item: Item?, _ objectKey: [UInt8]
+    ) throws -> [IndexChange] {
+        try withPointer(to: item) { new in
+            guard case .object(let old, let expires) = before else {
+                return try set.changes(from: nil, to: new, objectKey)
+            }
+            return try withUnsafePointer(to: old) { old in
+                try set.changes(from: old, expires: expires, to: new, objectKey)
+            }
+        }
+    }
+
+    /// Says that the batch keeps the indexes of a set, as all that it writes of one repository does.
+    private mutating func keep<Item>(_ set: IndexSet<Item>) {
+        guard lastKept !== set else { return }
+        lastKept = set
+        attempt.keep(set.marks)
+    }
+
     /// That the values to be unique are, and that those which go are the object's own: while the index is
     /// built, another object may have the value too, and the entry be of that.
     private mutating func checkUnique<Item>(
-        _ changes: IndexChanges<Item>, _ objectKey: [UInt8], _ repository: Repository<Item>
+        _ changes: [IndexChange], _ set: IndexSet<Item>, _ objectKey: [UInt8],
+        _ repository: Repository<Item>
     ) throws {
-        try changes.forEachRemoved { active, entry in
-            if entry.isSole { try checkComplete(active, repository) }
-        }
-        try changes.forEachAdded { active, entry in
-            guard entry.isSole else { return }
+        for change in changes where change.entry.isSole {
+            let (active, entry) = (set.active[change.place], change.entry)
             try checkComplete(active, repository)
+            guard change.isAdded else { continue }
             let other = try attempt.withValue(
                 recordKey: active.entries.prefix + entry.form, in: active.entries
             ) { $0.map { indexedObjectKey(inValue: $0) } }
-            guard let other, other != objectKey else { return }
+            guard let other, other != objectKey else { continue }
             throw NotUnique.error(
                 active.index.name, String(decoding: objectKey, as: UTF8.self),
                 String(decoding: other, as: UTF8.self))
@@ -231,64 +242,4 @@ extension Transaction {
 struct IncompleteIndex: Error {
     /// Returns once it is there, or cannot be.
     let wait: @Sendable () async throws -> Void
-}
-
-/// What a change of one object changes in its indexes.
-struct IndexChanges<Item> {
-    private let indexes: IndexSet<Item>
-    private let objectKey: [UInt8]
-    /// By index, in the order of the set.
-    private var old: [[IndexEntry]]
-    private var new: [[IndexEntry]]
-    private var oldExpires = false
-
-    init(_ set: IndexSet<Item>, _ objectKey: [UInt8]) {
-        indexes = set
-        self.objectKey = objectKey
-        old = Array(repeating: [], count: set.active.count)
-        new = old
-    }
-
-    mutating func remove(_ item: Item, expires: Bool = false) throws {
-        oldExpires = expires
-        try withUnsafePointer(to: item) { object in
-            for place in old.indices {
-                old[place] = try indexes.active[place].index.entries(of: object)
-            }
-        }
-    }
-
-    mutating func add(_ item: Item) throws {
-        try withUnsafePointer(to: item) { object in
-            for place in new.indices {
-                let active = indexes.active[place]
-                new[place] = try active.index.entries(of: object)
-                for entry in new[place] {
-                    try checkIndexKeySize(
-                        entry.keySizeBytes(objectKey), active.index.name)
-                }
-            }
-        }
-    }
-
-    func forEachRemoved(
-        _ body: (IndexSet<Item>.Active, IndexEntry) throws -> Void
-    ) rethrows {
-        for place in old.indices {
-            for entry in old[place] where !new[place].contains(entry) {
-                try body(indexes.active[place], entry)
-            }
-        }
-    }
-
-    /// The entries that were not there before, or only until some time.
-    func forEachAdded(
-        _ body: (IndexSet<Item>.Active, IndexEntry) throws -> Void
-    ) rethrows {
-        for place in new.indices {
-            for entry in new[place] where oldExpires || !old[place].contains(entry) {
-                try body(indexes.active[place], entry)
-            }
-        }
-    }
 }

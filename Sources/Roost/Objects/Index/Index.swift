@@ -28,6 +28,7 @@ public struct Index<Root>: Sendable {
     /// at each entry costs as much as reading the entry.
     let layouts: [FieldLayout]
     let filter: ConditionNode<Root>?
+    let maker: EntryMaker<Root>
 
     init(
         name: String, isUnique: Bool, fields: [IndexField<Root>],
@@ -37,7 +38,9 @@ public struct Index<Root>: Sendable {
         self.isUnique = isUnique
         self.fields = fields
         layouts = fields.map { FieldLayout($0.shape.layout, isInverted: $0.isDescending) }
-        self.filter = filter.map { $0(Row()).condition.node }
+        let filter = filter.map { $0(Row()).condition.node }
+        self.filter = filter
+        maker = EntryMaker(name: name, isUnique: isUnique, fields: fields, filter: filter)
     }
 
     /// What tells it from others of its name.

@@ -20,29 +20,62 @@ struct IndexEntry: Hashable {
     }
 }
 
-extension Index {
+/// Makes an index's entries. A class of few parts, as copying the index itself for each object costs as much as
+/// making the entry.
+final class EntryMaker<Root>: Sendable {
+    let name: String
+    private let isUnique: Bool
+    private let isMet: (@Sendable (UnsafePointer<Root>) throws -> Bool)?
+    private let encoders: [@Sendable (UnsafePointer<Root>, inout IndexForm) -> Void]
+    /// Of an index over elements.
+    private let forms: (@Sendable (UnsafePointer<Root>) -> [IndexForm])?
+
+    /// What most forms fit into.
+    private static var usualSizeBytes: Int { 24 }
+
+    init(name: String, isUnique: Bool, fields: [IndexField<Root>], filter: ConditionNode<Root>?) {
+        self.name = name
+        self.isUnique = isUnique
+        if let filter {
+            isMet = { object in try filter.matches(object) }
+        } else {
+            isMet = nil
+        }
+        encoders = fields.map { $0.encode }
+        forms = fields[0].forms
+    }
+
     /// The entries of an object, each once.
     ///
     /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off; what a predicate in the
     ///   index's condition throws.
-    func entries(of object: UnsafePointer<Root>) throws -> [IndexEntry] {
-        if let filter, try !filter.matches(object) { return [] }
-        if let forms = fields[0].forms {
+    func entries(of object: UnsafePointer<Root>) throws -> IndexEntries {
+        if let isMet, try !isMet(object) { return .none }
+        if let forms {
             var seen: Set<[UInt8]> = []
-            return forms(object).compactMap { form in
+            let entries = forms(object).compactMap { form in
                 seen.insert(form.bytes).inserted
                     ? IndexEntry(form: form.bytes, isSole: false) : nil
             }
+            return .several(entries)
         }
         var form = IndexForm()
-        for field in fields { field.encode(object, &form) }
+        form.bytes.reserveCapacity(Self.usualSizeBytes)
+        for encode in encoders { encode(object, &form) }
         if isUnique, form.isTruncated {
             throw RoostError(
                 .valueTooLarge,
                 "index \"\(name)\" keeps its values unique, which have at most 1 KiB therefore")
         }
         let isSole = isUnique && !form.isUnequal
-        return [IndexEntry(form: form.bytes, isSole: isSole)]
+        return .one(IndexEntry(form: form.bytes, isSole: isSole))
+    }
+}
+
+extension Index {
+    /// The entries of an object, each once; as `EntryMaker`.
+    func entries(of object: UnsafePointer<Root>) throws -> [IndexEntry] {
+        try maker.entries(of: object).all
     }
 
     /// The parts of an entry: where the fields end, and the first of them that is cut off.

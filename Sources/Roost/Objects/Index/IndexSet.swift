@@ -7,15 +7,23 @@ final class IndexSet<Item>: Sendable {
     /// A class, so that handing one on costs one reference.
     final class Active: Sendable {
         let index: Index<Item>
+        private let maker: EntryMaker<Item>
         let number: UInt64
         let entries: DictionaryName
         let mark: [UInt8]
 
         init(_ index: Index<Item>, _ number: UInt64) {
             self.index = index
+            maker = index.maker
             self.number = number
             entries = IndexCatalog.entries(number)
             mark = IndexCatalog.mark(number)
+        }
+
+        var name: String { maker.name }
+
+        func entries(of object: UnsafePointer<Item>) throws -> IndexEntries {
+            try maker.entries(of: object)
         }
     }
 
@@ -25,10 +33,13 @@ final class IndexSet<Item>: Sendable {
     let kept: KeptMarks
     /// The declared ones that are not among `active` yet.
     let missing: [Index<Item>]
+    /// The first of these that is to keep values unique.
+    let missingUnique: Index<Item>?
 
     init(_ active: [Active], missing: [Index<Item>] = []) {
         self.active = active
         self.missing = missing
+        missingUnique = missing.first { $0.isUnique }
         kept = KeptMarks(Set(active.map(\.mark)))
     }
 }

@@ -1,0 +1,78 @@
+import RoostEngine
+import RoostFormat
+import RoostIO
+
+/// What a change of one object changes in one of its indexes.
+struct IndexChange {
+    /// Among the active indexes of the set.
+    let place: Int
+    let entry: IndexEntry
+    /// Whether the entry comes; else it goes.
+    let isAdded: Bool
+}
+
+extension IndexSet {
+    /// What changes in the indexes where an object, of which `old` and `new` are two forms, becomes the other;
+    /// without one it comes or goes. Of entries that expire all are written anew.
+    ///
+    /// By pointers, as a look at an optional of a type that the compiler does not know costs more than the
+    /// rest of this.
+    ///
+    /// - Throws: as `Index.entries(of:)`; `.keyTooLarge`.
+    func changes(
+        from old: UnsafePointer<Item>?, expires: Bool = false, to new: UnsafePointer<Item>?,
+        _ objectKey: [UInt8]
+    ) throws -> [IndexChange] {
+        var changes: [IndexChange] = []
+        changes.reserveCapacity(active.count * (old == nil || new == nil ? 1 : 2))
+        for place in active.indices {
+            let active = active[place]
+            let before = try old.map { try active.entries(of: $0) } ?? .none
+            let after = try new.map { try active.entries(of: $0) } ?? .none
+            try after.forEach { entry in
+                try checkIndexKeySize(entry.keySizeBytes(objectKey), active.name)
+            }
+            before.forEach { entry in
+                guard !after.contains(entry) else { return }
+                changes.append(.init(place: place, entry: entry, isAdded: false))
+            }
+            after.forEach { entry in
+                guard expires || !before.contains(entry) else { return }
+                changes.append(.init(place: place, entry: entry, isAdded: true))
+            }
+        }
+        return changes
+    }
+}
+
+/// The entries of one object in one index: mostly one, which needs no array.
+enum IndexEntries {
+    case none
+    case one(IndexEntry)
+    case several([IndexEntry])
+
+    @inline(__always)
+    func forEach(_ body: (IndexEntry) throws -> Void) rethrows {
+        switch self {
+        case .none: break
+        case .one(let entry): try body(entry)
+        case .several(let entries): for entry in entries { try body(entry) }
+        }
+    }
+
+    func contains(_ entry: IndexEntry) -> Bool {
+        switch self {
+        case .none: false
+        case .one(let other): other == entry
+        case .several(let entries): entries.contains(entry)
+        }
+    }
+
+    var all: [IndexEntry] {
+        switch self {
+        case .none: []
+        case .one(let entry): [entry]
+        case .several(let entries): entries
+        }
+    }
+}
