@@ -121,9 +121,22 @@ extension Engine {
                     }
                 if !isCurrent { return false }
             }
-            // The records in the log say their keys, and one that cannot be read says none.
-            return MappedRegion.faultCount == 0
+            return areReadable(batch, index, state)
         }
+    }
+
+    /// Whether the log's records of what the batch read in a shard can be read. They say their keys, and one that
+    /// cannot be read says none.
+    private func areReadable(
+        _ batch: borrowing CheckedBatch, _ index: Int, _ state: borrowing ShardState
+    ) -> Bool {
+        if MappedRegion.faultCount == 0 { return true }
+        for read in batch.reads where isOf(index, read.hash) {
+            do {
+                try read.recordKey.withUnsafeBytes { try state.checkLogRead($0, hash: read.hash) }
+            } catch { return false }
+        }
+        return true
     }
 
     /// Appends the batch and makes it visible. Called with the turns of all its shards.
