@@ -154,14 +154,21 @@ struct HistoryCaller {
 
     // MARK: Writes on a condition
 
+    /// Not inlined into the `async` closure that uses it: Swift 6.3 ends while it optimizes that.
+    @inline(never)
+    private func look(
+        at place: Place
+    ) throws -> (observed: RecordedCall.Observed, version: RecordVersion) {
+        let versioned = try engine.findVersioned(place.key, name: place.name)
+        return (Self.observed(versioned), versioned.version)
+    }
+
     private mutating func replace() async {
         let place = anyPlace()
         let durability = anyDurability()
         let removes = random.once(in: 4)
         await record("replace \(durability)") { call in
-            let versioned = try engine.findVersioned(place.key, name: place.name)
-            let observed = Self.observed(versioned)
-            let version = versioned.version
+            let (observed, version) = try look(at: place)
             await Task.yield()
             call.writes[place.text] = !removes
             let sequence = try await engine.write(
@@ -290,8 +297,10 @@ struct HistoryCaller {
         EncodedValue(kind: ValueKind.int.rawValue, payload: .inline(UInt64(id), count: 8))
     }
 
+    @inline(never)
     private static func observed(_ versioned: borrowing VersionedValue) -> RecordedCall.Observed {
-        withExtendedLifetime(versioned) { $0.storedBytes.map(observed) ?? .absent }
+        defer { withExtendedLifetime(versioned) {} }
+        return versioned.storedBytes.map(observed) ?? .absent
     }
 
     private static func observed(_ found: borrowing FoundValue) -> RecordedCall.Observed {
