@@ -11,8 +11,10 @@ import Synchronization
 ///   sealed under an old one from then on.
 /// - What a crash has left of a piece does not open. Pieces after it do, where they are found, so that a hole in
 ///   the content is seen as one (`JournalContent`).
+/// - Where the file can be mapped, pieces are sealed straight into the preallocated part of it
+///   (`JournalFile+Mapping`): a call for each costs several times what the sealing does.
 final class JournalFile: File {
-    private struct State {
+    struct State {
         var part: JournalPart?
         /// After everything that was written to the file.
         var end: UInt64
@@ -22,6 +24,10 @@ final class JournalFile: File {
         var isRead: Bool
         /// Whether its first write is on disk.
         var isBegun: Bool
+        /// What pieces are stored through, of a file that this opening has made.
+        var mapping: JournalMapping?
+        /// Where another program has cut the file, once that was seen.
+        var cutSizeBytes: UInt64?
         /// From where `readUp` reads on as another process writes; `nil` before its first call, and once all of the content
         /// was asked for.
         var tail: JournalTail?
@@ -73,10 +79,12 @@ final class JournalFile: File {
         try state.withLock { state in
             try load(&state)
             guard sizeBytes > state.sizeBytes else { return }
-            try base.preallocate(
-                sizeBytes: JournalPiece.storedSizeBytes(preallocating: sizeBytes))
+            let storedSize = JournalPiece.storedSizeBytes(preallocating: sizeBytes)
+            let isNew = state.end == 0
+            try base.preallocate(sizeBytes: storedSize)
             try append(.room, .init(start: nil, count: 0), offset: sizeBytes, &state)
             state.sizeBytes = sizeBytes
+            if isNew { state.mapping = try JournalMapping(base, sizeBytes: Int(storedSize)) }
         }
     }
 
@@ -85,6 +93,8 @@ final class JournalFile: File {
             try load(&state)
             try append(.size, .init(start: nil, count: 0), offset: sizeBytes, &state)
             state.sizeBytes = sizeBytes
+            // What is stored after the file's end reaches no file.
+            state.mapping = nil
             // Gives back what was preallocated.
             try base.truncate(to: state.end)
         }
@@ -104,6 +114,7 @@ final class JournalFile: File {
         _ kind: JournalPiece.Kind, _ bytes: UnsafeRawBufferPointer, offset: UInt64,
         _ state: inout State
     ) throws {
+        try state.refuseCut(base)
         if state.part?.keyNumber != keys.currentKeyNumber { try beginPart(&state) }
         guard let part = state.part else { preconditionFailure("a part was begun") }
         let piece = JournalPiece(kind: kind, offset: offset, count: bytes.count)
@@ -111,6 +122,14 @@ final class JournalFile: File {
         // Whatever becomes of the write, nothing else is written there.
         state.end += UInt64(piece.storedSizeBytes)
         state.content = nil
+        // The first write is a log segment's header, which a call writes in a plain log too; a change of the size
+        // is to be told where there is no room.
+        if kind == .write, state.isBegun,
+            let target = state.mapping?.memory(at: place, count: piece.storedSizeBytes)
+        {
+            try part.seal(piece, bytes, at: place, into: target)
+            return try state.checkStored(target, at: place, in: base)
+        }
         try withUnsafeTemporaryAllocation(byteCount: piece.storedSizeBytes, alignment: 16) {
             target in
             let target = UnsafeMutableRawBufferPointer(rebasing: target[..<piece.storedSizeBytes])

@@ -1,4 +1,5 @@
 import RoostIO
+import Synchronization
 
 /// A journal that another process may be writing to, read piece after piece as who follows the log comes along.
 ///
@@ -143,7 +144,8 @@ struct JournalTail {
         guard let next = try nextWhole(min(count, Self.smallestChunkSizeBytes)) else {
             return false
         }
-        // What stood in the way may have been in the writing when it was read.
+        // What stood in the way may have been in the writing when it was read. It was written before what comes after it.
+        atomicMemoryFence(ordering: .acquiring)
         let again = try fill()
         let (found, _) = try chunk.withUnsafeBytes { bytes in
             try look(.init(rebasing: bytes[..<again]), at: place)

@@ -226,10 +226,14 @@ import Testing
         let content: [UInt8]
     }
 
-    /// A segment as several openings under several keys leave it; a write that failed leaves a hole in it.
-    private func segment(in path: String, _ random: inout SimulationRandom) throws -> Segment {
+    /// A segment as several openings under several keys leave it. Where it is not mapped a write that failed leaves a
+    /// hole in it.
+    private func segment(
+        in path: String, isMapped: Bool, _ random: inout SimulationRandom
+    ) throws -> Segment {
         let failsNext = Atomic(false)
-        let observed = ObservedFileSystem { call in
+        let base = PosixFileSystem(allowsMapping: isMapped)
+        let observed = ObservedFileSystem(base) { call in
             guard case .write = call, failsNext.exchange(false, ordering: .relaxed) else { return }
             throw RoostError(.io, "this was planned")
         }
@@ -238,7 +242,7 @@ import Testing
         try directory.lock(exclusive: true)
         var file = try directory.createFile("log-1")
         try file.preallocate(sizeBytes: 64 << 10)
-        let failing = random.below(40)
+        let failing = isMapped ? .max : random.below(40)
         var content: [UInt8] = []
         for step in 0..<40 {
             if random.once(in: 8) { try fileSystem.rotate(to: SimulatedSealing()) }
@@ -267,7 +271,7 @@ import Testing
     @Test(arguments: 0..<30) func whatIsWrittenIsSeenPieceByPiece(_ number: Int) async throws {
         try await withTemporaryDirectory { path in
             var random = SimulationRandom(seed: 7_000 + UInt64(number))
-            let segment = try segment(in: path, &random)
+            let segment = try segment(in: path, isMapped: number % 2 == 1, &random)
             let raw = try PosixFileSystem().openDirectory(at: path, create: false)
                 .openFile("log-1", writable: true)
             try raw.truncate(to: 0)
