@@ -143,6 +143,9 @@ package protocol File: Sendable {
     func forgetCached()
     /// Maps the first `sizeBytes` bytes, shared; `nil` where mapping is not to be had.
     func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion?
+    /// Zeroed memory for who writes a file that is not mapped from its begin on, and reads it there. Advice on the
+    /// memory concerns what is written to the file too.
+    func memory(sizeBytes: Int) -> MappedRegion
 }
 
 extension File {
@@ -164,6 +167,8 @@ extension File {
     package func forgetCached() {}
 
     package func writtenEnd() throws -> UInt64 { try sizeBytes() }
+
+    package func memory(sizeBytes: Int) -> MappedRegion { .anonymous(sizeBytes: sizeBytes) }
 
     /// Reads `count` bytes from `offset`.
     package func read(count: Int, at offset: UInt64) throws -> [UInt8] {

@@ -31,7 +31,7 @@ package final class LogSegment: Sendable {
             if let region = try file.map(sizeBytes: sizeBytes, writable: true) {
                 return LogSegment(number: number, file: file, region: region, isMapped: true)
             }
-            let region = MappedRegion.anonymous(sizeBytes: sizeBytes)
+            let region = file.memory(sizeBytes: sizeBytes)
             return LogSegment(number: number, file: file, region: region, isMapped: false)
         } catch {
             do { try directory.remove(name) } catch let second {

@@ -305,7 +305,7 @@ package final class LogWriter: Sendable {
         let isNewsWanted = state.aheadOffsets.takeNews()
         state.aheadOffsets = AheadOffsets(
             sizeBytes: segment.sizeBytes, isSmallest: segment.sizeBytes <= minimumSegmentSizeBytes,
-            isPrefaulted: segment.isMapped && segment.region.takesAdvice)
+            isPrefaulted: segment.region.takesAdvice)
         if isNewsWanted { state.aheadOffsets.wantNews() }
         signals?.page.segmentNumber = segment.number
     }

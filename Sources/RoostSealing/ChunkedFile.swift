@@ -10,7 +10,7 @@ import Synchronization
 ///   chunks does not open.
 final class ChunkedFile: File {
     static let chunkSizeBytes = 4096
-    private static let storedChunkSizeBytes = chunkSizeBytes + Sealed.tagSizeBytes
+    static let storedChunkSizeBytes = chunkSizeBytes + Sealed.tagSizeBytes
 
     private struct Writing {
         /// `true` too of a file that was opened for reading.
@@ -136,44 +136,60 @@ final class ChunkedFile: File {
             throw RoostError(.corrupt, "the file ends early", file: path, offset: size)
         }
         let chunkSize = UInt64(Self.chunkSizeBytes)
-        var plain = [UInt8](repeating: 0, count: Self.chunkSizeBytes)
+        let room = ChunkRoom()
+        var plain: [UInt8] = []
         var done = 0
         while done < buffer.count {
             let (number, within) = (offset + UInt64(done)).quotientAndRemainder(
                 dividingBy: chunkSize)
             let isLast = number == count - 1
             let plainCount = isLast ? last : Self.chunkSizeBytes
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            if within == 0, rest.count >= plainCount {
+                // All of it was asked for.
+                let target = UnsafeMutableRawBufferPointer(rebasing: rest[..<plainCount])
+                try open(number, isLast: isLast, of: nil, by: room, into: target)
+                done += plainCount
+                continue
+            }
+            if plain.isEmpty { plain = [UInt8](repeating: 0, count: Self.chunkSizeBytes) }
             try plain.withUnsafeMutableBytes { plain in
                 let target = UnsafeMutableRawBufferPointer(rebasing: plain[..<plainCount])
-                try open(number, isLast: isLast, into: target)
-                let taken = min(buffer.count - done, plainCount - Int(within))
-                UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(
+                try open(number, isLast: isLast, of: nil, by: room, into: target)
+                let taken = min(rest.count, plainCount - Int(within))
+                rest.copyMemory(
                     from: .init(rebasing: plain[Int(within)..<(Int(within) + taken)]))
                 done += taken
             }
         }
     }
 
-    /// Fills `target`, which is as long as the chunk.
+    /// Fills `target`, which is as long as the chunk, by way of `room`. Where `stored` is there, it is the file.
     func open(
-        _ number: UInt64, isLast: Bool, into target: UnsafeMutableRawBufferPointer
+        _ number: UInt64, isLast: Bool, of stored: MappedRegion?, by room: borrowing ChunkRoom,
+        into target: UnsafeMutableRawBufferPointer
     ) throws {
         let offset = Self.offset(ofChunk: number)
-        let count = target.count + Sealed.tagSizeBytes
-        try withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { sealed in
-            let sealed = UnsafeMutableRawBufferPointer(rebasing: sealed[..<count])
+        let sealed = UnsafeMutableRawBufferPointer(
+            rebasing: room.bytes[..<(target.count + Sealed.tagSizeBytes)])
+        if let stored {
+            // A copy, as another program may change the file between two looks at it.
+            let here = stored.bytes[Int(offset)..<(Int(offset) + sealed.count)]
+            sealed.copyMemory(from: .init(rebasing: here))
+            try stored.checkRead(from: Int(offset), count: sealed.count)
+        } else {
             try base.read(into: sealed, at: offset)
-            let role = isLast ? Sealed.Role.lastChunk : Sealed.Role.chunk
-            guard
-                cipher.open(
-                    UnsafeRawBufferPointer(sealed), SealingNonce(position: number, role: role),
-                    authenticating: UnsafeRawBufferPointer(start: nil, count: 0), into: target)
-            else {
-                throw RoostError(
-                    .corrupt,
-                    "a sealed chunk was changed. Restore a backup, or salvage what can be read",
-                    file: path, offset: offset)
-            }
+        }
+        let role = isLast ? Sealed.Role.lastChunk : Sealed.Role.chunk
+        guard
+            cipher.open(
+                UnsafeRawBufferPointer(sealed), SealingNonce(position: number, role: role),
+                authenticating: UnsafeRawBufferPointer(start: nil, count: 0), into: target)
+        else {
+            throw RoostError(
+                .corrupt,
+                "a sealed chunk was changed. Restore a backup, or salvage what can be read",
+                file: path, offset: offset)
         }
     }
 
@@ -182,10 +198,30 @@ final class ChunkedFile: File {
         guard !writable, sizeBytes > 0 else { return nil }
         let (count, last) = try extent()
         guard sizeBytes == (Int(count) - 1) * Self.chunkSizeBytes + last else { return nil }
+        let storedSize = Int(Self.offset(ofChunk: count - 1)) + last + Sealed.tagSizeBytes
+        let stored = try base.map(sizeBytes: storedSize, writable: false)
         let memory = MappedRegion.anonymous(sizeBytes: sizeBytes)
-        let chunks = OpenedChunks(self, memory, count: Int(count), pressure)
-        return MappedRegion(base: memory.base, sizeBytes: sizeBytes, path: path, openedBy: chunks) {
-            _, _ in withExtendedLifetime(memory) {}
+        let chunks = OpenedChunks(self, memory, stored: stored, count: Int(count), pressure)
+        return MappedRegion(
+            base: memory.base, sizeBytes: sizeBytes, path: path, openedBy: chunks,
+            advise: { advice, place, sizeBytes in
+                guard let stored else { return }
+                Self.advise(stored, advice, memory.base.distance(to: place), sizeBytes)
+            },
+            release: { _, _ in withExtendedLifetime(memory) {} })
+    }
+
+    /// Hands advice on the content on to the file's pages. None concerns the memory that chunks are opened into.
+    private static func advise(
+        _ stored: MappedRegion, _ advice: MappedRegion.Advice, _ offset: Int, _ sizeBytes: Int
+    ) {
+        switch advice {
+        case .readsAreRandom: stored.expectRandomReads()
+        case .willBeReadWhole:
+            let begin = Int(Self.offset(ofChunk: UInt64(offset / chunkSizeBytes)))
+            let chunkCount = (sizeBytes + chunkSizeBytes - 1) / chunkSizeBytes + 1
+            stored.readAhead(offset: begin, sizeBytes: chunkCount * storedChunkSizeBytes)
+        case .dropPages, .willBeWritten: break
         }
     }
 

@@ -147,6 +147,28 @@ final class JournalFile: File {
         state.part = part
     }
 
+    /// The log keeps its frames here. Pages that are made ready for frames are so for their pieces too.
+    func memory(sizeBytes: Int) -> MappedRegion {
+        let memory = MappedRegion.anonymous(sizeBytes: sizeBytes)
+        guard state.withLock({ $0.mapping != nil }) else { return memory }
+        return MappedRegion(
+            base: memory.base, sizeBytes: sizeBytes,
+            advise: { [weak self] advice, base, size in
+                guard case .willBeWritten = advice else { return }
+                roost_prefault(base, size)
+                self?.prefault(forContent: size)
+            },
+            release: { _, _ in withExtendedLifetime(memory) {} })
+    }
+
+    private func prefault(forContent sizeBytes: Int) {
+        let pages = state.withLock { state in
+            state.mapping?.nextPages(from: state.end, forContent: sizeBytes)
+        }
+        // Without the lock: writers go on meanwhile.
+        if let pages { pages.region.prefault(offset: pages.begin, sizeBytes: pages.sizeBytes) }
+    }
+
     func syncData() throws { try base.syncData() }
     func forgetCached() { base.forgetCached() }
 

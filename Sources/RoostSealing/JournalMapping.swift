@@ -26,6 +26,20 @@ struct JournalMapping {
         return .init(start: region.base + Int(place), count: count)
     }
 
+    /// Up to where pages were made ready to be stored to.
+    private var readyEnd = 0
+
+    /// The pages from `place` on that are to be made ready next, of those for about `sizeBytes` of content: the
+    /// region, and which part of it.
+    mutating func nextPages(
+        from place: UInt64, forContent sizeBytes: Int
+    ) -> (region: MappedRegion, begin: Int, sizeBytes: Int) {
+        // Whole pages, the greatest of them 64 KiB.
+        let begin = max(readyEnd, Int(place)) & ~0xffff
+        readyEnd = min(begin + sizeBytes + sizeBytes / 4, region.sizeBytes)
+        return (region, begin, max(0, readyEnd - begin))
+    }
+
     fileprivate var hasLostPages: Bool { region.replacedPageCount > 0 }
 }
 

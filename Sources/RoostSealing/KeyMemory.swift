@@ -8,7 +8,7 @@ package final class KeyMemory: @unchecked Sendable, Equatable {
     private let memory: UnsafeMutableRawBufferPointer
 
     /// Copies the bytes.
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         memory = .allocate(byteCount: bytes.count, alignment: 16)
         memory.copyMemory(from: bytes)
     }

@@ -14,17 +14,25 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
     private let pressure: MemoryPressure
     private let openSizeBytes = Atomic(0)
     private let memory: MappedRegion
+    /// The file as it is stored, where it can be mapped: a call for each chunk costs as much as opening it.
+    let stored: MappedRegion?
     private let chunkCount: Int
     private let states: UnsafeMutablePointer<Atomic<UInt64>>
     private let wordCount: Int
     /// Chunks that are opened side by side are seldom of one stripe.
     private let stripes: [Stripe]
 
-    private final class Stripe: Sendable { let lock = Mutex(()) }
+    /// Has room for one sealed chunk, so that none is asked for each time.
+    private final class Stripe: Sendable {
+        let room: Mutex<ChunkRoom>
+        init() { room = Mutex(ChunkRoom()) }
+    }
 
     init(
-        _ file: ChunkedFile, _ memory: MappedRegion, count: Int, _ pressure: MemoryPressure
+        _ file: ChunkedFile, _ memory: MappedRegion, stored: MappedRegion?, count: Int,
+        _ pressure: MemoryPressure
     ) {
+        self.stored = stored
         self.pressure = pressure
         self.file = file
         self.memory = memory
@@ -43,10 +51,11 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
 
     func open(offset: Int, count: Int) throws {
         guard count > 0, offset >= 0, offset < memory.sizeBytes else { return }
-        let end = min(offset + count, memory.sizeBytes)
-        let size = ChunkedFile.chunkSizeBytes
-        for chunk in (offset / size)...((end - 1) / size) where !isOpen(chunk) {
-            try open(chunk)
+        let last = (min(offset + count, memory.sizeBytes) - 1) / ChunkedFile.chunkSizeBytes
+        var chunk = offset / ChunkedFile.chunkSizeBytes
+        while chunk <= last {
+            if !isOpen(chunk) { try open(chunk) }
+            chunk += 1
         }
     }
 
@@ -58,17 +67,27 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
         states[chunk / 64].load(ordering: .acquiring) & (1 << UInt64(chunk % 64)) != 0
     }
 
+    @inline(never)
     private func open(_ chunk: Int) throws {
-        try stripes[chunk % stripes.count].lock.withLock { _ in
+        try stripes[chunk % stripes.count].room.withLock { room in
             if isOpen(chunk) { return }
             let begin = chunk * ChunkedFile.chunkSizeBytes
             let target = UnsafeMutableRawBufferPointer(
                 start: memory.base + begin,
                 count: min(ChunkedFile.chunkSizeBytes, memory.sizeBytes - begin))
-            try file.open(UInt64(chunk), isLast: chunk == chunkCount - 1, into: target)
+            try file.open(
+                UInt64(chunk), isLast: chunk == chunkCount - 1, of: stored, by: room, into: target)
             states[chunk / 64].bitwiseOr(1 << UInt64(chunk % 64), ordering: .releasing)
             openSizeBytes.wrappingAdd(target.count, ordering: .relaxed)
         }
         pressure.add(ChunkedFile.chunkSizeBytes)
     }
+}
+
+/// Memory for one sealed chunk.
+struct ChunkRoom: ~Copyable {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: ChunkedFile.storedChunkSizeBytes, alignment: 64)
+
+    deinit { bytes.deallocate() }
 }

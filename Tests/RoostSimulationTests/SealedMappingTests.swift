@@ -92,6 +92,41 @@ import Testing
         }
     }
 
+    @Test func aSnapshotThatIsCutWhileItIsOpenIsAnErrorAndNoOtherValue() async throws {
+        try await withTemporaryDirectory { path in
+            let store = "\(path)/store"
+            let expected = (0..<3000).map { number in
+                var random = SimulationRandom(seed: UInt64(number))
+                return (0..<16).map { _ in random.next() as UInt64 }
+            }
+            var workspace = try await open(store)
+            try await workspace.dictionary("values").setAll(
+                expected.enumerated().map { ("\($0)", $1) })
+            try await workspace.compact()
+            try await workspace.close()
+            workspace = try await open(store)
+            let values = workspace.dictionary("values")
+            #expect(try values["0", as: [UInt64].self] == expected[0])
+            for name in try fileNames(in: store, prefix: "snapshot") {
+                let size = try readBytes("\(store)/\(name)").count
+                let kept = off_t(size / 2 / 4096 * 4096)
+                try #require(truncate("\(store)/\(name)", kept) == 0)
+            }
+            var errorCount = 0
+            for number in 1..<3000 {
+                do {
+                    #expect(try values["\(number)", as: [UInt64].self] == expected[number])
+                } catch let error as RoostError {
+                    #expect(error.code == .io, "\(error)")
+                    #expect(error.file != nil && error.offset != nil)
+                    errorCount += 1
+                }
+            }
+            #expect(errorCount > 100 && errorCount < 2999)
+            do { try await workspace.close() } catch is RoostError {}
+        }
+    }
+
     /// In the page of the end a store reaches no file, and nothing says so.
     @Test func whatIsWrittenAfterACutIsInTheFile() async throws {
         try await withTemporaryDirectory { path in
