@@ -249,7 +249,7 @@ let package = Package(
         .executableTarget(
             name: "roost-disks",
             dependencies: [
-                "Roost", "RoostEngine", "RoostFormat", "RoostIO", "RoostSimulation",
+                "Roost", "RoostEngine", "RoostFormat", "RoostIO", "RoostSealing", "RoostSimulation",
                 "RoostTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Sources/RoostDisks"),

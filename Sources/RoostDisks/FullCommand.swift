@@ -4,6 +4,8 @@ import Roost
 import RoostEngine
 import RoostFormat
 import RoostIO
+import RoostSealing
+import RoostSimulation
 import RoostTestSupport
 import Synchronization
 
@@ -18,18 +20,21 @@ struct FullCommand: AsyncParsableCommand {
     @Argument(help: "A directory on the disk that is filled; empty.") var directory: String
     @Option var stage: Stage
     @Option var seed: UInt64 = 1
+    @ArgumentParser.Flag(help: "An encrypted store, by a quick cipher for tests.") var encrypted =
+        false
 
     func run() async throws {
         let ballast = Ballast(path: "\(directory)/ballast")
         var trial = FullTrial(
-            path: "\(directory)/store", stage: stage, ballast: ballast, seed: seed)
+            path: "\(directory)/store", stage: stage, ballast: ballast, seed: seed,
+            isEncrypted: encrypted)
         do {
             try await trial.run()
         } catch let error as RoostError { trial.broken.append("\(error)") }
         try report(
             [
                 "stage": stage.rawValue, "fullErrors": trial.fullErrorCount,
-                "acknowledged": trial.values.count, "seed": seed,
+                "acknowledged": trial.values.count, "seed": seed, "encrypted": encrypted,
             ], broken: trial.broken)
     }
 }
@@ -61,6 +66,7 @@ struct FullTrial {
     let path: String
     let stage: FullCommand.Stage
     let ballast: Ballast
+    let isEncrypted: Bool
     var random: SeededGenerator
     /// What was acknowledged.
     var values: [String: [UInt8]] = [:]
@@ -69,7 +75,10 @@ struct FullTrial {
     var broken: [String] = []
     private let isArmed = Atomic<Bool>.make()
 
-    init(path: String, stage: FullCommand.Stage, ballast: Ballast, seed: UInt64) {
+    init(
+        path: String, stage: FullCommand.Stage, ballast: Ballast, seed: UInt64, isEncrypted: Bool
+    ) {
+        self.isEncrypted = isEncrypted
         self.path = path
         self.stage = stage
         self.ballast = ballast
@@ -94,7 +103,8 @@ extension FullTrial {
         }
         return try await Workspace.open(
             at: path, configuration: .init(durability: .process, memoryBudgetBytes: 1 << 20),
-            fileSystem: fileSystem
+            fileSystem: isEncrypted
+                ? SealedFileSystem(fileSystem, SimulatedSealing()) : fileSystem
         ) { $0.segmentSizeBytes = 256 << 10 }
     }
 

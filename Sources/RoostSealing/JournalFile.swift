@@ -19,6 +19,8 @@ final class JournalFile: File {
         /// After everything that was written to the file.
         var end: UInt64
         var sizeBytes: UInt64
+        /// After the last piece that was written whole in this opening, and the content's end by then.
+        var whole: (end: UInt64, sizeBytes: UInt64)?
         /// What was read last; `nil` once something was written.
         var content: JournalContent?
         var isRead: Bool
@@ -68,6 +70,7 @@ final class JournalFile: File {
             }
             try append(.write, bytes, offset: offset, &state)
             state.sizeBytes = max(state.sizeBytes, offset + UInt64(bytes.count))
+            state.whole = (state.end, offset + UInt64(bytes.count))
             // Without its first header a log segment's frames say nothing. In a plain file a crash that
             // takes the header takes the frames in its sector too; here they are elsewhere.
             if !state.isBegun { try base.syncData() }
@@ -91,12 +94,20 @@ final class JournalFile: File {
     func truncate(to sizeBytes: UInt64) throws {
         try state.withLock { state in
             try load(&state)
-            try append(.size, .init(start: nil, count: 0), offset: sizeBytes, &state)
+            let end: UInt64
+            do {
+                try append(.size, .init(start: nil, count: 0), offset: sizeBytes, &state)
+                end = state.end
+            } catch let error as RoostError where error.code == .outOfSpace {
+                // What could not be written goes without a piece that says so, for which there is no room either.
+                guard let whole = state.whole, whole.sizeBytes == sizeBytes else { throw error }
+                end = whole.end
+            }
             state.sizeBytes = sizeBytes
             // What is stored after the file's end reaches no file.
             state.mapping = nil
             // Gives back what was preallocated.
-            try base.truncate(to: state.end)
+            try base.truncate(to: end)
         }
     }
 

@@ -127,6 +127,42 @@ import Testing
         }
     }
 
+    /// As on a file system that finds another place for each block that changes.
+    @Test func aFullDiskRefusesAPutAndNotTheLog() async throws {
+        try await withTemporaryDirectory { path in
+            let isFull = Atomic(false)
+            let base = ObservedFileSystem(PosixFileSystem(allowsMapping: false)) { call in
+                guard case .write(let name) = call, isFull.load(ordering: .relaxed) else { return }
+                throw RoostError(.outOfSpace, "the test says so", file: name)
+            }
+            let fileSystem = SealedFileSystem(base, SimulatedSealing())
+            let configuration = Workspace.Configuration(durability: .process)
+            var workspace = try await Workspace.open(
+                at: path, configuration: configuration, fileSystem: fileSystem)
+            for round in 0..<3 {
+                let values = workspace.dictionary("values")
+                for number in 0..<50 { try await values.set(round, forKey: "\(number)") }
+                isFull.store(true, ordering: .relaxed)
+                for _ in 0..<5 {
+                    await #expect {
+                        try await values.set("refused", forKey: "refused")
+                    } throws: { ($0 as? RoostError)?.code == .outOfSpace }
+                }
+                isFull.store(false, ordering: .relaxed)
+                for number in 50..<100 { try await values.set(round, forKey: "\(number)") }
+                try await workspace.close()
+                workspace = try await Workspace.open(
+                    at: path, configuration: configuration, fileSystem: fileSystem)
+                let again = workspace.dictionary("values")
+                #expect(try again.count == 100)
+                for number in 0..<100 {
+                    #expect(try again["\(number)", as: Int.self] == round)
+                }
+            }
+            try await workspace.close()
+        }
+    }
+
     /// In the page of the end a store reaches no file, and nothing says so.
     @Test func whatIsWrittenAfterACutIsInTheFile() async throws {
         try await withTemporaryDirectory { path in
