@@ -45,6 +45,11 @@ let package = Package(
             name: "Encryption",
             description: "The product RoostEncryption: workspaces that only their key opens."),
         .trait(
+            name: "OpenSSL",
+            description:
+                "Encryption by the system's libcrypto (OpenSSL 3), at a fraction of the cost.",
+            enabledTraits: ["Encryption"]),
+        .trait(
             name: "OpenCombine",
             description: "The product RoostCombine: publishers where there is no Combine."),
     ],
@@ -212,10 +217,14 @@ let package = Package(
                     condition: .when(traits: ["OpenCombine"])),
             ],
             swiftSettings: [.define("RoostCombine")]),
+        .systemLibrary(
+            name: "CLibcrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .target(
             name: "RoostEncryption",
             dependencies: [
                 "Roost", "RoostIO", "RoostSealing",
+                .target(name: "CLibcrypto", condition: .when(traits: ["OpenSSL"])),
                 .product(
                     name: "Crypto", package: "swift-crypto",
                     condition: .when(traits: ["Encryption"])

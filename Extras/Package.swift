@@ -12,7 +12,7 @@ let package = Package(
             name: "roost", path: "..",
             traits: [
                 "Encryption", "Etcd", "Inspector", "Macros", "Observability", "OpenCombine",
-                "Postgres",
+                "OpenSSL", "Postgres",
                 "Protobuf", "Replica", "Services",
             ]),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),

@@ -1,12 +1,12 @@
 // What encryption costs: puts of 100 bytes at process durability, and first reads after an opening, of a plain
-// workspace and an encrypted one in turn; medians of some rounds.
+// workspace and encrypted ones in turn, one for each cipher that is built in; medians of some rounds.
 //
 //     swift run -c release --package-path Extras encryption-cost [KEYS] [ROUNDS]
 
 import Crypto
 import Foundation
 import Roost
-import RoostEncryption
+@_spi(Sealing) import RoostEncryption
 
 let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
 let keyCount = arguments.first ?? 100_000
@@ -68,10 +68,13 @@ let place = FileManager.default.temporaryDirectory
     .appendingPathComponent("roost-encryption-cost-\(UUID())").path
 defer { try? FileManager.default.removeItem(atPath: place) }
 var plain: [Figures] = []
-var sealed: [Figures] = []
+var sealed = [[Figures]](repeating: [], count: SealingKind.allCases.count)
 for round in 0..<roundCount {
     plain.append(try await measure(nil, "\(place)/plain-\(round)"))
-    sealed.append(try await measure(.key(key), "\(place)/sealed-\(round)"))
+    for (index, kind) in SealingKind.allCases.enumerated() {
+        let path = "\(place)/\(kind)-\(round)"
+        sealed[index].append(try await measure(.key(key, by: kind), path))
+    }
     try FileManager.default.removeItem(atPath: place)
 }
 for (name, path) in [
@@ -80,8 +83,10 @@ for (name, path) in [
     func median(_ figures: [Figures]) -> Double {
         figures.map { $0[keyPath: path] }.sorted()[figures.count / 2]
     }
-    let (one, other) = (median(plain), median(sealed))
-    print(
-        "\(name): plain \(Int(one)) ns, encrypted \(Int(other)) ns, \((other / one * 100).rounded() / 100) times"
-    )
+    let one = median(plain)
+    let others = zip(SealingKind.allCases, sealed).map { kind, figures in
+        let other = median(figures)
+        return "\(kind) \(Int(other)) ns, \((other / one * 100).rounded() / 100) times"
+    }
+    print("\(name): plain \(Int(one)) ns; \(others.joined(separator: "; "))")
 }

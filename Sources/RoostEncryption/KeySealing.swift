@@ -8,14 +8,15 @@
     /// Sealing under a key that is given.
     struct KeySealing: SealingSuite {
         /// What a derivation begins with: on disk, never renumbered.
-        static let kind: UInt8 = 1
+        static let derivationKind: UInt8 = 1
 
         let ask: @Sendable () throws -> SymmetricKey
+        var kind = SealingKind.standard
 
-        func newDerivation() -> [UInt8] { [Self.kind] }
+        func newDerivation() -> [UInt8] { [Self.derivationKind] }
 
         func ringKey(_ derivation: [UInt8]) throws -> [UInt8] {
-            guard derivation == [Self.kind] else {
+            guard derivation == [Self.derivationKind] else {
                 throw RoostError(.wrongKey, "the workspace is opened by a passphrase, not by a key")
             }
             let key = try ask()
@@ -26,7 +27,7 @@
         }
 
         func sealer(dataKey: [UInt8], salt: [UInt8], purpose: String) -> Sealer {
-            aesSealer(dataKey, salt, purpose)
+            aesSealer(dataKey, salt, purpose, kind)
         }
     }
 
@@ -35,7 +36,7 @@
     /// The derivation is its kind (1), the logarithm of its cost (1), the block size 8 (1), one lane (1), and
     /// a salt (16).
     struct PassphraseSealing: SealingSuite {
-        static let kind: UInt8 = 2
+        static let derivationKind: UInt8 = 2
         private static let blockSize = 8
         private static let saltSizeBytes = 16
         /// More than a gibibyte is nobody's workspace, but an attack on who opens it.
@@ -43,15 +44,16 @@
 
         let passphrase: String
         let cost: PassphraseCost
+        var kind = SealingKind.standard
 
         func newDerivation() -> [UInt8] {
             let salt = (0..<Self.saltSizeBytes).map { _ in UInt8.random(in: 0 ... .max) }
             let logarithm = UInt8(cost.rounds.trailingZeroBitCount)
-            return [Self.kind, logarithm, UInt8(Self.blockSize), 1] + salt
+            return [Self.derivationKind, logarithm, UInt8(Self.blockSize), 1] + salt
         }
 
         func ringKey(_ derivation: [UInt8]) throws -> [UInt8] {
-            guard derivation.first == Self.kind else {
+            guard derivation.first == Self.derivationKind else {
                 throw RoostError(.wrongKey, "the workspace is opened by a key, not by a passphrase")
             }
             guard derivation.count == 4 + Self.saltSizeBytes,
@@ -70,71 +72,26 @@
         }
 
         func sealer(dataKey: [UInt8], salt: [UInt8], purpose: String) -> Sealer {
-            aesSealer(dataKey, salt, purpose)
+            aesSealer(dataKey, salt, purpose, kind)
         }
     }
 
     /// HKDF with SHA-256 (RFC 5869) of a data key: 32 bytes for AES-256-GCM, 16 for hiding lengths.
-    private func aesSealer(_ dataKey: [UInt8], _ salt: [UInt8], _ purpose: String) -> Sealer {
+    private func aesSealer(
+        _ dataKey: [UInt8], _ salt: [UInt8], _ purpose: String, _ kind: SealingKind
+    ) -> Sealer {
         let derived = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: dataKey), salt: salt, info: Array(purpose.utf8),
             outputByteCount: Sealed.keySizeBytes + 16)
         return derived.withUnsafeBytes { bytes in
             Sealer(
-                cipher: AESCipher(
-                    key: SymmetricKey(data: Array(bytes[..<Sealed.keySizeBytes]))),
+                cipher: kind.cipher(.init(rebasing: bytes[..<Sealed.keySizeBytes])),
                 mask: (
                     bytes.loadUnaligned(fromByteOffset: Sealed.keySizeBytes, as: UInt64.self)
                         .littleEndian,
                     bytes.loadUnaligned(fromByteOffset: Sealed.keySizeBytes + 8, as: UInt64.self)
                         .littleEndian
                 ))
-        }
-    }
-
-    /// AES-256-GCM (NIST SP 800-38D).
-    private struct AESCipher: SealingCipher {
-        let key: SymmetricKey
-
-        func seal(
-            _ plain: UnsafeRawBufferPointer, _ nonce: SealingNonce,
-            authenticating context: UnsafeRawBufferPointer,
-            into target: UnsafeMutableRawBufferPointer
-        ) throws {
-            do {
-                let box = try nonce.withBytes { nonce in
-                    try AES.GCM.seal(
-                        plain, using: key, nonce: AES.GCM.Nonce(data: nonce),
-                        authenticating: context)
-                }
-                target.copyBytes(from: box.ciphertext)
-                UnsafeMutableRawBufferPointer(rebasing: target[plain.count...])
-                    .copyBytes(from: box.tag)
-            } catch {
-                throw RoostError(.io, "bytes could not be sealed", cause: error)
-            }
-        }
-
-        func open(
-            _ sealed: UnsafeRawBufferPointer, _ nonce: SealingNonce,
-            authenticating context: UnsafeRawBufferPointer,
-            into target: UnsafeMutableRawBufferPointer
-        ) -> Bool {
-            let count = sealed.count - Sealed.tagSizeBytes
-            do {
-                let plain = try nonce.withBytes { nonce in
-                    let box = try AES.GCM.SealedBox(
-                        nonce: AES.GCM.Nonce(data: nonce),
-                        ciphertext: UnsafeRawBufferPointer(rebasing: sealed[..<count]),
-                        tag: UnsafeRawBufferPointer(rebasing: sealed[count...]))
-                    return try AES.GCM.open(box, using: key, authenticating: context)
-                }
-                target.copyBytes(from: plain)
-                return true
-            } catch {
-                // Whatever the reason is, these bytes are not what was sealed.
-                return false
-            }
         }
     }
 #endif

@@ -15,7 +15,15 @@
         ///   nothing in the workspace can ever be read again.
         public static func key(_ key: SymmetricKey) -> WorkspaceEncryption {
             precondition(key.bitCount == 256, "the key of a workspace has 256 bits")
-            return WorkspaceEncryption(KeySealing { key })
+            return WorkspaceEncryption(KeySealing(ask: { key }))
+        }
+
+        /// As ``key(_:)``, sealed and opened by `kind`.
+        @_spi(Sealing) public static func key(
+            _ key: SymmetricKey, by kind: SealingKind
+        ) -> WorkspaceEncryption {
+            precondition(key.bitCount == 256, "the key of a workspace has 256 bits")
+            return WorkspaceEncryption(KeySealing(ask: { key }, kind: kind))
         }
 
         /// As ``key(_:)``, of a key that is asked for when a workspace is opened, or its key changed: from
