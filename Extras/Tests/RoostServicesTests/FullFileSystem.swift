@@ -87,4 +87,5 @@ private struct FullFile: File {
     func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion? {
         writable ? nil : try base.map(sizeBytes: sizeBytes, writable: false)
     }
+    func memory(sizeBytes: Int) -> MappedRegion { base.memory(sizeBytes: sizeBytes) }
 }
