@@ -38,7 +38,7 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
             registration = try objects.open(query, outlet)
             takeChanges()
             outlet.setOnReady { [weak self] in
-                guard Thread.isMainThread else {
+                guard MainQueue.isCurrent else {
                     Task { @MainActor [weak self] in self?.takeChanges() }
                     return
                 }

@@ -134,15 +134,4 @@
             }
         }
     }
-
-    /// Where the main actor's code runs. It is no certain thread on Linux.
-    private enum MainQueue {
-        private static let key: DispatchSpecificKey<Bool> = {
-            let key = DispatchSpecificKey<Bool>()
-            DispatchQueue.main.setSpecific(key: key, value: true)
-            return key
-        }()
-
-        static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
-    }
 #endif
