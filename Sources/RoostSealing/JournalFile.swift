@@ -85,10 +85,22 @@ final class JournalFile: File {
             let storedSize = JournalPiece.storedSizeBytes(preallocating: sizeBytes)
             let isNew = state.end == 0
             try base.preallocate(sizeBytes: storedSize)
-            try append(.room, .init(start: nil, count: 0), offset: sizeBytes, &state)
+            do {
+                try append(.room, .init(start: nil, count: 0), offset: sizeBytes, &state)
+            } catch {
+                if isNew { empty() }
+                throw error
+            }
             state.sizeBytes = sizeBytes
             if isNew { state.mapping = try JournalMapping(base, sizeBytes: Int(storedSize)) }
         }
+    }
+
+    /// Takes back what there is of a header that could not be written: who made the file removes it, and where that
+    /// fails too, a file with half a header among the log's segments would be taken for a damaged one.
+    private func empty() {
+        // The first failure is the one to tell.
+        do { try base.truncate(to: 0) } catch {}
     }
 
     func truncate(to sizeBytes: UInt64) throws {

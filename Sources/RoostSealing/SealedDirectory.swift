@@ -43,7 +43,13 @@ final class SealedDirectory: Directory {
         let first = fileSystem.firstRing(besides: self)
         do {
             guard let ring = try readRing(state.suite) else { return try newRing(state) }
-            guard let first, ring != first, try isUnfinished(state) else { return ring }
+            guard try isUnfinished(state) else { return ring }
+            guard let first, ring != first else {
+                // Its name may not be on disk where the opening that wrote it did not end. A manifest without it
+                // would be a workspace that nobody can open.
+                try base.sync()
+                return ring
+            }
         } catch let error as RoostError where error.code == .wrongKey {
             guard let first else { throw error }
             if try !isUnfinished(state) {
