@@ -1,0 +1,79 @@
+import Foundation
+import Roost
+import RoostIO
+import RoostSealing
+import RoostSimulation
+import RoostTestSupport
+import Synchronization
+import Testing
+
+/// An encrypted workspace opens after two failures in a row, of which the second is met while cleaning up.
+@Suite(.timeLimit(.minutes(5))) struct SealedFailuresTests {
+    private static let failure = RoostError(.io, "the test let this call fail")
+
+    private func open(
+        _ path: String, _ hook: @escaping ObservedFileSystem.Hook = { _ in }
+    ) async throws -> Workspace {
+        try await Workspace.open(
+            at: path, configuration: .init(durability: .process),
+            fileSystem: SealedFileSystem(ObservedFileSystem(hook: hook), SimulatedSealing()))
+    }
+
+    @Test func noManifestIsMadeBeforeTheNameOfTheKeysIsOnDisk() async throws {
+        try await withTemporaryDirectory { path in
+            for _ in 0..<2 {
+                await #expect(throws: RoostError.self) {
+                    try await open("\(path)/store") { call in
+                        if call == .syncDirectory { throw Self.failure }
+                    }
+                }
+            }
+            #expect(try fileNames(in: "\(path)/store", prefix: "KEYS").count == 1)
+            #expect(try fileNames(in: "\(path)/store", prefix: "MANIFEST").isEmpty)
+            let workspace = try await open("\(path)/store")
+            try await workspace.close()
+        }
+    }
+
+    @Test func aSegmentWithHalfAHeaderThatCannotBeRemovedIsPassedOver() async throws {
+        try await withTemporaryDirectory { path in
+            let store = "\(path)/store"
+            let broken = Mutex<String?>(nil)
+            let workspace = try await open(store) { call in
+                switch call {
+                case .write(let name) where name.hasPrefix("log") && !name.hasSuffix("01"):
+                    let isFirst = broken.withLock { broken in
+                        defer { broken = broken ?? name }
+                        return broken == nil
+                    }
+                    guard isFirst else { return }
+                    // As much as a disk may have taken of it.
+                    let file = try FileHandle(
+                        forWritingTo: URL(fileURLWithPath: "\(store)/\(name)"))
+                    try file.write(contentsOf: Data(repeating: 7, count: 40))
+                    try file.close()
+                    throw Self.failure
+                case .remove(let name) where name == broken.withLock({ $0 }): throw Self.failure
+                default: return
+                }
+            }
+            let values = workspace.dictionary("values")
+            let value = [UInt8](repeating: 1, count: 10_000)
+            for number in 0..<400 {
+                // The one that meets the failure may be refused.
+                do { try await values.set(value, forKey: "\(number)") } catch {
+                    try await values.set(value, forKey: "\(number)")
+                }
+            }
+            let name = try #require(broken.withLock { $0 })
+            #expect(try fileNames(in: store, prefix: name).count == 1)
+            try copyDirectory(store, to: "\(path)/killed")
+            try await workspace.close()
+            for left in [store, "\(path)/killed"] {
+                let again = try await open(left)
+                #expect(try again.dictionary("values").count == 400)
+                try await again.close()
+            }
+        }
+    }
+}
