@@ -114,6 +114,8 @@ final class JournalFile: File {
                 // What could not be written goes without a piece that says so, for which there is no room either.
                 guard let whole = state.whole, whole.sizeBytes == sizeBytes else { throw error }
                 end = whole.end
+                // The header of the part may go with it: what is written next begins another.
+                state.part = nil
             }
             state.sizeBytes = sizeBytes
             // What is stored after the file's end reaches no file.

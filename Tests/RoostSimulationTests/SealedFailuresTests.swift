@@ -76,4 +76,35 @@ import Testing
             }
         }
     }
+
+    @Test func whatIsWrittenUnderAnotherKeyAfterAFullDiskIsRead() async throws {
+        try await withTemporaryDirectory { path in
+            // The header of the new key's part still finds room.
+            let roomCount = Atomic(Int.max)
+            let base = ObservedFileSystem(PosixFileSystem(allowsMapping: false)) { call in
+                guard case .write = call,
+                    roomCount.subtract(1, ordering: .relaxed).newValue < 0
+                else { return }
+                throw RoostError(.outOfSpace, "the test says so")
+            }
+            let fileSystem = SealedFileSystem(base, SimulatedSealing())
+            let directory = try fileSystem.openDirectory(at: path, create: true)
+            try directory.lock(exclusive: true)
+            let file = try directory.createFile("log-1")
+            try file.preallocate(sizeBytes: 64 << 10)
+            let bytes = (0..<2).map { [UInt8](repeating: UInt8($0 + 1), count: 100) }
+            try bytes[0].withUnsafeBytes { try file.write($0, at: 0) }
+            try fileSystem.rotate(to: SimulatedSealing())
+            roomCount.store(1, ordering: .relaxed)
+            #expect(throws: RoostError.self) {
+                try bytes[1].withUnsafeBytes { try file.write($0, at: 100) }
+            }
+            try file.truncate(to: 100)
+            roomCount.store(.max, ordering: .relaxed)
+            try bytes[1].withUnsafeBytes { try file.write($0, at: 100) }
+            let again = try directory.openFile("log-1", writable: false)
+            #expect(try again.read(count: 200, at: 0) == bytes.flatMap { $0 })
+            try directory.unlock()
+        }
+    }
 }
