@@ -1,0 +1,1 @@
+../Roost/Objects/Live/MainQueue.swift
