@@ -85,4 +85,35 @@ import Testing
         let found = try await chores.where { $0.priority >= 0 }.fetch().map(\.id)
         #expect(found.count == 2)
     }
+
+    /// Two versions of a service that build other indexes at once: what one lists is not taken for the other's.
+    @Test func aListOfIndexesRestsOnWhatItWas() async throws {
+        let engine = HookedEngine()
+        let (workspace, other) = try await connect(engine)
+        let chores = workspace.repository(of: Chore.self)
+        // The value that one index of the other has of one chore is what an unique one has of another.
+        try await chores.saveAll([
+            makeChore(0, owner: "ada", slug: "s0"), makeChore(1, owner: "bea", slug: "ada"),
+        ])
+        beforeNextCommit(engine) {
+            try await other.repository(of: ChoreByOwner.self, named: "Chore").buildIndexes()
+        }
+        try await workspace.repository(of: ChoreBySlug.self, named: "Chore").buildIndexes()
+        let bySlug = workspace.repository(of: ChoreBySlug.self, named: "Chore")
+        #expect(try await bySlug.where { $0.slug == "ada" }.fetch().map(\.id) == [1])
+        #expect(try await bySlug.where { $0.slug == "bea" }.count() == 0)
+        #expect(try await bySlug.where { $0.slug >= "" }.count() == 2)
+    }
+}
+
+private struct ChoreByOwner: Codable, Identifiable, Sendable, Indexed {
+    var id: Int
+    var owner: String
+    static var indexes: [Index<ChoreByOwner>] { [Index("owner", \.owner, isUnique: true)] }
+}
+
+private struct ChoreBySlug: Codable, Identifiable, Sendable, Indexed {
+    var id: Int
+    var slug: String
+    static var indexes: [Index<ChoreBySlug>] { [Index("slug", \.slug, isUnique: true)] }
 }

@@ -130,50 +130,6 @@ extension ConformanceCheck {
                     try await values.replace(read, with: 5)
                 }
             },
-            ConformanceCheck(
-                "a value that expires is not seen after its time, and a later one stays"
-            ) {
-                context in
-                let values = context.dictionary("expiry")
-                try await values.set(1, forKey: "short", expiresIn: .milliseconds(300))
-                try await values.set(1, forKey: "kept", expiresIn: .milliseconds(300))
-                try await values.set(1, forKey: "long", expiresIn: .seconds(3600))
-                try await values.set(2, forKey: "kept")
-                try requireEqual(try await values.load("long", as: Int.self), 1, "long")
-                try await Task.sleep(for: .milliseconds(320))
-                try requireEqual(try await values.load("short", as: Int.self), nil, "short")
-                try requireEqual(try await values.contains("short"), false, "contains short")
-                let keys = try await values.keys().collected()
-                try requireEqual(keys, ["kept", "long"], "the keys")
-                try requireEqual(try await values.count, 2, "the count")
-                try requireEqual(try await values.load("kept", as: Int.self), 2, "kept")
-                try await values.update("short", default: 5) { $0 += 1 }
-                try requireEqual(try await values.load("short", as: Int.self), 6, "short, anew")
-            },
-            ConformanceCheck(
-                "an entry that is replaced for a time is a lease: had by one, and by another after it"
-            ) { context in
-                let leases = context.dictionary("leases")
-                let free = try await leases.loadEntry("leader", as: String.self)
-                let first = try await leases.replace(free, with: "a", expiresIn: .seconds(3600))
-                try await requireError(.conflict, "taking one that somebody has") {
-                    try await leases.replace(free, with: "b", expiresIn: .seconds(3600))
-                }
-                try requireEqual(
-                    try await leases.load("leader", as: String.self), "a", "who has the lease")
-                let renewed = try await leases.replace(
-                    first, with: "a", expiresIn: .milliseconds(300))
-                try await Task.sleep(for: .milliseconds(320))
-                let over = try await leases.loadEntry("leader", as: String.self)
-                try requireEqual(over.value, nil, "who has the lease after its time")
-                let second = try await leases.replace(over, with: "b")
-                try require(second.version > renewed.version, "the token does not grow")
-                try await requireError(.conflict, "renewing one that another has") {
-                    try await leases.replace(renewed, with: "a", expiresIn: .seconds(3600))
-                }
-                try requireEqual(
-                    try await leases.load("leader", as: String.self), "b", "who has it for good")
-            },
         ]
     }
 

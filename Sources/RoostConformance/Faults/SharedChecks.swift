@@ -193,7 +193,8 @@ extension ConformanceSuite where Workspace == SharedWorkspace {
         connecting target: SharedTarget
     ) -> ConformanceSuite {
         ConformanceSuite(
-            ConformanceCheck.dictionaryChecks + ConformanceCheck.transactionChecks
+            ConformanceCheck.dictionaryChecks + ConformanceCheck.expiryChecks
+                + ConformanceCheck.transactionChecks
                 + ConformanceCheck.watchChecks + ConformanceCheck.historyChecks
                 + ConformanceCheck.sharedChecks + ConformanceCheck.indexChecks,
             effort: effort, seed: seed, patience: patience
@@ -219,7 +220,8 @@ extension ConformanceSuite where Workspace == Roost.Workspace {
         opening: @escaping @Sendable () async throws -> Roost.Workspace
     ) -> ConformanceSuite {
         ConformanceSuite(
-            ConformanceCheck.dictionaryChecks + ConformanceCheck.transactionChecks
+            ConformanceCheck.dictionaryChecks + ConformanceCheck.expiryChecks
+                + ConformanceCheck.transactionChecks
                 + ConformanceCheck.watchChecks + ConformanceCheck.historyChecks,
             effort: effort, seed: seed, patience: patience
         ) {
