@@ -50,7 +50,7 @@ extension ConformanceCheck {
             },
             ConformanceCheck("what is written anew as it expires stays") { context in
                 let tasks = max(2, min(8, context.workspaces.count * 4))
-                let rounds = 2 + 4 * context.effort
+                let rounds = 4 + 8 * context.effort
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for task in 0..<tasks {
                         let values = context.dictionary("renewed", of: task)
