@@ -9,11 +9,14 @@ import Synchronization
 /// - Groups `begin..<end` begin with a key of the dictionary; all those keys begin with `shared`.
 /// - `words[i]` is the eight bytes after it of the first key of group `begin + i`; zero where it
 ///   has not been looked at.
+/// - `counts[i]` is how many records that group has, as counts of ranges have found; zero where none
+///   has looked. It is empty before the first.
 struct SnapshotFences: Sendable {
     private let begin: Int
     private let end: Int
     private let shared: [UInt8]
     private var words: [UInt64]
+    private var counts: [UInt8] = []
 
     init(_ prefix: [UInt8], in snapshot: SnapshotReader) throws {
         begin = try prefix.withUnsafeBytes {
@@ -37,6 +40,27 @@ struct SnapshotFences: Sendable {
         }
         shared = Array(first[..<common])
         words = Array(repeating: 0, count: end - begin)
+    }
+
+    /// How many records `groups` have, as far as that is known, and those of which it is not.
+    func recordCount(of groups: Range<Int>) -> (count: Int, unknown: [Int]) {
+        let known = groups.clamped(to: counts.isEmpty ? begin..<begin : begin..<end)
+        var unknown = Array(groups.lowerBound..<max(groups.lowerBound, known.lowerBound))
+        if known.isEmpty { return (0, Array(groups)) }
+        var count = 0
+        var unknownCount = 0
+        for counted in counts[(known.lowerBound - begin)..<(known.upperBound - begin)] {
+            count += Int(counted)
+            unknownCount += counted == 0 ? 1 : 0
+        }
+        if unknownCount > 0 { unknown += known.filter { counts[$0 - begin] == 0 } }
+        return (count, unknown + Array(known.upperBound..<groups.upperBound))
+    }
+
+    mutating func note(_ count: Int, ofGroup index: Int) {
+        guard begin..<end ~= index, let count = UInt8(exactly: count) else { return }
+        if counts.isEmpty { counts = Array(repeating: 0, count: end - begin) }
+        counts[index - begin] = count
     }
 
     /// The last group that begins at or before `bound`, or the first of all: the only one that may

@@ -7,6 +7,7 @@ extension BinaryReader {
     @usableFromInline @inline(never)
     mutating func search(_ number: Int, wireType: UInt64) throws -> Bool {
         let isBehind = number <= lastNumber
+        searchCount += 1
         if order == .unknown {
             try determineOrder(fromFirstField: isBehind)
         }
@@ -28,6 +29,25 @@ extension BinaryReader {
             try skipContent(tag.wireType)
         }
         return false
+    }
+
+    /// From here on every field is searched for from the first on, be it the next one.
+    mutating func searchFromEnd() {
+        order = .mixed
+        firstField = cursor
+        cursor = end
+    }
+
+    /// Moves past the first field with this number, and gives where its tag begins; `nil` where there is
+    /// none.
+    mutating func begin(ofField number: Int) throws -> UnsafeRawPointer? {
+        while cursor < end {
+            let begin = cursor
+            let tag = try readTag()
+            try skipContent(tag.wireType)
+            if tag.number == number { return begin }
+        }
+        return nil
     }
 
     /// Finds out whether each field has a higher number than the one before it, and leaves the
@@ -63,7 +83,12 @@ extension BinaryReader {
 
     private mutating func skipContent(_ wireType: UInt64) throws {
         switch wireType {
-        case BinaryShape.varint.wireType: _ = try readWideVarint()
+        case BinaryShape.varint.wireType:
+            if cursor < end, cursor.load(as: UInt8.self) < 0x80 {
+                cursor += 1
+            } else {
+                _ = try readWideVarint()
+            }
         case BinaryShape.fixed32.wireType: _ = try takeRaw(4)
         case BinaryShape.fixed64.wireType: _ = try takeRaw(8)
         case BinaryShape.fixed128.wireType: _ = try takeRaw(16)

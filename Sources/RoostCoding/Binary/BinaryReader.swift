@@ -27,6 +27,8 @@ public struct BinaryReader: ~Copyable {
     @usableFromInline var order = FieldOrder.unknown
     /// The number of the field that was asked for last.
     @usableFromInline var lastNumber = 0
+    /// How often a field that was asked for was not the next one.
+    @usableFromInline var searchCount: Int32 = 0
 
     @inlinable @inline(__always)
     init(from start: UnsafeRawPointer, to end: UnsafeRawPointer, depth: Int32, owner: Any.Type) {

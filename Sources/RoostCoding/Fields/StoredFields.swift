@@ -51,7 +51,7 @@ public struct StoredField<Root>: Sendable {
         _ path: KeyPath<Root, Value>, _ key: some CodingKey & Sendable
     ) {
         self.path = path
-        reader = StoredReader<Value>(binary: nil) { try $0.value(key) }
+        reader = StoredReader<Value>(binary: nil, codedName: key.stringValue) { try $0.value(key) }
     }
 
     /// A property of a `Codable` type that may be `nil`, under its key.
@@ -59,7 +59,9 @@ public struct StoredField<Root>: Sendable {
         _ path: KeyPath<Root, Value?>, _ key: some CodingKey & Sendable
     ) {
         self.path = path
-        reader = StoredReader<Value?>(binary: nil) { try $0.valueIfPresent(key) }
+        reader = StoredReader<Value?>(binary: nil, codedName: key.stringValue) {
+            try $0.valueIfPresent(key)
+        }
     }
 }
 
@@ -67,12 +69,15 @@ public struct StoredField<Root>: Sendable {
 package struct StoredReader<Value>: Sendable {
     package private(set) var binary: (@Sendable (inout BinaryReader) throws -> Value)?
     package private(set) var coded: (@Sendable (inout CodedFields) throws -> Value)?
+    /// The name of the property that `coded` reads.
+    let codedName: String?
 
     package init(
-        binary: (@Sendable (inout BinaryReader) throws -> Value)?,
+        binary: (@Sendable (inout BinaryReader) throws -> Value)?, codedName: String? = nil,
         coded: (@Sendable (inout CodedFields) throws -> Value)?
     ) {
         self.binary = binary
+        self.codedName = codedName
         self.coded = coded
     }
 
@@ -80,7 +85,7 @@ package struct StoredReader<Value>: Sendable {
     package func map<Other>(
         _ transform: @escaping @Sendable (Value) -> Other
     ) -> StoredReader<Other> {
-        var mapped = StoredReader<Other>(binary: nil, coded: nil)
+        var mapped = StoredReader<Other>(binary: nil, codedName: codedName, coded: nil)
         if let binary {
             mapped.binary = { (fields: inout BinaryReader) in transform(try binary(&fields)) }
         }
@@ -103,6 +108,8 @@ extension BinaryReader {
             }
         }
         var reader = BinaryReader(from: start, to: start + bytes.count, depth: 0, owner: owner)
+        // Few fields are asked for: looking at all of them first would take longer than any search.
+        reader.order = .mixed
         return try body(&reader)
     }
 }

@@ -85,7 +85,7 @@ package final class EngineView: Sendable {
     package func find(_ key: String, name: DictionaryName) throws -> FoundValue? {
         var found: FoundValue?
         try name.withRecordKey(key) { recordKey in
-            guard let (place, part) = try place(of: recordKey, name) else { return }
+            guard let (place, part) = try place(of: recordKey, name.prefix) else { return }
             switch place {
             case .log(let operation):
                 found = FoundValue(
@@ -106,7 +106,7 @@ package final class EngineView: Sendable {
     /// When the value of a key expires; `nil` where it has none.
     func deadline(of key: String, name: DictionaryName) throws -> Deadline? {
         try name.withRecordKey(key) { recordKey in
-            guard let (place, part) = try place(of: recordKey, name) else { return nil }
+            guard let (place, part) = try place(of: recordKey, name.prefix) else { return nil }
             return withExtendedLifetime(part) {
                 switch place {
                 case .log(let operation): operation.deadline
@@ -119,7 +119,7 @@ package final class EngineView: Sendable {
     /// The sequence number of a key's record; zero where it has none.
     func sequence(of key: String, name: DictionaryName) throws -> UInt64 {
         try name.withRecordKey(key) { recordKey in
-            guard let (place, part) = try place(of: recordKey, name) else { return 0 }
+            guard let (place, part) = try place(of: recordKey, name.prefix) else { return 0 }
             return withExtendedLifetime(part) {
                 switch place {
                 case .log(let operation): operation.sequence
@@ -133,7 +133,7 @@ package final class EngineView: Sendable {
     package func find(recordKey: [UInt8], in name: DictionaryName) throws -> FoundValue? {
         var found: FoundValue?
         try recordKey.withUnsafeBytes { recordKey in
-            guard let (place, part) = try place(of: recordKey, name) else { return }
+            guard let (place, part) = try place(of: recordKey, name.prefix) else { return }
             switch place {
             case .log(let operation):
                 found = FoundValue(
@@ -146,6 +146,11 @@ package final class EngineView: Sendable {
         return found
     }
 
+    /// Whether a record of the dictionary `prefix` has a value.
+    func contains(recordKey: [UInt8], _ prefix: [UInt8]) throws -> Bool {
+        try recordKey.withUnsafeBytes { try place(of: $0, prefix) != nil }
+    }
+
     private enum Place {
         case log(Operation)
         case cold(ColdRecord)
@@ -153,7 +158,7 @@ package final class EngineView: Sendable {
 
     /// Where a key's live record is, if it has one.
     private func place(
-        of key: UnsafeRawBufferPointer, _ name: DictionaryName
+        of key: UnsafeRawBufferPointer, _ prefix: [UInt8]
     ) throws -> (Place, ViewPart)? {
         try checkOpen()
         let hash = hashSeed.hash(key)
@@ -162,7 +167,7 @@ package final class EngineView: Sendable {
         if let found = part.enqueued?.find(key, hash: hash) {
             return found.isPut && clock.isLive(found.deadline) ? (.log(found), part) : nil
         }
-        let place = try committedPlace(of: key, hash: hash, name.prefix, shard: index)
+        let place = try committedPlace(of: key, hash: hash, prefix, shard: index)
         if case .log(let operation) = place { operation.touch() }
         try checkLogRead(key, hash: hash, shard: index)
         return place.map { ($0, part) }

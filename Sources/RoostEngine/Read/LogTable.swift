@@ -14,17 +14,15 @@ struct LogTable: Sendable {
     private var slots: SlotDirectory
     private(set) var count = 0
     private(set) var regions = RegionList()
-    /// Whether each key has the operation still that brought it here.
-    private(set) var hasFirstOperations = true
+    /// The dictionaries of the keys that have another operation than the one that brought them here.
+    private(set) var changedDictionaries = DictionarySet()
     /// The keys in order, for scans, of this table and of those that other shards write to meanwhile.
     private(set) var order: KeyOrder
-    /// Whether keys that are new to the table are noted, in `unordered`: from the first scan on.
-    private var isOrdered = false
-    private var unordered: [UInt] = []
-    /// How many were noted before those.
-    private var unorderedBegin = 0
-    /// Counts how often what was noted was forgotten.
-    private var noteEpoch = 0
+    /// The keys that are new to the table, from the first scan on.
+    private(set) var unordered = NoteList()
+    /// The operations that took the place of others of which one counts and the other does not, from
+    /// the first count of a range on.
+    private(set) var replaced = NoteList()
 
     static let smallestCapacity = 16
 
@@ -85,14 +83,15 @@ struct LogTable: Sendable {
                 bucket.slots[index] = .init(hash: hash, location: operation.location)
                 bucket.count += 1
                 count += 1
-                if isOrdered { noteUnordered(operation) }
+                if unordered.isNoting { noteUnordered(operation) }
                 return
             }
             if slot.hash == hash {
                 let older = Operation(location: slot.location)
                 if equalBytes(older.key, operation.key) {
-                    hasFirstOperations = false
+                    changedDictionaries.insert(dictionaryOf: operation.key)
                     if older.sequence <= sequence {
+                        if replaced.isNoting { noteReplaced(older, by: operation) }
                         bucket.slots[index].location = operation.location
                     }
                     return
@@ -115,57 +114,39 @@ struct LogTable: Sendable {
 
     @inline(never)
     private mutating func noteUnordered(_ operation: Operation) {
-        unordered.append(operation.location)
-        // Nobody has scanned for long: the next one may as well sort everything.
-        if unordered.count > max(Self.unorderedCount, count / 2) { forgetNotes() }
+        unordered.append(operation.location, keyCount: count)
     }
 
-    private static let unorderedCount = 4096
-
-    private mutating func forgetNotes() {
-        isOrdered = false
-        unordered = []
-        unorderedBegin = 0
-        noteEpoch += 1
+    @inline(never)
+    private mutating func noteReplaced(_ older: Operation, by operation: Operation) {
+        if older.isPut == operation.isPut, !older.expires, !operation.expires { return }
+        replaced.append(operation.location, keyCount: count)
     }
 
     /// From here on new keys are noted, for the order.
-    mutating func beginNoting() { isOrdered = true }
+    mutating func beginNoting() { unordered.beginNoting() }
 
-    /// What was noted so far.
-    var mark: NoteMark { NoteMark(epoch: noteEpoch, count: unorderedBegin + unordered.count) }
+    /// Forgets which new keys were noted: the order has them.
+    mutating func dropNotes() { unordered.drop() }
 
-    /// Whether keys are noted, and none was after `mark`.
-    @inline(__always)
-    func isNoted(until mark: NoteMark?) -> Bool {
-        guard isOrdered, let mark else { return false }
-        return mark.count == unorderedBegin + unordered.count && mark.epoch == noteEpoch
-    }
-
-    /// The keys that were noted after `mark`; `nil` where some were forgotten.
-    func notes(behind mark: NoteMark) -> [UInt]? {
-        guard mark.epoch == noteEpoch else { return nil }
-        if mark.count == unorderedBegin { return unordered }
-        return Array(unordered.dropFirst(mark.count - unorderedBegin))
-    }
-
-    /// Forgets what was noted: the order has it.
-    mutating func dropNotes() {
-        if unordered.isEmpty { return }
-        unorderedBegin += unordered.count
-        unordered = []
+    /// From here on it is noted too what takes the place of what, for counts; what was noted until now
+    /// they have.
+    mutating func beginCounting() {
+        replaced.drop()
+        replaced.beginNoting()
     }
 
     /// Gives the table the order of `newer`, whose keys come to it.
     mutating func takeOrder(of newer: LogTable) {
-        forgetNotes()
+        unordered.forget(after: newer.unordered)
+        replaced.forget(after: newer.replaced)
         order = newer.order
-        noteEpoch = newer.noteEpoch + 1
     }
 
     /// Gives the table another order, which no scan has looked at.
     mutating func takeOrder(_ order: KeyOrder) {
-        forgetNotes()
+        unordered.forget()
+        replaced.forget()
         self.order = order
     }
 
@@ -214,10 +195,26 @@ struct LogTable: Sendable {
     }
 }
 
-/// How much of what a table has noted somebody knows.
-struct NoteMark: Sendable, Equatable {
-    var epoch: Int
-    var count: Int
+/// Some dictionaries, and maybe others that share a bit with one of them.
+struct DictionarySet: Sendable {
+    private var bits: UInt64 = 0
+
+    @inline(__always)
+    mutating func insert(dictionaryOf key: UnsafeRawBufferPointer) { bits |= Self.bit(of: key) }
+
+    func contains(_ prefix: [UInt8]) -> Bool {
+        prefix.withUnsafeBytes { bits & Self.bit(of: $0) != 0 }
+    }
+
+    /// Of a key or of its dictionary's prefix: by the length of the name and its last letters.
+    @inline(__always)
+    private static func bit(of key: UnsafeRawBufferPointer) -> UInt64 {
+        guard let nameCount = key.first.map({ Int($0) }), nameCount > 0, nameCount < key.count
+        else { return .max }
+        let mixed =
+            UInt64(key[nameCount]) &* 5 &+ UInt64(key[nameCount - 1]) &* 11 &+ UInt64(nameCount)
+        return 1 << (mixed & 63)
+    }
 }
 
 /// The segments that a table points into, as one object, so that a reader keeps all of them

@@ -70,6 +70,11 @@ struct ChangedKeys: Sendable {
         return isNoted
     }
 
+    /// Calls `body` with each key and its hash.
+    func forEach(_ body: (_ key: UnsafeRawBufferPointer, _ hash: UInt64) -> Void) {
+        for slot in slots where slot.location != 0 { body(Self.key(of: slot), slot.hash) }
+    }
+
     /// Whether `isMet` holds for any of the keys.
     func contains(where isMet: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         slots.contains { $0.location != 0 && isMet(Self.key(of: $0)) }

@@ -93,6 +93,24 @@ package struct EngineTransaction: ~Copyable {
         return count
     }
 
+    /// How many keys are in `range`, which is of one dictionary; `nil` where only a scan tells.
+    package mutating func count(in range: RecordRange) throws -> Int? {
+        let own = ownKeys(in: range)
+        if clearedDictionaries.contains(range.prefix) {
+            return own.reduce(0) { $0 + ($1.isPut ? 1 : 0) }
+        }
+        let view = try begunReads()
+        guard let stored = try view.countLive(in: range) else { return nil }
+        reads?.note(range, of: range)
+        reads?.note(stored.earliestDeadline)
+        var count = stored.count
+        for change in own {
+            let wasThere = try view.contains(recordKey: change.key, range.prefix)
+            count += (change.isPut ? 1 : 0) - (wasThere ? 1 : 0)
+        }
+        return count
+    }
+
     /// Calls `body` with the keys in `range` and their values, kind and payload, in order, at most
     /// `limit` of them, until it says `false`.
     package mutating func scan(

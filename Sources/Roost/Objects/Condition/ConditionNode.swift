@@ -86,19 +86,22 @@ final class ConditionTerm<Root>: Sendable {
     let test: @Sendable (UnsafePointer<Root>) throws -> Bool
     /// The test where only the stored bytes are there; `nil` for a closure over the whole object.
     let stored: StoredAccess<Root, Bool>?
+    /// Whether it says the same of equal values; a closure is run for each object.
+    let isComparison: Bool
     /// Made only where it is asked for: a query that runs does not show itself.
     private let makeText: @Sendable () -> String
     var text: String { makeText() }
 
     init(
         _ path: FieldPath?, _ region: IndexRegion?, _ text: @escaping @Sendable () -> String,
-        _ stored: StoredAccess<Root, Bool>?,
+        _ stored: StoredAccess<Root, Bool>?, isComparison: Bool = true,
         _ test: @escaping @Sendable (UnsafePointer<Root>) throws -> Bool
     ) {
         self.path = path
         self.region = region
         makeText = text
         self.stored = stored
+        self.isComparison = isComparison
         self.test = test
     }
 }

@@ -74,18 +74,21 @@ public struct Field<Root, Value>: Sendable {
 
     /// Objects of which `body` says so of this field; as ``Row/satisfies(_:)``.
     public func satisfies(_ body: @escaping @Sendable (Value) -> Bool) -> Condition<Root> {
-        term(nil, "satisfies a closure") { body($0) }
+        term(nil, "satisfies a closure", isComparison: false) { body($0) }
     }
 
     func term(
         _ region: IndexRegion?, _ text: @escaping @autoclosure @Sendable () -> String,
-        _ test: @escaping @Sendable (Value) -> Bool
+        isComparison: Bool = true, _ test: @escaping @Sendable (Value) -> Bool
     ) -> Condition<Root> {
         let access = access
         let path = path
         return Condition(
             .term(
-                ConditionTerm(path, region, { "\(path.name) \(text())" }, stored.map(test)) {
+                ConditionTerm(
+                    path, region, { "\(path.name) \(text())" }, stored.map(test),
+                    isComparison: isComparison
+                ) {
                     test(access.value(of: $0))
                 }))
     }

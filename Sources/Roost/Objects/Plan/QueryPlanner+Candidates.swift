@@ -13,12 +13,8 @@ extension QueryPlanner {
 
     /// The index whose order fits best: the one that leaves least to be sorted, and of those the one that leaves
     /// least to be asked of the objects.
-    var bestOrder: IndexOrder<Item>? {
-        let fitting = usable.compactMap { active -> IndexOrder<Item>? in
-            IndexRanges(active, query.condition).flatMap {
-                IndexOrder($0, query.condition, query.orders)
-            }
-        }
+    func bestOrder(of ranges: [IndexRanges<Item>]) -> IndexOrder<Item>? {
+        let fitting = ranges.compactMap { IndexOrder($0, query.condition, query.orders) }
         return fitting.max { Self.rank($0) < Self.rank($1) }
     }
 
@@ -58,16 +54,26 @@ extension QueryPlanner {
         return hasOverflown ? .max : max(1, most)
     }
 
+    /// Whether an order reads no more entries than the limit asks for, and no other index leaves any out: how
+    /// many there are need not be counted to choose it.
+    func isOnlyWay(_ order: IndexOrder<Item>, of ranges: [IndexRanges<Item>]) -> Bool {
+        guard mostEntries(of: order) < .max else { return false }
+        let hasUnion = query.condition.conjuncts.contains {
+            if case .any = $0 { true } else { false }
+        }
+        return !hasUnion
+            && ranges.allSatisfy {
+                $0.fieldCount == 0 || $0.active.number == order.ranges.active.number
+            }
+    }
+
     /// The fewest entries that have all matching objects, if they are fewer than `most`; `nil` where
     /// they are not, and where no index leaves any out.
     func smallest(
-        _ condition: ConditionNode<Item>, below most: Int = .max
+        _ condition: ConditionNode<Item>, of ranges: [IndexRanges<Item>], below most: Int = .max
     ) throws -> Candidate? {
         var candidates: [Candidate] = []
-        for active in usable {
-            guard let ranges = IndexRanges(active, condition), ranges.fieldCount > 0 else {
-                continue
-            }
+        for ranges in ranges where ranges.fieldCount > 0 {
             candidates.append(Candidate(ranges: [ranges]))
         }
         for part in condition.conjuncts {
@@ -88,7 +94,8 @@ extension QueryPlanner {
     func union(_ parts: [ConditionNode<Item>]) throws -> Candidate? {
         var union: [IndexRanges<Item>] = []
         for part in parts {
-            guard let candidate = try smallest(part) else { return nil }
+            let ranges = usable.compactMap { IndexRanges($0, part) }
+            guard let candidate = try smallest(part, of: ranges) else { return nil }
             union += candidate.ranges
         }
         return Candidate(ranges: union)

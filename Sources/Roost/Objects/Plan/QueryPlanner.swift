@@ -53,8 +53,13 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if isCounting, let whole = wholeIndex, case .always(true) = query.condition {
             return plan(.entries([whole]), isCovering: true)
         }
-        let order = isCounting ? nil : bestOrder
-        let smallest = try smallest(query.condition, below: mostEntries(of: order))
+        let ranges = usable.compactMap { IndexRanges($0, query.condition) }
+        let order = isCounting ? nil : bestOrder(of: ranges)
+        if let order, isOnlyWay(order, of: ranges) {
+            return plan(order.ranges.ranges.isEmpty ? .nothing : .ordered(order))
+        }
+        let smallest = try smallest(
+            query.condition, of: ranges, below: mostEntries(of: order))
         guard let smallest else { return planByOrder(order) }
         if smallest.ranges.allSatisfy(\.ranges.isEmpty) { return plan(.nothing) }
         // The same entries, and they come in order.

@@ -49,6 +49,8 @@ extension EngineTransaction: ObjectSource {
     }
 
     mutating func count(in range: RecordRange, upTo limit: Int) throws -> Int {
+        // Up to a limit less is looked at, which others may change less of.
+        if limit == .max, let count = try count(in: range) { return count }
         var count = 0
         try scan(range, .ascending, limit: .max) { _, _ in
             count += 1

@@ -125,7 +125,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private mutating func scanObjects<Source: ObjectSource & ~Copyable>(
         _ source: inout Source, _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws {
-        let (query, prefixCount, stored) = (query, name.prefix.count, stored)
+        let (query, name, prefixCount, stored) = (query, name, name.prefix.count, stored)
         let lower = query.orders.isEmpty ? query.cursor.map { $0 + [0] } ?? [] : []
         try source.forEachRecord(
             in: RecordRange(name, lower: lower, upper: nil), .ascending, expectedCount: .max
@@ -133,13 +133,8 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
             try noteObjectScanned()
             let answer = stored?.answer(bytes)
             if answer == false { return true }
-            let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
-            guard let item = try query.decode(bytes, key) else { return true }
-            if answer == nil {
-                let matches = try withUnsafePointer(to: item) { try query.condition.matches($0) }
-                guard matches else { return true }
-            }
-            return try body(Array(key), item)
+            let key = Array(recordKey[prefixCount...])
+            return try query.offer(bytes, key, isMatch: answer == true, in: name, body)
         }
     }
 
@@ -165,13 +160,17 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     }
 
     struct Entry {
-        /// The entry's own key.
+        /// The entry's own key, which begins with the form of the fields.
         let key: [UInt8]
-        let objectKey: [UInt8]
-        /// The form of the fields.
-        let form: [UInt8]
+        fileprivate let formCount: Int
+        /// Where the key does not end with it.
+        fileprivate let valueKey: [UInt8]?
         /// The first field that is cut off: what it and those after it say of the order is not all.
         let truncatedField: Int?
+
+        var objectKey: [UInt8] { valueKey ?? Array(key[formCount...]) }
+        /// The form of the fields.
+        var form: [UInt8] { Array(key[..<formCount]) }
     }
 
     /// Calls `body` with each entry in the ranges, until it says `false`.
@@ -195,36 +194,39 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
                     throw RoostError(
                         .corrupt, "an entry of index \"\(active.index.name)\" is none: reindex")
                 }
-                let objectKey =
-                    end < key.count || !active.index.isUnique
-                    ? Array(key[end...]) : indexedObjectKey(inValue: stored)
+                let isInKey = end < key.count || !active.index.isUnique
                 isStopped = try !body(
                     Entry(
-                        key: Array(key), objectKey: objectKey, form: Array(key[..<end]),
+                        key: Array(key), formCount: end,
+                        valueKey: isInKey ? nil : indexedObjectKey(inValue: stored),
                         truncatedField: truncatedField))
                 return !isStopped
             }
         }
     }
 
-    /// Reads the object with a key and calls `body` where it matches; `false` where that is enough.
+    /// Reads the object with a key and calls `body` where it matches, which an entry may have said; `false`
+    /// where that is enough.
     private mutating func read<Source: ObjectSource & ~Copyable>(
-        _ key: [UInt8], _ source: inout Source,
+        _ key: [UInt8], isMatch: Bool = false, _ source: inout Source,
         _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws -> Bool {
-        guard let item = try object(key, &source),
-            try withUnsafePointer(to: item, { try query.condition.matches($0) })
-        else { return true }
-        return try body(key, item)
+        try noteObjectRead()
+        let (query, name) = (query, name)
+        return try source.withValue(recordKey: name.prefix + key, in: name) { stored in
+            // An entry and its object expire at one instant, which may be just now.
+            guard let stored else { return true }
+            return try query.offer(stored, key, isMatch: isMatch, in: name, body)
+        }
     }
 
     mutating func object<Source: ObjectSource & ~Copyable>(
         _ key: [UInt8], _ source: inout Source
     ) throws -> Item? {
         try noteObjectRead()
-        let query = query
+        let (query, name) = (query, name)
         return try source.withValue(recordKey: name.prefix + key, in: name) { stored in
-            // An entry and its object expire at one instant, which may be just now.
+            // As above.
             guard let stored else { return nil }
             return try key.withUnsafeBytes { try query.decode(stored, $0) }
         }
@@ -279,7 +281,8 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
             run, source, piece in
             for entry in piece {
                 if !order.needsSort, entry.truncatedField == nil, group.isEmpty {
-                    guard try run.read(entry.objectKey, &source, body) else {
+                    let isMatch = order.ranges.isCovering
+                    guard try run.read(entry.objectKey, isMatch: isMatch, &source, body) else {
                         isEnough = true
                         return false
                     }
@@ -385,6 +388,38 @@ extension Index {
 }
 
 extension Query {
+    /// Calls `body` with an object where it matches, and gives what that says; `true` where it does not, and
+    /// where it does not decode and such objects are passed by.
+    ///
+    /// - Parameter isMatch: Whether it is known to match.
+    func offer(
+        _ stored: UnsafeRawBufferPointer, _ key: [UInt8], isMatch: Bool, in name: DictionaryName,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws -> Bool {
+        if undecodable != nil { return try offerDecodable(stored, key, isMatch: isMatch, body) }
+        // Without an `Item?`, which the runtime would look up for each object.
+        let item = try repository.codec.decode(
+            stored: stored, key: String(decoding: key, as: UTF8.self), name: name,
+            migrations: repository.dictionary.workspace.migrations)
+        if !isMatch {
+            let matches = try withUnsafePointer(to: item) { try condition.matches($0) }
+            guard matches else { return true }
+        }
+        return try body(key, item)
+    }
+
+    private func offerDecodable(
+        _ stored: UnsafeRawBufferPointer, _ key: [UInt8], isMatch: Bool,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws -> Bool {
+        guard let item = try key.withUnsafeBytes({ try decode(stored, $0) }) else { return true }
+        if !isMatch {
+            let matches = try withUnsafePointer(to: item) { try condition.matches($0) }
+            guard matches else { return true }
+        }
+        return try body(key, item)
+    }
+
     /// `nil` where it does not decode, and such objects are passed by.
     func decode(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> Item? {
         do {

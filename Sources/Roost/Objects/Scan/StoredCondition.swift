@@ -7,15 +7,24 @@ import RoostIO
 /// - It says what the object would say, or nothing: where a term needs the whole object, where the type does
 ///   not say where its fields are, where the bytes are of another form or of an earlier version, and
 ///   where reading fails, which the whole object's decoding then tells.
-struct StoredCondition<Item: Sendable>: Sendable {
+/// - For one user at a time: it remembers what it has answered (``RememberedAnswers``).
+struct StoredCondition<Item: Sendable> {
     private let binary: StoredTest<BinaryReader>
     private let coded: StoredTest<CodedFields>
 
     /// `nil` where no stored bytes could say anything.
     init?(_ condition: ConditionNode<Item>) {
         let fields = Self.declaredFields
-        binary = StoredTest(condition) { Self.reader(of: $0, among: fields)?.binary }
-        coded = StoredTest(condition) { Self.reader(of: $0, among: fields)?.coded }
+        binary = StoredTest(condition) { term in
+            Self.reader(of: term, among: fields).flatMap { reader in
+                reader.binary.map { StoredTerm($0, Self.answers(term, reader)) }
+            }
+        }
+        coded = StoredTest(condition) { term in
+            Self.reader(of: term, among: fields).flatMap { reader in
+                reader.coded.map { StoredTerm($0, Self.answers(term, reader)) }
+            }
+        }
         if binary.isUnknown, coded.isUnknown { return nil }
     }
 
@@ -36,6 +45,12 @@ struct StoredCondition<Item: Sendable>: Sendable {
         return fields.first { $0.path == stored.property }.flatMap(stored.reader)
     }
 
+    private static func answers(
+        _ term: ConditionTerm<Item>, _ reader: StoredReader<Bool>
+    ) -> RememberedAnswers? {
+        term.isComparison ? RememberedAnswers(reader) : nil
+    }
+
     /// Whether the object matches; `nil` where that takes the object.
     func answer(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         if case .always(let answer) = binary { return answer }
@@ -44,12 +59,14 @@ struct StoredCondition<Item: Sendable>: Sendable {
         do {
             switch ValueKind(rawValue: header.kind) {
             case .binary where !binary.isUnknown:
+                if let known = binary.remembered({ $0.answer(toBinary: payload) }) { return known }
                 return try BinaryReader.withFields(of: Item.self, in: payload) {
-                    try binary.answer(&$0)
+                    try binary.answer(&$0) { $0.note($1, ofBinary: payload) }
                 }
             case .roost where !coded.isUnknown:
+                if let known = coded.remembered({ $0.answer(toCoded: payload) }) { return known }
                 return try RoostCoder().withFields(of: Item.self, in: payload) {
-                    try coded.answer(&$0)
+                    try coded.answer(&$0) { $0.note($1, ofCoded: payload) }
                 }
             default: return nil
             }
@@ -60,18 +77,29 @@ struct StoredCondition<Item: Sendable>: Sendable {
     }
 }
 
+/// A term as one form of bytes answers it.
+private struct StoredTerm<Source: ~Copyable> {
+    let test: @Sendable (inout Source) throws -> Bool
+    /// `nil` where each object has to be asked.
+    let answers: RememberedAnswers?
+
+    init(_ test: @escaping @Sendable (inout Source) throws -> Bool, _ answers: RememberedAnswers?) {
+        self.test = test
+        self.answers = answers
+    }
+}
+
 /// The terms that one form of bytes can answer.
-private indirect enum StoredTest<Source: ~Copyable>: Sendable {
+private indirect enum StoredTest<Source: ~Copyable> {
     case all([StoredTest])
     case any([StoredTest])
     case not(StoredTest)
-    case term(@Sendable (inout Source) throws -> Bool)
+    case term(StoredTerm<Source>)
     case always(Bool)
     case unknown
 
     init<Root>(
-        _ node: ConditionNode<Root>,
-        _ reader: (ConditionTerm<Root>) -> (@Sendable (inout Source) throws -> Bool)?
+        _ node: ConditionNode<Root>, _ reader: (ConditionTerm<Root>) -> StoredTerm<Source>?
     ) {
         switch node {
         case .always(let answer): self = .always(answer)
@@ -89,16 +117,35 @@ private indirect enum StoredTest<Source: ~Copyable>: Sendable {
 
     var isUnknown: Bool { if case .unknown = self { true } else { false } }
 
-    func answer(_ source: inout Source) throws -> Bool? {
+    /// The answer, where what is remembered says it.
+    func remembered(_ known: (RememberedAnswers) -> Bool?) -> Bool? {
+        answer { term in term.answers.flatMap(known) }
+    }
+
+    /// The answer, and each term's to be remembered.
+    func answer(
+        _ source: inout Source, _ note: (RememberedAnswers, Bool) -> Void
+    ) throws -> Bool? {
+        try answer { term in
+            let answer = try term.test(&source)
+            if let answers = term.answers { note(answers, answer) }
+            return answer
+        }
+    }
+
+    /// What the answers of the terms make; `nil` where one that is not known may change it.
+    private func answer(
+        _ term: (StoredTerm<Source>) throws -> Bool?
+    ) rethrows -> Bool? {
         switch self {
         case .always(let answer): return answer
         case .unknown: return nil
-        case .term(let test): return try test(&source)
-        case .not(let test): return try test.answer(&source).map { !$0 }
+        case .term(let one): return try term(one)
+        case .not(let test): return try test.answer(term).map { !$0 }
         case .all(let tests):
             var isKnown = true
             for test in tests {
-                switch try test.answer(&source) {
+                switch try test.answer(term) {
                 case false?: return false
                 case nil: isKnown = false
                 default: break
@@ -108,7 +155,7 @@ private indirect enum StoredTest<Source: ~Copyable>: Sendable {
         case .any(let tests):
             var isKnown = true
             for test in tests {
-                switch try test.answer(&source) {
+                switch try test.answer(term) {
                 case true?: return true
                 case nil: isKnown = false
                 default: break

@@ -10,8 +10,8 @@ struct TakenNotes {
     let regions: RegionList
 
     init(_ table: LogTable, behind mark: NoteMark?) {
-        locations = mark.map { table.notes(behind: $0) } ?? []
-        self.mark = table.mark
+        locations = mark.map { table.unordered.behind($0) } ?? []
+        self.mark = table.unordered.mark
         regions = table.regions
     }
 }
@@ -20,10 +20,10 @@ struct TakenNotes {
 enum OrderedTable {
     /// It has none of the order, but later views may.
     case none
-    /// Nothing was noted that the order does not know. `isExact`: what the order says of each of the
-    /// shard's keys is what the view sees.
-    case known(isExact: Bool)
-    case noted(TakenNotes, isExact: Bool)
+    /// Nothing was noted that the order does not know. What the order says of each of the shard's keys is
+    /// what the view sees, but for those of the dictionaries in `changed`; `nil` where it may be any.
+    case known(changed: DictionarySet?)
+    case noted(TakenNotes, changed: DictionarySet?)
 }
 
 extension EngineView {
@@ -47,24 +47,26 @@ extension EngineView {
         let part = parts[index]
         if let frozen = part.frozen, frozen.order === order {
             return .noted(
-                TakenNotes(frozen, behind: mark), isExact: frozen.hasFirstOperations)
+                TakenNotes(frozen, behind: mark), changed: frozen.changedDictionaries)
         }
         guard part.activeOrder === order else { return .none }
         return try shard(index).published.withLock { state in
-            let isExact = try state.layers.withLayers(of: id, active: state.active) {
-                $0.order !== order
-                    ? nil : $0.hasFirstOperations && $1.allSatisfy { $0.changed.isEmpty }
+            let (isOfOrder, changed) = try state.layers.withLayers(of: id, active: state.active) {
+                (
+                    $0.order === order,
+                    $1.allSatisfy { $0.changed.isEmpty } ? $0.changedDictionaries : nil
+                )
             }
-            guard let isExact else { return .none }
+            guard isOfOrder else { return .none }
             if state.layers.isOnActiveTable(id) {
-                if state.active.isNoted(until: mark) { return .known(isExact: isExact) }
+                if state.active.unordered.isNoted(until: mark) { return .known(changed: changed) }
                 state.active.beginNoting()
                 let notes = TakenNotes(state.active, behind: mark)
                 state.active.dropNotes()
-                return .noted(notes, isExact: isExact)
+                return .noted(notes, changed: changed)
             }
             return try state.layers.withLayers(of: id, active: state.active) { table, _ in
-                .noted(TakenNotes(table, behind: mark), isExact: isExact)
+                .noted(TakenNotes(table, behind: mark), changed: changed)
             }
         }
     }

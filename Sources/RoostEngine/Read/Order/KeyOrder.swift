@@ -16,17 +16,19 @@ import Synchronization
 ///
 /// docs/decisions/0045, 0046.
 final class KeyOrder: Sendable {
-    fileprivate struct State {
+    struct State {
         var dictionaries: [[UInt8]: DictionaryOrder] = [:]
         /// What is known of each shard's notes; `nil` where its table was never looked at.
         var marks: [NoteMark?] = []
+        /// The same, of what took the place of other operations.
+        var replacedMarks: [NoteMark?] = []
         /// Whatever any of the locations points into.
         var regions = RegionList()
     }
 
     /// An order that was begun later has a higher one.
     let number: UInt64
-    private let state = Mutex(State())
+    let state = Mutex(State())
     private static let lastNumber = Atomic<UInt64>(0)
 
     init() { number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
@@ -35,8 +37,8 @@ final class KeyOrder: Sendable {
     /// perhaps others.
     func keys(of prefix: [UInt8], in view: EngineView) throws -> OrderedKeys {
         try state.withLock { state in
-            if state.marks.isEmpty { state.marks = Array(repeating: nil, count: view.parts.count) }
-            var isExact = try state.takeNotes(of: self, view)
+            state.begin(shardCount: view.parts.count)
+            var isExact = try state.takeNotes(of: self, view, prefix)
             if let runs = state.dictionaries[prefix]?.wholeRuns() {
                 return OrderedKeys(runs: runs, isExact: isExact, regions: state.regions)
             }
@@ -44,37 +46,50 @@ final class KeyOrder: Sendable {
             let runs = dictionary.broughtUpToDate()
             state.dictionaries[prefix] = dictionary
             // What was written meanwhile may have been collected: whether anything was is asked anew.
-            isExact = try state.takeNotes(of: self, view)
+            isExact = try state.takeNotes(of: self, view, prefix)
             return OrderedKeys(runs: runs, isExact: isExact, regions: state.regions)
         }
     }
 }
 
 extension KeyOrder.State {
-    /// Takes over what the view's tables have noted. Whether what the order says of each key, up to
-    /// here, is what the view sees.
-    fileprivate mutating func takeNotes(of order: KeyOrder, _ view: EngineView) throws -> Bool {
+    mutating func begin(shardCount: Int) {
+        guard marks.isEmpty else { return }
+        marks = Array(repeating: nil, count: shardCount)
+        replacedMarks = marks
+    }
+
+    /// Takes over what the view's tables have noted. Whether what the order says of each key of the
+    /// dictionary `prefix`, up to here, is what the view sees.
+    mutating func takeNotes(
+        of order: KeyOrder, _ view: EngineView, _ prefix: [UInt8]
+    ) throws -> Bool {
         var isExact = true
         for shard in view.parts.indices {
-            if try !takeNotes(of: order, view, shard) { isExact = false }
+            guard let changed = try takeNotes(of: order, view, shard), !changed.contains(prefix)
+            else {
+                isExact = false
+                continue
+            }
         }
         return isExact
     }
 
-    /// Whether what the order says of each of the shard's keys is what the view sees.
+    /// The dictionaries of which what the order says of each of the shard's keys may not be what the view
+    /// sees; `nil` where that is any.
     private mutating func takeNotes(
         of order: KeyOrder, _ view: EngineView, _ shard: Int
-    ) throws -> Bool {
+    ) throws -> DictionarySet? {
         switch try view.takeNotes(of: order, inShard: shard, behind: marks[shard]) {
-        case .none: return false
-        case .known(let isExact): return isExact
-        case .noted(let noted, let isExact):
+        case .none: return nil
+        case .known(let changed): return changed
+        case .noted(let noted, let changed):
             take(noted, ofShard: shard)
-            return isExact
+            return changed
         }
     }
 
-    private mutating func take(_ noted: TakenNotes, ofShard shard: Int) {
+    mutating func take(_ noted: TakenNotes, ofShard shard: Int) {
         regions = regions.adding(noted.regions)
         marks[shard] = noted.mark
         guard let locations = noted.locations else {
@@ -92,7 +107,7 @@ extension KeyOrder.State {
     }
 
     /// The order of a dictionary with the keys of shards that it lacks, as far as the view sees them.
-    fileprivate mutating func collected(
+    mutating func collected(
         _ prefix: [UInt8], of order: KeyOrder, _ view: EngineView
     ) throws -> DictionaryOrder {
         var dictionary =
@@ -115,67 +130,4 @@ struct OrderedKeys {
     /// each key has to be looked up.
     let isExact: Bool
     let regions: RegionList
-}
-
-/// One dictionary's keys in the tables of one order: a few sorted runs, and the keys that are in none
-/// of them yet.
-private struct DictionaryOrder {
-    private var runs: [OrderedRun] = []
-    private var unsorted: [UInt] = []
-    /// The shards whose keys were collected.
-    private var hasShard: [Bool]
-    private var isWhole = false
-
-    /// A run of at most this many keys takes in the next one whatever its size.
-    private static let smallCount = 256
-    private static let growth = 4
-
-    init(shardCount: Int) {
-        hasShard = Array(repeating: false, count: shardCount)
-    }
-
-    var missingShards: [Int] { hasShard.indices.filter { !hasShard[$0] } }
-
-    mutating func add(_ location: UInt) { unsorted.append(location) }
-
-    mutating func add(_ locations: [UInt], ofShard shard: Int) {
-        unsorted += locations
-        hasShard[shard] = true
-        isWhole = hasShard.allSatisfy { $0 }
-    }
-
-    /// The keys in order; `nil` where it lacks shards.
-    mutating func wholeRuns() -> [OrderedRun]? { isWhole ? broughtUpToDate() : nil }
-
-    /// Sorts what is new, and merges runs so that each is several times as large as the next: a
-    /// key is merged as many times as there are sizes.
-    mutating func broughtUpToDate() -> [OrderedRun] {
-        guard !unsorted.isEmpty else { return runs }
-        let shared = sharedBytes()
-        var run = OrderedRun(unsorted, shared: shared)
-        unsorted = []
-        while let last = runs.last,
-            last.count <= Self.smallCount || last.count < Self.growth * run.count
-        {
-            runs.removeLast()
-            run = last.shortened(to: shared).merged(with: run)
-        }
-        runs.append(run)
-        return runs
-    }
-
-    /// What the new keys begin with, and those of the runs too.
-    private func sharedBytes() -> [UInt8] {
-        let first = runs.last?.shared ?? Array(Operation(location: unsorted[0]).key)
-        var count = first.count
-        first.withUnsafeBytes { first in
-            for (index, location) in unsorted.enumerated() {
-                let ahead = index + 16
-                if ahead < unsorted.count { Operation(location: unsorted[ahead]).prefetch() }
-                count = commonPrefixCount(
-                    .init(rebasing: first[..<count]), Operation(location: location).key)
-            }
-        }
-        return Array(first[..<count])
-    }
 }
