@@ -9,14 +9,16 @@ import Synchronization
 /// - Groups `begin..<end` begin with a key of the dictionary; all those keys begin with `shared`.
 /// - `words[i]` is the eight bytes after it of the first key of group `begin + i`; zero where it
 ///   has not been looked at.
-/// - `counts[i]` is how many records that group has, as counts of ranges have found; zero where none
-///   has looked. It is empty before the first.
+/// - `changes[i]` is what that group makes of a count of the dictionary's keys, as counts of ranges have
+///   found. It is empty before the first.
 struct SnapshotFences: Sendable {
     private let begin: Int
     private let end: Int
     private let shared: [UInt8]
     private var words: [UInt64]
-    private var counts: [UInt8] = []
+    private var changes: [Int8] = []
+    /// More than a group has records.
+    private static let unknownChange = Int8.min
 
     init(_ prefix: [UInt8], in snapshot: SnapshotReader) throws {
         begin = try prefix.withUnsafeBytes {
@@ -42,25 +44,28 @@ struct SnapshotFences: Sendable {
         words = Array(repeating: 0, count: end - begin)
     }
 
-    /// How many records `groups` have, as far as that is known, and those of which it is not.
-    func recordCount(of groups: Range<Int>) -> (count: Int, unknown: [Int]) {
-        let known = groups.clamped(to: counts.isEmpty ? begin..<begin : begin..<end)
-        var unknown = Array(groups.lowerBound..<max(groups.lowerBound, known.lowerBound))
-        if known.isEmpty { return (0, Array(groups)) }
-        var count = 0
-        var unknownCount = 0
-        for counted in counts[(known.lowerBound - begin)..<(known.upperBound - begin)] {
-            count += Int(counted)
-            unknownCount += counted == 0 ? 1 : 0
+    /// The sum of what `groups` make of a count, as far as that is known, and those of which it is not.
+    func change(of groups: Range<Int>) -> (sum: Int, unknown: [Int]) {
+        if changes.isEmpty || groups.lowerBound < begin || groups.upperBound > end {
+            return (0, Array(groups))
         }
-        if unknownCount > 0 { unknown += known.filter { counts[$0 - begin] == 0 } }
-        return (count, unknown + Array(known.upperBound..<groups.upperBound))
+        var sum = 0
+        var unknownCount = 0
+        for change in changes[(groups.lowerBound - begin)..<(groups.upperBound - begin)] {
+            let isUnknown = change == Self.unknownChange
+            sum += isUnknown ? 0 : Int(change)
+            unknownCount += isUnknown ? 1 : 0
+        }
+        if unknownCount == 0 { return (sum, []) }
+        return (sum, groups.filter { changes[$0 - begin] == Self.unknownChange })
     }
 
-    mutating func note(_ count: Int, ofGroup index: Int) {
-        guard begin..<end ~= index, let count = UInt8(exactly: count) else { return }
-        if counts.isEmpty { counts = Array(repeating: 0, count: end - begin) }
-        counts[index - begin] = count
+    mutating func note(_ change: Int, ofGroup index: Int) {
+        guard begin..<end ~= index, let change = Int8(exactly: change) else { return }
+        if changes.isEmpty {
+            changes = Array(repeating: Self.unknownChange, count: end - begin)
+        }
+        changes[index - begin] = change
     }
 
     /// The last group that begins at or before `bound`, or the first of all: the only one that may

@@ -1,52 +1,65 @@
 import RoostFormat
 
 extension SnapshotReader {
-    /// How many records of a dictionary are in `range`, tombstones too. Reads what the range begins and ends with, and
-    /// of the groups between them, once, how many records each has.
-    package func recordCount(in range: RecordRange) throws -> Int {
+    /// What the records of a dictionary in `range` make of a count of its keys: one more for each put, and one
+    /// less for each key that `isOlder` says is live in what is older than the snapshot; `nil` where nothing is.
+    ///
+    /// - What is older may be merged, and stays the same keys: so a group's sum stays good as long as the snapshot.
+    ///   Reads what the range begins and ends with, and each of the groups between them once.
+    /// - Parameter arePuts: Whether the dictionary has no tombstones here.
+    package func countChange(
+        in range: RecordRange, arePuts: Bool, _ isOlder: ((UnsafeRawBufferPointer) throws -> Bool)?
+    ) throws -> Int {
         let first = try range.lower.withUnsafeBytes { try group(for: $0, in: range.prefix) }
         let last =
             try range.upper?.withUnsafeBytes { try group(for: $0, in: range.prefix) }
             ?? groupCount - 1
-        if first >= last { return try recordCount(inGroup: first, range) }
-        return try recordCount(inGroup: first, range)
-            + recordCount(ofGroups: (first + 1)..<last, range.prefix)
-            + recordCount(inGroup: last, range)
-    }
-
-    /// Of groups that have nothing but records of the dictionary.
-    private func recordCount(ofGroups groups: Range<Int>, _ prefix: [UInt8]) throws -> Int {
-        if groups.isEmpty { return 0 }
-        let known = fences.withLock { $0.dictionaries[prefix]?.recordCount(of: groups) }
-        let unknown = known?.unknown ?? Array(groups)
-        var count = known?.count ?? 0
-        if unknown.isEmpty { return count }
+        func change(ofGroup index: Int) throws -> Int {
+            try countChange(ofGroup: index, in: range, isOlder)
+        }
+        if first >= last { return try change(ofGroup: first) }
+        let inside = (first + 1)..<last
+        let known = fences.withLock { $0.dictionaries[range.prefix]?.change(of: inside) }
+        let unknown = known?.unknown ?? Array(inside)
+        var sum = try change(ofGroup: first) + change(ofGroup: last) + (known?.sum ?? 0)
+        if unknown.isEmpty { return sum }
         // Each is read and checked, which takes longer than others should wait for the fences.
-        let found = try unknown.map { RecordGroup.recordCount(try group($0)) }
-        count += found.reduce(0, +)
+        let found = try unknown.map { index in
+            // They have nothing but records of the range.
+            arePuts && isOlder == nil
+                ? RecordGroup.recordCount(try group(index)) : try change(ofGroup: index)
+        }
+        sum += found.reduce(0, +)
         fences.withLock { cache in
-            for (index, counted) in zip(unknown, found) {
-                cache.dictionaries[prefix]?.note(counted, ofGroup: index)
+            for (index, change) in zip(unknown, found) {
+                cache.dictionaries[range.prefix]?.note(change, ofGroup: index)
             }
         }
-        return count
+        return sum
     }
 
     /// Of one group, whose records may be before the range or after it.
-    private func recordCount(inGroup index: Int, _ range: RecordRange) throws -> Int {
+    private func countChange(
+        ofGroup index: Int, in range: RecordRange,
+        _ isOlder: ((UnsafeRawBufferPointer) throws -> Bool)?
+    ) throws -> Int {
         let group = try group(index)
         var cursor = try cursor(group)
         var key: [UInt8] = []
         footer.firstKey.withBytes { key.append(contentsOf: $0) }
-        var count = 0
+        var change = 0
         while !cursor.isAtEnd {
             guard let record = cursor.next() else {
                 throw damaged("a group's records make no sense", at: group.baseAddress!)
             }
             key.removeLast(key.count - record.shared)
             key.append(contentsOf: record.suffix)
-            if key.withUnsafeBytes({ range.contains($0) }) { count += 1 }
+            try key.withUnsafeBytes { key in
+                guard range.contains(key) else { return }
+                change += record.isPut ? 1 : 0
+                if let isOlder, try isOlder(key) { change -= 1 }
+            }
         }
-        return count
+        return change
     }
 }

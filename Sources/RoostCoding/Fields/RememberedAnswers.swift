@@ -193,9 +193,9 @@ extension RememberedAnswers {
             guard number > 0 else { return nil }
             var field = BinaryReader(
                 from: start, to: start + bytes.count, depth: 0, owner: RoostCoder.self)
-            guard try field.begin(ofField: number) != nil else { return nil }
-            // Of bytes that end with the field, from their end: whatever is asked for is searched for.
-            var only = BinaryReader(from: start, to: field.cursor, depth: 0, owner: RoostCoder.self)
+            guard let begin = try field.begin(ofField: number) else { return nil }
+            // Of nothing but the field, from its end: whatever is asked for is searched for.
+            var only = BinaryReader(from: begin, to: field.cursor, depth: 0, owner: RoostCoder.self)
             only.searchFromEnd()
             guard try read(&only) == answer, only.lastNumber == number, only.searchCount == 1,
                 only.cursor == only.end

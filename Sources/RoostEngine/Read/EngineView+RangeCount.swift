@@ -2,9 +2,9 @@ import RoostFormat
 import RoostIO
 import RoostSnapshot
 
-// How many keys are in a range, without a scan: what one tier of cold storage has there, by its groups, and what
-// the log changes in that, by sums that its order keeps or key by key. Where more than one tier, or more than one order of the log, has keys in the
-// range, one may hide the other's, and a scan counts.
+// How many keys are in a range, without a scan: what each tier of cold storage makes of the count, by its groups, and
+// what the log changes in that, by sums that its order keeps or key by key. Where two orders of the log have keys in
+// the dictionary, one may hide the other's, and a scan counts.
 
 extension EngineView {
     /// How many live records are in `range`, which is of one dictionary; `nil` where only a scan tells.
@@ -25,34 +25,70 @@ extension EngineView {
         guard !parts.contains(where: { $0.enqueued != nil }),
             let parts = try countedParts(range)
         else { return nil }
-        var count = 0
-        for part in parts { count += try part.snapshot.recordCount(in: range) }
+        let count = try coldCount(of: parts, in: range)
         if isLogEmpty { return (count, .never) }
         guard let change = try logChange(in: range, hasCold: !parts.isEmpty) else { return nil }
         try checkLogRead()
         return (count + change.count, change.earliestDeadline)
     }
 
-    /// The snapshots that have records in the range, all of which are live unless the log says otherwise; `nil`
-    /// where they may not be.
-    private func countedParts(_ range: RecordRange) throws -> [ColdTier.Part]? {
+    /// A snapshot that has records of the dictionary.
+    private struct CountedPart {
+        let tier: Int
+        let part: ColdTier.Part
+        let mayBeInRange: Bool
+        let hasTombstones: Bool
+    }
+
+    /// The snapshots that have records of the range's dictionary, the newest first; `nil` where some of these are
+    /// not live for another reason than what is newer.
+    private func countedParts(_ range: RecordRange) throws -> [CountedPart]? {
         let cleared = clearedSequence(ofPrefix: range.prefix)
-        var counted: [ColdTier.Part] = []
-        for tier in cold.tiers {
-            let hadParts = !counted.isEmpty
-            for part in tier.parts[tier.overlapping(range.lower, range.upper)] {
+        let end = successor(ofPrefix: range.prefix)
+        var counted: [CountedPart] = []
+        for (index, tier) in cold.tiers.enumerated() {
+            let inRange = tier.overlapping(range.lower, range.upper)
+            for number in tier.overlapping(range.prefix, end) {
+                let part = tier.parts[number]
                 guard let entry = try part.snapshot.dictionaryCounts().entry(range.prefix) else {
                     continue
                 }
-                if hadParts || entry.tombstoneCount > 0 || entry.earliestDeadline != .never
-                    || entry.minimumSequence < cleared || part.hides(recordsFrom: range.lower)
-                {
+                if entry.earliestDeadline != .never || entry.minimumSequence < cleared {
                     return nil
                 }
-                counted.append(part)
+                counted.append(
+                    CountedPart(
+                        tier: index, part: part, mayBeInRange: inRange.contains(number),
+                        hasTombstones: entry.tombstoneCount > 0))
             }
         }
         return counted
+    }
+
+    private func coldCount(of parts: [CountedPart], in range: RecordRange) throws -> Int {
+        var count = 0
+        for counted in parts where counted.mayBeInRange {
+            var visible = range
+            // What stands before that, a merge has taken over.
+            if counted.part.hides(recordsFrom: range.lower) {
+                visible = RecordRange(
+                    prefix: range.prefix, lower: counted.part.lowerBound, upper: range.upper)
+                if let upper = range.upper, !visible.lower.lexicographicallyPrecedes(upper) {
+                    continue
+                }
+            }
+            let isOldest = parts.allSatisfy { $0.tier <= counted.tier }
+            count += try counted.part.snapshot.countChange(
+                in: visible, arePuts: !counted.hasTombstones,
+                isOldest ? nil : { try self.isCold($0, from: counted.tier + 1) })
+        }
+        return count
+    }
+
+    /// Whether cold storage has a value for a key, in the tiers from `first` on.
+    func isCold(_ key: UnsafeRawBufferPointer, from first: Int = 0) throws -> Bool {
+        if first >= cold.tiers.count { return false }
+        return try cold.find(key, hash: hashSeed.hash(key), from: first)?.record.isPut ?? false
     }
 
     private typealias Change = (count: Int, earliestDeadline: Deadline)
@@ -61,7 +97,7 @@ extension EngineView {
     private func logChange(in range: RecordRange, hasCold: Bool) throws -> Change? {
         let orders = keyOrders
         // Of the only order there is: what it has need not be known first.
-        if orders.count == 1, let count = try countChange(orders[0], range) {
+        if orders.count == 1, let count = try orders[0].countChange(in: range, self) {
             return (count, .never)
         }
         var found: (order: KeyOrder, keys: OrderedKeys)?
@@ -72,14 +108,10 @@ extension EngineView {
             found = (order, keys)
         }
         guard let (order, keys) = found else { return (0, .never) }
-        if orders.count > 1, let count = try countChange(order, range) { return (count, .never) }
+        if orders.count > 1, let count = try order.countChange(in: range, self) {
+            return (count, .never)
+        }
         return try countedByKeys(order, keys, range, hasCold: hasCold)
-    }
-
-    private func countChange(_ order: KeyOrder, _ range: RecordRange) throws -> Int? {
-        // What was emptied is told by the numbers of the operations.
-        if clearedSequence(ofPrefix: range.prefix) > 0 { return nil }
-        return try order.countChange(in: range, self)
     }
 
     /// By a look at each key of the range.
@@ -127,10 +159,7 @@ extension EngineView {
                     change.count += 1
                     change.earliestDeadline = min(change.earliestDeadline, operation.deadline)
                 }
-                if hasCold, try cold.find(operation.key, hash: hashSeed.hash(operation.key)) != nil
-                {
-                    change.count -= 1
-                }
+                if hasCold, try isCold(operation.key) { change.count -= 1 }
             }
         }
     }

@@ -23,6 +23,8 @@ struct LogTable: Sendable {
     /// The operations that took the place of others of which one counts and the other does not, from
     /// the first count of a range on.
     private(set) var replaced = NoteList()
+    /// Operations before it may have been cleared, so that what takes their place is noted too.
+    private var countedSequence: UInt64 = 0
 
     static let smallestCapacity = 16
 
@@ -119,7 +121,11 @@ struct LogTable: Sendable {
 
     @inline(never)
     private mutating func noteReplaced(_ older: Operation, by operation: Operation) {
-        if older.isPut == operation.isPut, !older.expires, !operation.expires { return }
+        if older.isPut == operation.isPut, !older.expires, !operation.expires,
+            older.sequence >= countedSequence
+        {
+            return
+        }
         replaced.append(operation.location, keyCount: count)
     }
 
@@ -131,9 +137,10 @@ struct LogTable: Sendable {
 
     /// From here on it is noted too what takes the place of what, for counts; what was noted until now
     /// they have.
-    mutating func beginCounting() {
+    mutating func beginCounting(clearedSequence: UInt64) {
         replaced.drop()
         replaced.beginNoting()
+        countedSequence = clearedSequence
     }
 
     /// Gives the table the order of `newer`, whose keys come to it.

@@ -25,8 +25,8 @@ indirect enum ConditionNode<Root>: Sendable {
         switch self {
         case .term(let term): .not(term)
         case .not(let term): .term(term)
-        case .all(let nodes): .any(nodes.map(\.inverted))
-        case .any(let nodes): .all(nodes.map(\.inverted))
+        case .all(let nodes): .any(nodes.map { $0.inverted })
+        case .any(let nodes): .all(nodes.map { $0.inverted })
         case .always(let answer): .always(!answer)
         }
     }

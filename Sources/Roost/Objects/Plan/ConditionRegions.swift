@@ -49,7 +49,7 @@ extension ConditionNode {
     var isTermOrAny: Bool {
         switch self {
         case .term: true
-        case .any(let nodes): nodes.allSatisfy(\.isTermOrAny)
+        case .any(let nodes): nodes.allSatisfy { $0.isTermOrAny }
         case .not, .all, .always: false
         }
     }

@@ -16,9 +16,9 @@ extension IndexRanges {
             fieldCount += 1
             let intervals =
                 field.isDescending
-                ? region.intervals.map(\.inverted).filter { !$0.isEmpty }.reversed()
+                ? region.intervals.map { $0.inverted }.filter { !$0.isEmpty }.reversed()
                 : region.intervals
-            let arePoints = intervals.allSatisfy(\.isPoint)
+            let arePoints = intervals.allSatisfy { $0.isPoint }
             if arePoints, intervals.count * prefixes.count <= Self.rangeLimit {
                 prefixes = prefixes.flatMap { prefix in intervals.map { prefix + $0.lower } }
             } else {
@@ -53,7 +53,7 @@ extension IndexRanges {
     private static func isCovering(
         _ index: Index<Item>, _ fieldCount: Int, _ condition: ConditionNode<Item>
     ) -> Bool {
-        let fields = index.fields.prefix(fieldCount).map(\.path)
+        let fields = index.fields.prefix(fieldCount).map { $0.path }
         return condition.conjuncts.allSatisfy { part in
             if case .always(true) = part { return true }
             guard let field = part.onlyField else { return false }
@@ -88,7 +88,7 @@ extension IndexOrder {
         fixedCount = place
         self.fixedForm = fixedForm
         guard ranges.ranges.count == 1 || ranges.fieldCount == place + 1 else { return nil }
-        let fixed = fields[..<place].map(\.path)
+        let fixed = fields[..<place].map { $0.path }
         var isReversed: Bool?
         var matched = 0
         for order in orders where !fixed.contains(order.path) {

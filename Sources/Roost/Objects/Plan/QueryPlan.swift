@@ -31,6 +31,15 @@ struct QueryPlan<Item>: Sendable {
     var notes: [String] = []
 }
 
+extension QueryPlan {
+    /// Whether objects may be asked for the condition without being made.
+    func asksObjects(isCounting: Bool) -> Bool {
+        if isCounting { return !isCovering }
+        for way in [access, attempt?.way] { if case .scan = way { return true } }
+        return false
+    }
+}
+
 /// Ranges of one index's entries, in ascending order, apart from each other.
 struct IndexRanges<Item>: Sendable {
     let active: IndexSet<Item>.Active

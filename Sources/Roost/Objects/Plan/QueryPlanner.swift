@@ -61,7 +61,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         let smallest = try smallest(
             query.condition, of: ranges, below: mostEntries(of: order))
         guard let smallest else { return planByOrder(order) }
-        if smallest.ranges.allSatisfy(\.ranges.isEmpty) { return plan(.nothing) }
+        if smallest.ranges.allSatisfy({ $0.ranges.isEmpty }) { return plan(.nothing) }
         // The same entries, and they come in order.
         if let order, smallest.ranges.count == 1,
             smallest.ranges[0].active.number == order.ranges.active.number
@@ -112,7 +112,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if let order {
             found.attempt = .init(way: .ordered(order), costLimit: cost / 2)
         } else if mayEnd, case .entries(let all) = found.access,
-            !all.allSatisfy(\.mayEndEarly)
+            !all.allSatisfy({ $0.mayEndEarly })
         {
             // All entries are read before the first object.
             let least = count * PlanWeights.entry + min(count, wantedCount) / 2

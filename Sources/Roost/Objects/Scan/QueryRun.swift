@@ -8,7 +8,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let query: Query<Item>
     let name: DictionaryName
     private(set) var plan: QueryPlan<Item>
-    /// The condition as the bytes of objects answer it, where they may.
+    /// The condition as the bytes of objects answer it, where they may and are asked.
     let stored: StoredCondition<Item>?
     private(set) var entriesRead = 0
     private(set) var objectsRead = 0
@@ -25,7 +25,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         let planner = try QueryPlanner(
             query, try source.planningView(), showsIndexes: source.showsIndexes(of: name))
         plan = try planner.plan(isCounting: isCounting)
-        stored = query.storedCondition
+        stored = plan.asksObjects(isCounting: isCounting) ? query.storedCondition : nil
         for access in [plan.access, plan.attempt?.way] {
             switch access {
             case .entries(let all): for ranges in all { try source.noteMark(ranges.active.mark) }
@@ -309,7 +309,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ group: [Entry], _ order: IndexOrder<Item>, _ source: inout Source,
         _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws -> Bool {
-        let fixed = order.ranges.active.index.fields.prefix(order.fieldCount).map(\.path)
+        let fixed = order.ranges.active.index.fields.prefix(order.fieldCount).map { $0.path }
         let isKeyOrder =
             !group.contains { $0.truncatedField != nil }
             && query.orders.allSatisfy { fixed.contains($0.path) }

@@ -107,11 +107,11 @@ private indirect enum StoredTest<Source: ~Copyable> {
         case .not(let term): self = reader(term).map { .not(.term($0)) } ?? .unknown
         case .all(let nodes):
             let tests = nodes.map { StoredTest($0, reader) }
-            self = tests.allSatisfy(\.isUnknown) ? .unknown : .all(tests)
+            self = tests.allSatisfy { $0.isUnknown } ? .unknown : .all(tests)
         case .any(let nodes):
             let tests = nodes.map { StoredTest($0, reader) }
             // One that is unknown may hold, whatever the others say; but one that holds is enough.
-            self = tests.allSatisfy(\.isUnknown) ? .unknown : .any(tests)
+            self = tests.allSatisfy { $0.isUnknown } ? .unknown : .any(tests)
         }
     }
 

@@ -48,24 +48,25 @@ extension KeyOrder.State {
             return nil
         }
         // Where it throws, the next scan collects the dictionary anew.
-        guard let runs = dictionary.wholeRuns(), try counts.update(runs, view.isCold) else {
+        guard let runs = dictionary.wholeRuns(), try counts.update(runs, { try view.isCold($0) })
+        else {
             dictionaries[range.prefix] = dictionary
             return nil
         }
         var change = counts.change(in: range)
         var isKnown = !counts.hasDeadlines
-        dictionary.counts = counts
-        dictionaries[range.prefix] = dictionary
         for one in changes where range.contains(one.now.key) {
             if one.now.expires || one.seen?.expires == true { isKnown = false }
-            change -= one.now.isPut ? 1 : 0
+            change -= counts.isLive(one.now) ? 1 : 0
             if let seen = one.seen {
-                change += seen.isPut ? 1 : 0
+                change += counts.isLive(seen) ? 1 : 0
             } else if try view.isCold(one.now.key) {
                 // The view sees what cold storage has.
                 change += 1
             }
         }
+        dictionary.counts = counts
+        dictionaries[range.prefix] = dictionary
         if MappedRegion.faultCount != 0 { try regions.checkRead() }
         return isKnown ? change : nil
     }
@@ -76,16 +77,20 @@ extension KeyOrder.State {
         of range: RecordRange, _ order: KeyOrder, _ view: EngineView
     ) throws -> Bool {
         let generation = view.cold.tiers.isEmpty ? nil : view.cold.generation
+        let cleared = view.clearedSequence(ofPrefix: range.prefix)
         if dictionaries[range.prefix]?.isWhole != true {
             _ = try takeNotes(of: order, view, range.prefix)
             dictionaries[range.prefix] = try collected(range.prefix, of: order, view)
         }
         guard dictionaries[range.prefix]?.isWhole == true else { return false }
         if let counts = dictionaries[range.prefix]?.counts {
-            if counts.coldGeneration == generation { return true }
+            if counts.coldGeneration == generation, counts.clearedSequence == cleared {
+                return true
+            }
             // The counts are of a cold storage that came after the view.
             if let known = counts.coldGeneration, known > view.cold.generation { return false }
             dictionaries[range.prefix]?.counts = nil
+            dictionaries[range.prefix]?.walkedCount = 0
         }
         let runs = dictionaries[range.prefix]?.broughtUpToDate() ?? []
         let keyCount = runs.reduce(0) { $0 + $1.count }
@@ -99,7 +104,8 @@ extension KeyOrder.State {
         let current = try runs.map { try view.currentOperations(of: order, $0.locations) }
         guard let current = current as? [[UInt]] else { return false }
         dictionaries[range.prefix]?.counts = try OrderCounts(
-            runs, current: current, coldGeneration: generation, view.isCold)
+            runs, current: current, coldGeneration: generation, clearedSequence: cleared,
+            { try view.isCold($0) })
         return true
     }
 
@@ -138,12 +144,6 @@ extension KeyOrder.State {
 }
 
 extension EngineView {
-    /// Whether cold storage has a value for a key.
-    fileprivate func isCold(_ key: UnsafeRawBufferPointer) throws -> Bool {
-        if cold.tiers.isEmpty { return false }
-        return try cold.find(key, hash: hashSeed.hash(key))?.record.isPut ?? false
-    }
-
     /// Takes what the table of `order` in a shard has noted. From here on it notes what comes to it. `nil`
     /// where the view has none of the order in the shard, or one that is not written to any more and that
     /// later views do not see.
@@ -162,7 +162,7 @@ extension EngineView {
             let taken = TakenCounts(state.active, behind: mark, replacedMark, changes: changes)
             state.active.beginNoting()
             state.active.dropNotes()
-            state.active.beginCounting()
+            state.active.beginCounting(clearedSequence: state.clears.values.max() ?? 0)
             return taken
         }
     }

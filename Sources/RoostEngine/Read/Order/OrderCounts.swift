@@ -5,6 +5,8 @@ import RoostFormat
 struct OrderCounts {
     /// Of the cold storage that was asked; `nil` where it had nothing.
     let coldGeneration: UInt64?
+    /// What was written before it is gone.
+    let clearedSequence: UInt64
     private var counted: [CountedRun]
     /// What was noted of keys that are counted, in the order in which it came.
     private var replaced: [UInt] = []
@@ -15,10 +17,11 @@ struct OrderCounts {
 
     /// The keys of `runs`, of which `current` are the operations that the tables have on them now.
     init(
-        _ runs: [OrderedRun], current: [[UInt]], coldGeneration: UInt64?,
+        _ runs: [OrderedRun], current: [[UInt]], coldGeneration: UInt64?, clearedSequence: UInt64,
         _ isCold: (UnsafeRawBufferPointer) throws -> Bool
     ) rethrows {
         self.coldGeneration = coldGeneration
+        self.clearedSequence = clearedSequence
         counted = []
         for (run, locations) in zip(runs, current) {
             var keys: [CountedKey] = []
@@ -38,9 +41,14 @@ struct OrderCounts {
         _ operation: Operation, _ isCold: (UnsafeRawBufferPointer) throws -> Bool
     ) rethrows -> CountedKey {
         if operation.expires { hasDeadlines = true }
-        var key: CountedKey = operation.isPut ? [.owns, .live] : .owns
+        var key: CountedKey = isLive(operation) ? [.owns, .live] : .owns
         if try isCold(operation.key) { key.insert(.cold) }
         return key
+    }
+
+    /// Without regard to deadlines.
+    func isLive(_ operation: Operation) -> Bool {
+        operation.isPut && (clearedSequence == 0 || operation.sequence >= clearedSequence)
     }
 
     private func isOwned(_ key: UnsafeRawBufferPointer) -> Bool {
@@ -71,7 +79,7 @@ struct OrderCounts {
             for index in counted.indices {
                 guard let place = counted[index].owner(of: operation.key) else { continue }
                 var key = counted[index].keys[place]
-                if operation.isPut { key.insert(.live) } else { key.remove(.live) }
+                if isLive(operation) { key.insert(.live) } else { key.remove(.live) }
                 counted[index].set(key, at: place)
                 isFound = true
                 break
