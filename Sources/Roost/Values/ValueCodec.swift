@@ -62,25 +62,24 @@ struct ValueCodec<Value: Sendable>: Sendable {
 
     /// The value in `stored`, kind and payload, brought up to date.
     func decode(
-        stored: UnsafeRawBufferPointer, key: @autoclosure () -> String, name: DictionaryName,
+        stored: UnsafeRawBufferPointer, key: String, name: DictionaryName,
         migrations: MigrationRegistry
     ) throws -> Value {
         guard let header = ValueHeader(stored), let kind = ValueKind(rawValue: header.kind) else {
             throw RoostError(
                 .decodingFailed,
-                "\"\(key())\" in \"\(name.name)\" is of a kind that this version does not know")
+                "\"\(key)\" in \"\(name.name)\" is of a kind that this version does not know")
         }
         let payload = UnsafeRawBufferPointer(rebasing: stored[header.sizeBytes...])
         guard header.version == 1 && migrations.isEmpty else {
             let known = migrations.migrations(of: name)
-            return try decode(payload, kind, version: header.version, key: key(), name: name, known)
+            return try decode(payload, kind, version: header.version, key: key, name: name, known)
         }
-        return try decode(payload, kind, key: key(), name: name)
+        return try decode(payload, kind, key: key, name: name)
     }
 
     func decode(
-        _ payload: UnsafeRawBufferPointer, _ kind: ValueKind, key: @autoclosure () -> String,
-        name: DictionaryName
+        _ payload: UnsafeRawBufferPointer, _ kind: ValueKind, key: String, name: DictionaryName
     ) throws -> Value {
         // A type with a fixed form is never stored as a binary one, whose bytes might by chance
         // decode as it.
@@ -88,15 +87,15 @@ struct ValueCodec<Value: Sendable>: Sendable {
             do { return try decodeOther(kind, payload) } catch is UnknownKind {} catch {
                 throw RoostError(
                     .decodingFailed,
-                    "\"\(key())\" in \"\(name.name)\" does not decode as \(Value.self); its bytes are unchanged",
+                    "\"\(key)\" in \"\(name.name)\" does not decode as \(Value.self); its bytes are unchanged",
                     cause: error)
             }
         } else if FixedForm.kind(of: Value.self) == kind {
-            return try decodeFixed(payload, kind, key: key(), name: name)
+            return try decodeFixed(payload, kind, key: key, name: name)
         }
         throw RoostError(
             .typeMismatch,
-            "\"\(key())\" in \"\(name.name)\" is stored as \(kind.typeName), not as \(Value.self)")
+            "\"\(key)\" in \"\(name.name)\" is stored as \(kind.typeName), not as \(Value.self)")
     }
 
     @inline(never)

@@ -20,11 +20,18 @@ struct LogTable: Sendable {
     private(set) var order: KeyOrder
     /// The keys that are new to the table, from the first scan on.
     private(set) var unordered = NoteList()
-    /// The operations that took the place of others of which one counts and the other does not, from
-    /// the first count of a range on.
-    private(set) var replaced = NoteList()
-    /// Operations before it may have been cleared, so that what takes their place is noted too.
-    private var countedSequence: UInt64 = 0
+    /// For counts, from the first count of a range on: one or none. Behind a reference, as look-ups copy the table.
+    private var countNotes: [CountNotes] = []
+
+    private struct CountNotes: Sendable {
+        /// The operations that took the place of others of which one counts and the other does not.
+        var replaced = NoteList()
+        /// Operations before it may have been cleared, so that what takes their place is noted too.
+        var countedSequence: UInt64 = 0
+    }
+
+    /// The operations that took the place of others of which one counts and the other does not.
+    var replaced: NoteList { countNotes.first?.replaced ?? NoteList() }
 
     static let smallestCapacity = 16
 
@@ -93,7 +100,7 @@ struct LogTable: Sendable {
                 if equalBytes(older.key, operation.key) {
                     changedDictionaries.insert(dictionaryOf: operation.key)
                     if older.sequence <= sequence {
-                        if replaced.isNoting { noteReplaced(older, by: operation) }
+                        if !countNotes.isEmpty { noteReplaced(older, by: operation) }
                         bucket.slots[index].location = operation.location
                     }
                     return
@@ -121,12 +128,13 @@ struct LogTable: Sendable {
 
     @inline(never)
     private mutating func noteReplaced(_ older: Operation, by operation: Operation) {
+        if !countNotes[0].replaced.isNoting { return }
         if older.isPut == operation.isPut, !older.expires, !operation.expires,
-            older.sequence >= countedSequence
+            older.sequence >= countNotes[0].countedSequence
         {
             return
         }
-        replaced.append(operation.location, keyCount: count)
+        countNotes[0].replaced.append(operation.location, keyCount: count)
     }
 
     /// From here on new keys are noted, for the order.
@@ -138,22 +146,24 @@ struct LogTable: Sendable {
     /// From here on it is noted too what takes the place of what, for counts; what was noted until now
     /// they have.
     mutating func beginCounting(clearedSequence: UInt64) {
-        replaced.drop()
-        replaced.beginNoting()
-        countedSequence = clearedSequence
+        if countNotes.isEmpty { countNotes = [CountNotes()] }
+        countNotes[0].replaced.drop()
+        countNotes[0].replaced.beginNoting()
+        countNotes[0].countedSequence = clearedSequence
     }
 
     /// Gives the table the order of `newer`, whose keys come to it.
     mutating func takeOrder(of newer: LogTable) {
         unordered.forget(after: newer.unordered)
-        replaced.forget(after: newer.replaced)
+        if countNotes.isEmpty { countNotes = [CountNotes()] }
+        countNotes[0].replaced.forget(after: newer.replaced)
         order = newer.order
     }
 
     /// Gives the table another order, which no scan has looked at.
     mutating func takeOrder(_ order: KeyOrder) {
         unordered.forget()
-        replaced.forget()
+        if !countNotes.isEmpty { countNotes[0].replaced.forget() }
         self.order = order
     }
 
