@@ -88,13 +88,15 @@ struct CodablePost: RoostPost {
 /// So that a condition reads the field that it is about, and not the object.
 extension CodablePost: StoredFields {
     static let storedFields: [StoredField<CodablePost>] = [
-        StoredField(\.color, CodingKeys.color)
+        StoredField(\.color, CodingKeys.color),
+        StoredField(\.priority, CodingKeys.priority),
     ]
 }
 
 extension BinaryPost: StoredFields {
     static let storedFields: [StoredField<BinaryPost>] = [
-        StoredField(\.color) { try $0.field(4) }
+        StoredField(\.color) { try $0.field(4) },
+        StoredField(\.priority) { try $0.field(5) },
     ]
 }
 

@@ -51,6 +51,11 @@ extension LiveState {
     private mutating func finishBatch(
         _ cleared: [LiveObject<Item>], _ told: inout LiveTold
     ) {
+        // Of most batches that no result is about: nothing generic is made for them.
+        if touched.isEmpty, cleared.isEmpty {
+            if !calls.isEmpty { told.hasCalls = true }
+            return
+        }
         var dropped = cleared
         for result in touched {
             if let change = result.finish(in: batch, dropped: &dropped) {
@@ -68,7 +73,9 @@ extension LiveState {
     private static func key(_ event: WatchEvent, _ repository: Repository<Item>) -> [UInt8]? {
         guard case .changed(let operation) = event.content else { return nil }
         let prefixCount = repository.dictionary.engineName?.prefix.count ?? 0
-        return withExtendedLifetime(event.owner) { Array(operation.key.dropFirst(prefixCount)) }
+        return withExtendedLifetime(event.owner) {
+            Array(UnsafeRawBufferPointer(rebasing: operation.key[prefixCount...]))
+        }
     }
 
     private mutating func change(
@@ -78,9 +85,10 @@ extension LiveState {
             return tellUnreadable(error, &told)
         }
         guard let key = Self.key(event, repository) else { return }
-        // Nobody has it, and its stored bytes say that nobody gets it: nothing is made of it.
-        if operation.isPut, objects[key] == nil, subscribers[key] == nil, loading.isEmpty,
-            withExtendedLifetime(event.owner, { !matcher.mayMatch(operation.value) })
+        // Nobody has it, and it goes, or its stored bytes say that nobody gets it: nothing is made of it.
+        if loading.isEmpty, !isKnown(key),
+            !operation.isPut
+                || withExtendedLifetime(event.owner, { !matcher.mayMatch(operation.value) })
         {
             return
         }
@@ -102,6 +110,10 @@ extension LiveState {
             tellDeleted(key)
         }
         change(key, to: item, &told)
+    }
+
+    private func isKnown(_ key: [UInt8]) -> Bool {
+        objects.keys.contains(key) || !subscribers.isEmpty && subscribers.keys.contains(key)
     }
 
     /// Of an object of which not even the key can be read.
