@@ -36,7 +36,7 @@ def main():
     if objects:
         sections["objects"] = tables.objects(report, dflat, images)
     if len(objects) < len(report["rows"]):
-        sections |= keys_and_values(report, dflat, images)
+        sections |= keys_and_values(report, dflat, images, directory)
     text = document.read_text()
     for name, body in sections.items():
         text = tables.replace_section(text, name, body)
@@ -44,21 +44,29 @@ def main():
     print(f"{document}: {len(report['rows'])} rows; {len(images)} plots in {directory}")
 
 
-def keys_and_values(report, dflat, images):
+def keys_and_values(report, dflat, images, directory):
     """The sections of all suites but that of objects, whose plots stand with its tables."""
     others = {
         **report,
         "rows": [row for row in report["rows"] if row["suite"] != "objects"],
     }
-    return {
+    measured = {row["suite"] for row in others["rows"]}
+    # What a run did not measure keeps its figures and its plot.
+    kept = [directory / f"{suite}.svg" for suite in ("dflat", "growth") if suite not in measured]
+    drawn = [path for path in images if path.stem != "objects"]
+    sections = {
         "machine": tables.machine(others),
-        "settings": tables.settings(others),
         "losses": tables.losses(others["rows"]),
-        "dflat": tables.dflat(others["rows"], dflat),
-        "engines": tables.engines(others["rows"]),
-        "growth": tables.growth(others["rows"]),
-        "plots": tables.images([path for path in images if path.stem != "objects"]),
+        "plots": tables.images(drawn + [path for path in kept if path.exists()]),
     }
+    if "dflat" in measured:
+        sections["settings"] = tables.settings(others)
+        sections["dflat"] = tables.dflat(others["rows"], dflat)
+    if "engines" in measured:
+        sections["engines"] = tables.engines(others["rows"])
+    if "growth" in measured:
+        sections["growth"] = tables.growth(others["rows"])
+    return sections
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
-import Roost
 import RoostCoding
+import RoostFormat
 import RoostTestSupport
 import Synchronization
 import Testing
+
+@testable import Roost
+@testable import RoostEngine
 
 /// What a query remembers of a field's bytes changes no answer.
 @Suite(.timeLimit(.minutes(10))) struct RememberedAnswersTests {
@@ -116,5 +119,55 @@ import Testing
         let count = try items.where { $0.level.satisfies { _ in Self.noteCall() } }.count()
         #expect(count == 300)
         #expect(Self.calls.withLock { $0 } == 300)
+    }
+
+    /// One object has a field twice, as no writer of this package has it: the others are found all the same.
+    @Test func aFieldThatStandsTwiceInOneObjectSaysNothingOfOthers() async throws {
+        let items = try await Workspace.inMemory().repository(of: Twice.self)
+        try await items.save(Twice(id: 0, level: 10, second: 99))
+        try await items.saveAll((1..<20).map { Twice(id: $0, level: 10, second: nil) })
+        let found = try items.where { $0.level >= 5 && $0.level < 50 }.fetch().map(\.id)
+        #expect(found.filter { $0 > 0 } == Array(1..<20))
+    }
+
+    private struct Twice: BinaryCodable, Identifiable, Sendable, StoredFields {
+        var id: Int
+        var level: Int
+        var second: Int?
+        static var storedFields: [StoredField<Twice>] {
+            [StoredField(\.level) { try $0.field(2) }]
+        }
+
+        init(id: Int, level: Int, second: Int?) {
+            (self.id, self.level, self.second) = (id, level, second)
+        }
+
+        init(from reader: inout BinaryReader) throws {
+            id = try reader.field(1)
+            level = try reader.field(2)
+        }
+
+        func encode(into writer: inout BinaryWriter) {
+            writer.field(1, id)
+            writer.field(2, level)
+            if let second { writer.field(2, second) }
+        }
+    }
+
+    /// Of an object of which nothing but the header is stored a query says that it does not decode.
+    @Test func anObjectWithoutAnyBytesIsAnError() async throws {
+        let workspace = try await Workspace.inMemory()
+        let items = workspace.repository(of: Keyed.self)
+        try await items.saveAll((0..<9).map { Keyed(id: $0, label: nil, level: $0) })
+        let name = try #require(workspace.dictionary("Keyed").engineName)
+        var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
+        batch.put(
+            EncodedValue(kind: ValueKind.roost.rawValue, payload: .bytes([])), forKey: 9.key,
+            in: name)
+        _ = try await workspace.engine.commit(batch, durability: nil)
+        let error = #expect(throws: RoostError.self) {
+            try items.where { $0.level > 3 }.fetch()
+        }
+        #expect(error?.code == .decodingFailed)
     }
 }

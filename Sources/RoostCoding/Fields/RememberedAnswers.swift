@@ -70,10 +70,11 @@ package final class RememberedAnswers {
     package func note(_ answer: Bool, ofBinary bytes: UnsafeRawBufferPointer) {
         guard isWorthIt, let read = reader.binary else { return }
         missCount += 1
-        guard let found = onlyField(that: read, reads: bytes), number == 0 || number == found else {
-            return
-        }
-        number = found
+        // Of a field that stands there twice, who has read others before may have met the second.
+        guard let found = onlyField(that: read, reads: bytes), found.answer == answer,
+            number == 0 || number == found.number
+        else { return }
+        number = found.number
         if let word = binaryWord(bytes) { set(answer, word) }
     }
 
@@ -132,7 +133,7 @@ extension RememberedAnswers {
     }
 
     private func codedWord(_ bytes: UnsafeRawBufferPointer) -> UInt128? {
-        guard let table, let start = bytes.baseAddress, bytes[0] == CoderTag.rootObject,
+        guard let table, let start = bytes.baseAddress, bytes.first == CoderTag.rootObject,
             table.begins(UnsafeRawBufferPointer(rebasing: bytes[1...]))
         else { return nil }
         let limit = start + bytes.count
@@ -180,10 +181,10 @@ extension RememberedAnswers {
         }
     }
 
-    /// The number of the one field that a test reads; `nil` where it reads none or several.
+    /// The number of the one field that a test reads, and what it says then; `nil` where it reads none or several.
     private func onlyField(
         that read: (inout BinaryReader) throws -> Bool, reads bytes: UnsafeRawBufferPointer
-    ) -> Int? {
+    ) -> (number: Int, answer: Bool)? {
         guard let start = bytes.baseAddress else { return nil }
         do {
             var whole = BinaryReader(
@@ -200,7 +201,7 @@ extension RememberedAnswers {
             guard try read(&only) == answer, only.lastNumber == number, only.searchCount == 1,
                 only.cursor == only.end
             else { return nil }
-            return number
+            return (number, answer)
         } catch {
             return nil
         }

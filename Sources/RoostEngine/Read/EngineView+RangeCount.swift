@@ -27,6 +27,9 @@ extension EngineView {
         else { return nil }
         let count = try coldCount(of: parts, in: range)
         if isLogEmpty { return (count, .never) }
+        // It may look at all keys, and the view be closed meanwhile.
+        let hold = try ViewHold(self)
+        defer { withExtendedLifetime(hold) {} }
         guard let change = try logChange(in: range, hasCold: !parts.isEmpty) else { return nil }
         try checkLogRead()
         return (count + change.count, change.earliestDeadline)

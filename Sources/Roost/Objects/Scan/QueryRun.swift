@@ -205,10 +205,10 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         }
     }
 
-    /// Reads the object with a key and calls `body` where it matches, which an entry may have said; `false`
-    /// where that is enough.
+    /// Reads the object with a key and calls `body` where it matches; `false` where that is enough. What an entry
+    /// says is not believed: a coder may give back another value than the entry was made of.
     private mutating func read<Source: ObjectSource & ~Copyable>(
-        _ key: [UInt8], isMatch: Bool = false, _ source: inout Source,
+        _ key: [UInt8], _ source: inout Source,
         _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws -> Bool {
         try noteObjectRead()
@@ -216,7 +216,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         return try source.withValue(recordKey: name.prefix + key, in: name) { stored in
             // An entry and its object expire at one instant, which may be just now.
             guard let stored else { return true }
-            return try query.offer(stored, key, isMatch: isMatch, in: name, body)
+            return try query.offer(stored, key, isMatch: false, in: name, body)
         }
     }
 
@@ -281,8 +281,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
             run, source, piece in
             for entry in piece {
                 if !order.needsSort, entry.truncatedField == nil, group.isEmpty {
-                    let isMatch = order.ranges.isCovering
-                    guard try run.read(entry.objectKey, isMatch: isMatch, &source, body) else {
+                    guard try run.read(entry.objectKey, &source, body) else {
                         isEnough = true
                         return false
                     }

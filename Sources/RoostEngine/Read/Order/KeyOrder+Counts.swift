@@ -101,8 +101,12 @@ extension KeyOrder.State {
         guard try takeCounts(of: order, view) != nil,
             let runs = dictionaries[range.prefix]?.broughtUpToDate()
         else { return false }
-        let current = try runs.map { try view.currentOperations(of: order, $0.locations) }
-        guard let current = current as? [[UInt]] else { return false }
+        var current: [[UInt]] = []
+        for run in runs {
+            let found = try view.currentOperations(of: order, run.locations, &regions)
+            guard let found else { return false }
+            current.append(found)
+        }
         dictionaries[range.prefix]?.counts = try OrderCounts(
             runs, current: current, coldGeneration: generation, clearedSequence: cleared,
             { try view.isCold($0) })
@@ -168,9 +172,10 @@ extension EngineView {
     }
 
     /// The operations that the tables of `order` have now on the keys of others; zero where they have none.
-    /// `nil` where the view does not see the order in all shards, or it is not written to any more.
+    /// `nil` where the view does not see the order in all shards, or it is not written to any more. They may stand
+    /// in segments that are younger than the view, which `regions` keeps mapped.
     fileprivate func currentOperations(
-        of order: KeyOrder, _ locations: [UInt]
+        of order: KeyOrder, _ locations: [UInt], _ regions: inout RegionList
     ) throws -> [UInt]? {
         var places = Array(repeating: [Int](), count: parts.count)
         let hashes = locations.map { hashSeed.hash(Operation(location: $0).key) }
@@ -192,12 +197,13 @@ extension EngineView {
             guard parts[index].activeOrder === order else { return nil }
             for begin in stride(from: 0, to: places.count, by: 1 << Self.collectedSlotBits) {
                 let end = min(places.count, begin + 1 << Self.collectedSlotBits)
-                let isThere = shard(index).published.withLock { state in
-                    guard state.active.order === order else { return false }
+                let pointedInto = shard(index).published.withLock { state -> RegionList? in
+                    guard state.active.order === order else { return nil }
                     look(places[begin..<end], state.active)
-                    return true
+                    return state.active.regions
                 }
-                if !isThere { return nil }
+                guard let pointedInto else { return nil }
+                regions = regions.adding(pointedInto)
             }
         }
         return current
