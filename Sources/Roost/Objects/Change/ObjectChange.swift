@@ -110,7 +110,8 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
     ) throws -> Bool {
         guard let set else { return true }
         for change in try set.changes(from: old, to: new, objectKey) {
-            let (active, entry) = (set.active[change.place], change.entry)
+            let active = set.active[change.place]
+            let entry = change.entry
             if entry.isSole {
                 guard try isComplete(active) else { return false }
                 if change.isAdded, try !isFree(entry, active, objectKey) { return false }

@@ -22,7 +22,7 @@ extension Transaction {
             throw RoostError(
                 .alreadyExists, "\"\(key)\" is in \"\(repository.dictionary.name)\" already")
         }
-        try put(item, key, .absent, repository)
+        try put(item, key, nil, .absent, repository)
     }
 
     /// Stores an object, in the place of the one with its identifier if there is one.
@@ -31,7 +31,9 @@ extension Transaction {
     ///   is changed.
     public mutating func save<Item>(_ item: Item, in repository: Repository<Item>) throws {
         let key = repository.key(of: item.id)
-        try put(item, key, try earlier(key, repository), repository)
+        var earlier = Earlier.absent
+        let before = try earlierObject(key, repository, &earlier)
+        try withPointer(to: before) { try put(item, key, $0, earlier, repository) }
     }
 
     /// Changes an object; returns what `body` returned, or `nil` where there is no object.
@@ -44,12 +46,14 @@ extension Transaction {
         let key = repository.key(of: id)
         guard let found = try storedObject(key, repository) else { return nil }
         var item = found.item
-        let before = Earlier.object(item, expires: found.expires)
+        let before = item
         let result = try body(&item)
         guard repository.key(of: item.id) == key else {
             throw RoostError(.conflict, "an update of \"\(key)\" may not change its identifier")
         }
-        try put(item, key, before, repository)
+        try withUnsafePointer(to: before) {
+            try put(item, key, $0, found.expires ? .expiring : .object, repository)
+        }
         return result
     }
 
@@ -67,9 +71,10 @@ extension Transaction {
             if isThere { try removeValue(forKey: key, in: repository.dictionary) }
             return isThere
         }
-        let before = try earlier(key, repository)
-        if case .absent = before { return false }
-        try change(nil, nil, key, before, repository, set)
+        var earlier = Earlier.absent
+        let before = try earlierObject(key, repository, &earlier)
+        if earlier == .absent { return false }
+        try withPointer(to: before) { try change(nil, nil, key, $0, earlier, repository, set) }
         return true
     }
 
@@ -102,33 +107,37 @@ extension Transaction {
         }
     }
 
-    /// What stands under a key before it is changed.
-    enum Earlier<Item> {
+    /// What stands under a key before it is changed. The object goes beside it: a value that had it would be of a type
+    /// that the runtime looks up for each change.
+    enum Earlier {
         case absent
-        /// Where it expires, its entries do too: all of them are written anew.
-        case object(Item, expires: Bool)
+        case object
+        /// Its entries expire too: all of them are written anew.
+        case expiring
         /// It does not decode, so nobody knows its entries: the indexes have to be built anew.
         case unreadable
     }
 
-    private mutating func earlier<Item>(
-        _ key: String, _ repository: Repository<Item>
-    ) throws -> Earlier<Item> {
-        guard let set = try indexSet(of: repository), !set.active.isEmpty else {
-            return .absent
-        }
+    private mutating func earlierObject<Item>(
+        _ key: String, _ repository: Repository<Item>, _ earlier: inout Earlier
+    ) throws -> Item? {
+        earlier = .absent
+        guard let set = try indexSet(of: repository), !set.active.isEmpty else { return nil }
         do {
-            return try storedObject(key, repository).map { .object($0.item, expires: $0.expires) }
-                ?? .absent
+            guard let found = try storedObject(key, repository) else { return nil }
+            earlier = found.expires ? .expiring : .object
+            return found.item
         } catch let error as RoostError
             where error.code == .decodingFailed || error.code == .typeMismatch
         {
-            return .unreadable
+            earlier = .unreadable
+            return nil
         }
     }
 
     private mutating func put<Item>(
-        _ item: Item, _ key: String, _ before: Earlier<Item>, _ repository: Repository<Item>
+        _ item: Item, _ key: String, _ before: UnsafePointer<Item>?, _ earlier: Earlier,
+        _ repository: Repository<Item>
     ) throws {
         let value = try repository.dictionary.encode(item, repository.codec)
         if let error = checkSizes(key: key, value: value) { throw error }
@@ -139,21 +148,26 @@ extension Transaction {
         guard let set, !set.active.isEmpty else {
             return try put(value, key, repository.dictionary)
         }
-        try change(item, value, key, before, repository, set)
+        try withUnsafePointer(to: item) {
+            try change($0, value, key, before, earlier, repository, set)
+        }
     }
 
     /// Puts, or without one removes, an object with its entries.
     private mutating func change<Item>(
-        _ item: Item?, _ value: EncodedValue?, _ key: String, _ before: Earlier<Item>,
-        _ repository: Repository<Item>, _ set: IndexSet<Item>
+        _ item: UnsafePointer<Item>?, _ value: EncodedValue?, _ key: String,
+        _ before: UnsafePointer<Item>?, _ earlier: Earlier, _ repository: Repository<Item>,
+        _ set: IndexSet<Item>
     ) throws {
         let name = try checkedName(repository.dictionary)
         let objectKey = Array(key.utf8)
-        guard case .unreadable = before else {
-            let changes = try indexChanges(set, before, item, objectKey)
+        guard earlier == .unreadable else {
+            let changes = try set.changes(
+                from: before, expires: earlier == .expiring, to: item, objectKey)
             try checkUnique(changes, set, objectKey, repository)
             for change in changes {
-                let (entries, entry) = (set.active[change.place].entries, change.entry)
+                let entries = set.active[change.place].entries
+                let entry = change.entry
                 try attempt.write(
                     change.isAdded ? entry.value(objectKey) : nil, in: entries, entry.form,
                     entry.isSole ? [] : objectKey)
@@ -163,19 +177,6 @@ extension Transaction {
         }
         guard let value else { return try attempt.remove(key, in: name) }
         try attempt.put(value, forKey: key, in: name)
-    }
-
-    private func indexChanges<Item>(
-        _ set: IndexSet<Item>, _ before: Earlier<Item>, _ item: Item?, _ objectKey: [UInt8]
-    ) throws -> [IndexChange] {
-        try withPointer(to: item) { new in
-            guard case .object(let old, let expires) = before else {
-                return try set.changes(from: nil, to: new, objectKey)
-            }
-            return try withUnsafePointer(to: old) { old in
-                try set.changes(from: old, expires: expires, to: new, objectKey)
-            }
-        }
     }
 
     /// Says that the batch keeps the indexes of a set, as all that it writes of one repository does.
@@ -192,7 +193,8 @@ extension Transaction {
         _ repository: Repository<Item>
     ) throws {
         for change in changes where change.entry.isSole {
-            let (active, entry) = (set.active[change.place], change.entry)
+            let active = set.active[change.place]
+            let entry = change.entry
             try checkComplete(active, repository)
             guard change.isAdded else { continue }
             let other = try attempt.withValue(
