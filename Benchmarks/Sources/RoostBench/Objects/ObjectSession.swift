@@ -146,7 +146,7 @@ struct ObjectSession<Engine: ObjectEngine>: Sendable {
             return found
         }
         try await measure(.firstOfRange) { session in
-            let asked = min(session.operations, 2_000)
+            let asked = min(session.operations, 20_000)
             for number in 0..<asked {
                 let first = number * 7919 % (session.count - 20)
                 let posts = try engine.firstPosts(20, prioritized: first..<session.count)
@@ -158,7 +158,7 @@ struct ObjectSession<Engine: ObjectEngine>: Sendable {
         }
         try await measure(.countRange) { session in
             let length = min(100_000, session.count)
-            let asked = max(10, 2_000_000 / length)
+            let asked = max(1_000, 2_000_000 / length)
             for number in 0..<asked {
                 let first = number * 7919 % (session.count - length + 1)
                 guard try engine.count(prioritized: first..<first + length) == length else {
