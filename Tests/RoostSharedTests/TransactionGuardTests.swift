@@ -86,6 +86,38 @@ import Testing
         #expect(found.count == 2)
     }
 
+    /// What had expired when it was read is removed before it is replaced: it is as it was, without a value.
+    @Test func whatHasExpiredIsReplacedThoughItIsRemovedMeanwhile() async throws {
+        let engine = HookedEngine()
+        let (workspace, _) = try await connect(engine)
+        let leases = workspace.dictionary("leases")
+        try await leases.set("a", forKey: "leader", expiresIn: .seconds(1))
+        // An engine that removes what has expired some time later, as it were.
+        let kept = Mutex<SharedPage?>(nil)
+        engine.set {
+            $0.read = { read in
+                let page = try await engine.engine.read(read, before: .now + .seconds(10))
+                return kept.withLock { kept in
+                    if kept == nil { kept = page }
+                    return kept
+                }
+            }
+        }
+        #expect(try await leases.loadEntry("leader", as: String.self).value == "a")
+        try await Task.sleep(for: .milliseconds(1_050))
+        let over = try await leases.loadEntry("leader", as: String.self)
+        #expect(over.value == nil && over.version > 0)
+        engine.set { $0.read = { _ in nil } }
+        let taken = try await leases.replace(over, with: "b")
+        #expect(taken.version > over.version)
+        // Who read the same, and comes later, does not have it.
+        let error = await #expect(throws: RoostError.self) {
+            try await leases.replace(over, with: "c")
+        }
+        #expect(error?.code == .conflict)
+        #expect(try await leases.load("leader", as: String.self) == "b")
+    }
+
     /// Two versions of a service that build other indexes at once: what one lists is not taken for the other's.
     @Test func aListOfIndexesRestsOnWhatItWas() async throws {
         let engine = HookedEngine()

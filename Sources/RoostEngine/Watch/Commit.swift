@@ -92,6 +92,7 @@ struct Commit: Sendable {
     }
 
     private func lastOfEachKey(_ found: [Found]) -> [Found] {
+        if found.count <= Self.fewCount, !Self.hasEqualHashes(found) { return found }
         var last: [UInt64: Int] = [:]
         last.reserveCapacity(found.count)
         for (index, found) in found.enumerated() { last[found.hash] = index }
@@ -102,6 +103,16 @@ struct Commit: Sendable {
             return last[found[index].hash] == index
                 || !equalBytes(other.key, found[index].operation.key)
         }.map { found[$0] }
+    }
+
+    /// So few changes are compared with each other sooner than a table of them is made.
+    private static let fewCount = 8
+
+    private static func hasEqualHashes(_ found: [Found]) -> Bool {
+        for index in found.indices {
+            for other in 0..<index where found[other].hash == found[index].hash { return true }
+        }
+        return false
     }
 
     private var cleared: WatchEvent {

@@ -157,10 +157,7 @@ public struct SharedDictionary: KeyValueDictionary {
             }
         let commit = SharedCommit(
             guards: [.key(key, revision: entry.version)], operations: [operation])
-        guard
-            case .committed(let revision) = try await connection.commit(
-                commit, byKeysOf: [name], before: workspace.callEnd)
-        else {
+        guard let revision = try await replaced(by: commit, entry, key) else {
             throw RoostError(
                 .conflict,
                 "\"\(entry.key)\" in \"\(name)\" was changed by another writer: read it again")
@@ -168,6 +165,24 @@ public struct SharedDictionary: KeyValueDictionary {
         return Entry(
             key: entry.key, value: value, version: value == nil ? 0 : revision,
             in: try checkedName())
+    }
+
+    /// The revision of the replacement; `nil` where the entry is another by now.
+    private func replaced<Value>(
+        by commit: SharedCommit, _ entry: Entry<Value>, _ key: [UInt8]
+    ) async throws -> UInt64? {
+        var commit = commit
+        while true {
+            let outcome = try await connection.commit(
+                commit, byKeysOf: [name], before: workspace.callEnd)
+            if case .committed(let revision) = outcome { return revision }
+            // One that had expired when it was read may have been removed since, which changes nothing of it.
+            let absent = SharedGuard.key(key, revision: 0)
+            guard entry.value == nil, entry.version > 0, commit.guards != [absent] else {
+                return nil
+            }
+            commit.guards = [absent]
+        }
     }
 
     func replace<Value>(

@@ -113,7 +113,8 @@ extension LiveState {
     }
 
     private func isKnown(_ key: [UInt8]) -> Bool {
-        objects.keys.contains(key) || !subscribers.isEmpty && subscribers.keys.contains(key)
+        objects.index(forKey: key) != nil
+            || !subscribers.isEmpty && subscribers.index(forKey: key) != nil
     }
 
     /// Of an object of which not even the key can be read.
