@@ -69,6 +69,7 @@ extension EngineView {
     }
 
     private func coldCount(of parts: [CountedPart], in range: RecordRange) throws -> Int {
+        let oldestTier = parts.last?.tier
         var count = 0
         for counted in parts where counted.mayBeInRange {
             var visible = range
@@ -80,10 +81,9 @@ extension EngineView {
                     continue
                 }
             }
-            let isOldest = parts.allSatisfy { $0.tier <= counted.tier }
             count += try counted.part.snapshot.countChange(
                 in: visible, arePuts: !counted.hasTombstones,
-                isOldest ? nil : { try self.isCold($0, from: counted.tier + 1) })
+                counted.tier == oldestTier ? nil : { try self.isCold($0, from: counted.tier + 1) })
         }
         return count
     }

@@ -51,11 +51,9 @@ extension LiveState {
     private mutating func finishBatch(
         _ cleared: [LiveObject<Item>], _ told: inout LiveTold
     ) {
-        // Of most batches that no result is about: nothing generic is made for them.
-        if touched.isEmpty, cleared.isEmpty {
-            if !calls.isEmpty { told.hasCalls = true }
-            return
-        }
+        if !calls.isEmpty { told.hasCalls = true }
+        // Most batches are about no result: nothing generic is made for them.
+        if touched.isEmpty, cleared.isEmpty { return }
         var dropped = cleared
         for result in touched {
             if let change = result.finish(in: batch, dropped: &dropped) {
@@ -65,7 +63,6 @@ extension LiveState {
         }
         touched.removeAll(keepingCapacity: touched.count < 1024)
         forget(dropped)
-        if !calls.isEmpty { told.hasCalls = true }
     }
 
     // MARK: One object

@@ -400,11 +400,7 @@ extension Query {
         let item = try repository.codec.decode(
             stored: stored, key: String(decoding: key, as: UTF8.self), name: name,
             migrations: repository.dictionary.workspace.migrations)
-        if !isMatch {
-            let matches = try withUnsafePointer(to: item) { try condition.matches($0) }
-            guard matches else { return true }
-        }
-        return try body(key, item)
+        return try offer(item, key, isMatch: isMatch, body)
     }
 
     private func offerDecodable(
@@ -412,6 +408,13 @@ extension Query {
         _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws -> Bool {
         guard let item = try key.withUnsafeBytes({ try decode(stored, $0) }) else { return true }
+        return try offer(item, key, isMatch: isMatch, body)
+    }
+
+    private func offer(
+        _ item: Item, _ key: [UInt8], isMatch: Bool,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws -> Bool {
         if !isMatch {
             let matches = try withUnsafePointer(to: item) { try condition.matches($0) }
             guard matches else { return true }
