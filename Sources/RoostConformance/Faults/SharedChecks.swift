@@ -193,10 +193,8 @@ extension ConformanceSuite where Workspace == SharedWorkspace {
         connecting target: SharedTarget
     ) -> ConformanceSuite {
         ConformanceSuite(
-            ConformanceCheck.dictionaryChecks + ConformanceCheck.expiryChecks
-                + ConformanceCheck.transactionChecks
-                + ConformanceCheck.watchChecks + ConformanceCheck.historyChecks
-                + ConformanceCheck.sharedChecks + ConformanceCheck.indexChecks,
+            ConformanceCheck.commonChecks + ConformanceCheck.sharedChecks
+                + ConformanceCheck.indexChecks,
             effort: effort, seed: seed, patience: patience
         ) {
             let configuration = SharedWorkspace.Configuration(callDeadline: .seconds(30))
@@ -213,6 +211,13 @@ extension ConformanceSuite where Workspace == SharedWorkspace {
     }
 }
 
+extension ConformanceCheck {
+    /// What every workspace promises, be it shared or not.
+    fileprivate static var commonChecks: [ConformanceCheck] {
+        dictionaryChecks + expiryChecks + transactionChecks + watchChecks + historyChecks
+    }
+}
+
 extension ConformanceSuite where Workspace == Roost.Workspace {
     /// The promises that a workspace in files or in memory has in common with shared ones.
     public static func embedded(
@@ -220,9 +225,7 @@ extension ConformanceSuite where Workspace == Roost.Workspace {
         opening: @escaping @Sendable () async throws -> Roost.Workspace
     ) -> ConformanceSuite {
         ConformanceSuite(
-            ConformanceCheck.dictionaryChecks + ConformanceCheck.expiryChecks
-                + ConformanceCheck.transactionChecks
-                + ConformanceCheck.watchChecks + ConformanceCheck.historyChecks,
+            ConformanceCheck.commonChecks,
             effort: effort, seed: seed, patience: patience
         ) {
             [try await opening()]

@@ -79,36 +79,35 @@ package struct EngineTransaction: ~Copyable {
 
     /// How many keys a dictionary has.
     package mutating func count(of name: DictionaryName) throws -> Int {
-        let own = ownKeys(in: RecordRange(name))
-        let putCount = own.reduce(0) { $0 + ($1.isPut ? 1 : 0) }
-        if clearedDictionaries.contains(name.prefix) { return putCount }
+        let range = RecordRange(name)
+        if clearedDictionaries.contains(name.prefix) { return ownPutCount(in: range) }
         let view = try begunReads()
-        reads?.note(RecordRange(name), of: RecordRange(name))
-        var (count, deadline) = try view.countLive(in: name)
+        reads?.note(range, of: range)
+        let (count, deadline) = try view.countLive(in: name)
         reads?.note(deadline)
-        for change in own {
-            let key = String(decoding: change.key.dropFirst(name.prefix.count), as: UTF8.self)
-            count += (change.isPut ? 1 : 0) - (try view.contains(key, name: name) ? 1 : 0)
-        }
-        return count
+        return count + (try ownChange(in: range, of: view))
     }
 
     /// How many keys are in `range`, which is of one dictionary; `nil` where only a scan tells.
     package mutating func count(in range: RecordRange) throws -> Int? {
-        let own = ownKeys(in: range)
-        if clearedDictionaries.contains(range.prefix) {
-            return own.reduce(0) { $0 + ($1.isPut ? 1 : 0) }
-        }
+        if clearedDictionaries.contains(range.prefix) { return ownPutCount(in: range) }
         let view = try begunReads()
         guard let stored = try view.countLive(in: range) else { return nil }
         reads?.note(range, of: range)
         reads?.note(stored.earliestDeadline)
-        var count = stored.count
-        for change in own {
-            let wasThere = try view.contains(recordKey: change.key, range.prefix)
-            count += (change.isPut ? 1 : 0) - (wasThere ? 1 : 0)
+        return stored.count + (try ownChange(in: range, of: view))
+    }
+
+    private func ownPutCount(in range: RecordRange) -> Int {
+        ownKeys(in: range).count { $0.isPut }
+    }
+
+    /// By how many what this transaction changes makes a count another than that of its view.
+    private func ownChange(in range: RecordRange, of view: EngineView) throws -> Int {
+        try ownKeys(in: range).reduce(0) { change, own in
+            let wasThere = try view.contains(recordKey: own.key, range.prefix)
+            return change + (own.isPut ? 1 : 0) - (wasThere ? 1 : 0)
         }
-        return count
     }
 
     /// Calls `body` with the keys in `range` and their values, kind and payload, in order, at most
