@@ -38,7 +38,8 @@ package struct EngineConfiguration: Sendable {
     package var compactionThreadCount = BuildThreads.usualCount
     /// For simulations: whether transactions suspend where, on real threads, others may come between.
     package var pausesBetweenSteps = false
-    /// For tests: whether each change of one object is a transaction, as where it cannot be made at once.
+    /// For tests: whether each batch of several shards is staged, and each change of one object a transaction, as
+    /// where they cannot be made at once.
     package var declinesChangesAtOnce = false
     /// For tests of the tests.
     package var plantedFaults: PlantedFaults = []

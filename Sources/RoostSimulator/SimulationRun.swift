@@ -64,6 +64,7 @@ package actor SimulationRun {
         fileSystem = SimulatedFileSystem(disk: disk, scheduling: scheduling)
         var configuration = EngineConfiguration()
         configuration.pausesBetweenSteps = random.once(in: 2)
+        configuration.declinesChangesAtOnce = random.once(in: 2)
         // So small that merges go over several ranges.
         configuration.snapshotSizeBytes = [256, 2 << 10, 32 << 20][random.below(3)]
         configuration.durability = .process

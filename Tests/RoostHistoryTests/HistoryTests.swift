@@ -30,7 +30,7 @@ import Testing
 
     /// The engine is made to do what it must not; the checker has to notice.
     @Test(arguments: [
-        PlantedFaults.staleResidents, .ignoredReads, .ignoredRanges, .tornViews,
+        PlantedFaults.staleResidents, .ignoredReads, .ignoredRanges, .tornViews, .tornEntries,
     ])
     func aFaultThatIsPlantedInTheEngineIsFound(faults: PlantedFaults) async throws {
         let run = HistoryRun(seed: testSeed(), faults: faults)
@@ -51,6 +51,7 @@ struct HistoryRun {
             var configuration = EngineConfiguration()
             configuration.shardCount = [1, 2, 4, 16][random.below(4)]
             configuration.durability = .process
+            configuration.declinesChangesAtOnce = faults.isEmpty && random.once(in: 2)
             configuration.plantedFaults = faults
             let engine = try await Engine.open(
                 at: "/histories", fileSystem: MemoryFileSystem(), configuration: configuration)
@@ -97,6 +98,7 @@ struct CrashHistoryRun {
         var configuration = EngineConfiguration()
         configuration.shardCount = [1, 2, 4][random.below(3)]
         configuration.durability = .process
+        configuration.declinesChangesAtOnce = random.once(in: 2)
         configuration.flushThresholdBytes = 4 << 10
         configuration.backlogLimitBytes = 64 << 10
         var disk = Disk(seed: random.next())

@@ -12,6 +12,8 @@ struct Contention: AsyncParsableCommand {
     var changes = 200
     @Option(help: "Sums of all accounts beside tasks that move amounts.")
     var sums = 20
+    @Flag(help: "Only the long transaction.")
+    var onlyLong = false
     @Option(help: "Seconds of the short transactions beside a long one, and alone.")
     var seconds = 3.0
 
@@ -19,8 +21,10 @@ struct Contention: AsyncParsableCommand {
 
     func run() async throws {
         let workspace = try await Workspace.inMemory(configuration: .init(durability: .process))
-        for taskCount in [2, 4, 8, 16, 64] { try await sameKeys(workspace, taskCount) }
-        try await sum(workspace)
+        if !onlyLong {
+            for taskCount in [2, 4, 8, 16, 64] { try await sameKeys(workspace, taskCount) }
+            try await sum(workspace)
+        }
         try await longBesideShort(workspace)
         try await workspace.close()
     }
@@ -146,18 +150,21 @@ struct Contention: AsyncParsableCommand {
             try await Task.sleep(for: .seconds(limit))
         }
         var longCount = 0
+        let thread = OwnThread()
         // The long one reads on a thread of its own, as one that computes or waits does: it takes no
         // processor, so what the short ones lose is what it keeps from them.
         let beside = try await besides(workspace, change, tasks: 16) {
             let end = ContinuousClock.now + .seconds(limit)
             while ContinuousClock.now < end {
                 let number = longCount
-                try await workspace.transaction { tx in
-                    for key in 0..<1_000 {
-                        _ = try tx.value(forKey: "\(key)", as: Int.self, in: many)
-                        usleep(900)
+                try await withTaskExecutorPreference(thread) {
+                    try await workspace.transaction { tx in
+                        for key in 0..<1_000 {
+                            _ = try tx.value(forKey: "\(key)", as: Int.self, in: many)
+                            usleep(900)
+                        }
+                        try tx.set(number, forKey: "long", in: many)
                     }
-                    try tx.set(number, forKey: "long", in: many)
                 }
                 longCount += 1
             }
@@ -204,6 +211,16 @@ struct Contention: AsyncParsableCommand {
     private final class Board: Sendable {
         let isOver = Atomic(false)
         let count = Atomic(0)
+    }
+}
+
+/// Runs a task apart from the threads that all others share.
+private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "roost-bench.long")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 

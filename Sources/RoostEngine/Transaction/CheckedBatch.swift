@@ -45,6 +45,8 @@ package struct CheckedBatch: ~Copyable {
 
     var payload: UnsafeRawBufferPointer { .init(rebasing: memory[..<payloadCount]) }
     var generation: UInt64 { guardGeneration }
+    var faults: PlantedFaults { engine.configuration.plantedFaults }
+    var shardCount: Int { engine.shards.count }
 
     // MARK: Reading
 

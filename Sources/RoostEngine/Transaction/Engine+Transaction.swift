@@ -56,6 +56,16 @@ extension Engine {
             noteAppended(appended, durability)
             return appended.sequence
         }
+        if reads.earliestDeadline == .never || places != nil {
+            let readCount = reads.keys.count + reads.ranges.count
+            switch try commitAtOnce(
+                batch, parts, readCount: readCount, durability, places)
+            {
+            case .committed(let sequence): return sequence
+            case .overtaken: return nil
+            case .blocked: break
+            }
+        }
         let token = BatchToken()
         let generation = batch.guardGeneration
         for (index, part) in parts.enumerated() {

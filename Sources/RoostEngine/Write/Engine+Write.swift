@@ -127,6 +127,11 @@ extension Engine {
             noteAppended(appended, durability)
             return appended.sequence
         }
+        switch try commitAtOnce(batch, parts, durability) {
+        case .committed(let sequence): return sequence
+        case .overtaken: throw GuardsChanged()
+        case .blocked: break
+        }
         let token = BatchToken()
         let generation = batch.guardGeneration
         for (index, part) in parts.enumerated() {

@@ -38,6 +38,7 @@ package actor ObjectSimulation {
         idCount = [6, 30, 90][random.below(3)]
         configuration.durability = .process
         configuration.pausesBetweenSteps = random.once(in: 2)
+        configuration.declinesChangesAtOnce = random.once(in: 2)
         configuration.snapshotSizeBytes = [1 << 10, 32 << 20][random.below(2)]
         configuration.flushThresholdBytes = [6 << 10, 24 << 10][random.below(2)]
         configuration.backlogLimitBytes = configuration.flushThresholdBytes * 4
