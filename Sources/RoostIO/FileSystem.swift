@@ -50,6 +50,9 @@ package protocol Directory: Sendable {
     /// Which file has a name, so that another one in its place is seen; `nil` where that cannot be told, or there is
     /// none.
     func identity(of name: String) throws -> FileIdentity?
+    /// Whether another directory stands at `path` now. `false` where none does: this one was moved, and who holds it
+    /// open goes on.
+    func isReplaced() throws -> Bool
     /// Whether readers can follow a writer in this directory.
     var sharing: MemorySharing { get throws }
     /// For salts and identifiers: the system's random numbers, unless a simulation, which has
@@ -85,6 +88,9 @@ package struct FileIdentity: Sendable, Hashable {
 extension Directory {
     /// For one that nobody else can change.
     package func identity(of name: String) throws -> FileIdentity? { nil }
+
+    /// For one that nobody else can move.
+    package func isReplaced() throws -> Bool { false }
 
     package var sharing: MemorySharing { get throws { .unknown("memory") } }
 

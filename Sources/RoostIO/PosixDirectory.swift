@@ -15,6 +15,8 @@ import Synchronization
 /// is moved, or a path that is replaced, does not redirect later calls.
 final class PosixDirectory: Directory {
     let path: String
+    /// What `path` meant when the directory was opened: a process may change where its paths begin.
+    private let absolutePath: String
     private let descriptor: Int32
     private let options: PosixFileSystem.Options
     /// Of the directory's file system, once it was asked.
@@ -22,11 +24,18 @@ final class PosixDirectory: Directory {
 
     init(path: String, descriptor: Int32, options: PosixFileSystem.Options) {
         self.path = path
+        absolutePath = path.hasPrefix("/") ? path : Self.currentDirectory + "/" + path
         self.descriptor = descriptor
         self.options = options
     }
 
     deinit { close(descriptor) }
+
+    private static var currentDirectory: String {
+        guard let start = getcwd(nil, 0) else { return "." }
+        defer { free(start) }
+        return String(cString: start)
+    }
 
     func lock(exclusive: Bool) throws {
         try DirectoryLock.acquire(descriptor: descriptor, exclusive: exclusive, path: path)
@@ -122,6 +131,19 @@ final class PosixDirectory: Directory {
         return FileIdentity(
             device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino),
             changeNanoseconds: Int64(changed.tv_sec) * 1_000_000_000 + Int64(changed.tv_nsec))
+    }
+
+    func isReplaced() throws -> Bool {
+        var (own, named) = (stat(), stat())
+        guard fstat(descriptor, &own) == 0 else { throw systemError(errno, "look at", path) }
+        while stat(absolutePath, &named) != 0 {
+            switch errno {
+            case EINTR: continue
+            case ENOENT, ENOTDIR: return false
+            default: throw systemError(errno, "look at", path)
+            }
+        }
+        return own.st_ino != named.st_ino || own.st_dev != named.st_dev
     }
 
     func sync() throws {

@@ -28,6 +28,23 @@ package final class FollowedSegment: Sendable {
         _ number: UInt64, in directory: any Directory, workspace: WorkspaceIdentifier,
         sharing: MemorySharing
     ) throws -> FollowedSegment? {
+        guard
+            let (header, file, bytes) = try begin(of: number, in: directory, workspace: workspace)
+        else { return nil }
+        let size = Int(try file.sizeBytes())
+        if sharing == .mapped, let region = try file.map(sizeBytes: size, writable: false) {
+            return FollowedSegment(header: header, file: file, region: region)
+        }
+        let region = MappedRegion.anonymous(sizeBytes: size)
+        // A backup takes the segment from here.
+        region.base.copyMemory(from: bytes, byteCount: min(size, bytes.count))
+        return FollowedSegment(header: header, file: file, region: region)
+    }
+
+    /// The header of segment `number` and its file, as they are now; `nil` as for `open`.
+    static func begin(
+        of number: UInt64, in directory: any Directory, workspace: WorkspaceIdentifier
+    ) throws -> (header: SegmentHeader, file: any File, bytes: [UInt8])? {
         let name = FileName.segment(number).text
         let file: any File
         do { file = try directory.openFile(name, writable: false) } catch {
@@ -52,14 +69,7 @@ package final class FollowedSegment: Sendable {
                     "the log segment belongs to another workspace or another place in the log",
                     file: file.path, offset: 16)
             }
-            let size = Int(try file.sizeBytes())
-            if sharing == .mapped, let region = try file.map(sizeBytes: size, writable: false) {
-                return FollowedSegment(header: header, file: file, region: region)
-            }
-            let region = MappedRegion.anonymous(sizeBytes: size)
-            // A backup takes the segment from here.
-            region.base.copyMemory(from: bytes, byteCount: min(size, bytes.count))
-            return FollowedSegment(header: header, file: file, region: region)
+            return (header, file, bytes)
         }
     }
 

@@ -96,7 +96,7 @@ package struct LogTail {
                 case .more: continue
                 case .held: return .unsynced
                 case .nothing:
-                    guard looksFurther else { return .log }
+                    guard looksFurther || isAtBegin else { return .log }
                     if let end = try moveOn(from: segment) { return end }
                 }
             } else {
@@ -110,11 +110,18 @@ package struct LogTail {
         return .limit
     }
 
-    private var current: FollowedSegment? {
+    /// Whether a segment is read of which nothing was handed out.
+    var isAtBegin: Bool {
+        place.segmentNumber != nil && place.offset == SegmentHeader.sizeBytes && !place.isSealed
+    }
+
+    var current: FollowedSegment? {
         place.segmentNumber.flatMap { number in segments.last { $0.number == number } }
     }
 
     mutating func begin(_ segment: FollowedSegment) {
+        // The one that it has the place of had no batch.
+        segments.removeAll { $0.number == segment.number }
         segments.append(segment)
         place.segmentNumber = segment.number
         place.offset = SegmentHeader.sizeBytes

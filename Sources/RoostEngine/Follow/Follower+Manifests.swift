@@ -26,12 +26,14 @@ extension Follower {
 
     private func refuseOther(_ read: ManifestRecord) throws {
         guard read.workspace == manifest.workspace, read.generation > newestManifest.generation
-        else {
-            throw RoostError(
-                .corrupt,
-                "the workspace was replaced by another, or by an earlier state, while it was read. "
-                    + "Open it again", file: directory.path)
-        }
+        else { throw replaced }
+    }
+
+    var replaced: RoostError {
+        RoostError(
+            .corrupt,
+            "the workspace was replaced by another, or by an earlier state, while it was read. "
+                + "Open it again", file: directory.path)
     }
 
     /// Makes the pending manifest's cold storage the one that is shown, once all in it is visible.

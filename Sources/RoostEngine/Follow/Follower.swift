@@ -166,6 +166,7 @@ package actor Follower {
         if !pass.isWriterOpen {
             quietCount += 1
             if quietCount % Self.quietCountBeforeReopening == 0 {
+                if try directory.isReplaced() { throw replaced }
                 return try shared.reopenPage(in: directory)
             }
         }

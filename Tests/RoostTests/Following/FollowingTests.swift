@@ -206,6 +206,66 @@ import Testing
             try await reader.close()
         }
     }
+
+    /// Openings that write nothing leave no segment, and the next one's has the same number.
+    @Test(arguments: [false, true])
+    func aReaderFollowsWritersOneAfterTheOther(compacts: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            func write(_ body: (Workspace) async throws -> Void) async throws {
+                let writer = try await Workspace.open(at: path)
+                try await body(writer)
+                try await writer.close()
+            }
+            try await write { try await $0.dictionary("values").set(0, forKey: "a") }
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let read = reader.dictionary("values")
+            let changes = read.changes(as: Int.self)
+            let told = Task {
+                var numbers: [Int] = []
+                for await change in changes {
+                    guard case .set(_, let value, _) = change else { continue }
+                    numbers.append(value)
+                    if value == 6 { break }
+                }
+                return numbers
+            }
+            for number in 1...6 {
+                // The reader comes to the segment that the writer takes away again.
+                let idle = try await Workspace.open(at: path)
+                try await reader.catchUp()
+                if compacts { try await idle.compact() }
+                try await idle.close()
+                try await reader.catchUp()
+                try await write { try await $0.dictionary("values").set(number, forKey: "a") }
+                try await eventually { try read["a", as: Int.self] == number }
+            }
+            #expect(await told.value == Array(1...6))
+            try await reader.close()
+        }
+    }
+
+    @Test func aReaderWhoseDirectoryGivesWayToAnotherSaysSo() async throws {
+        try await withTemporaryDirectory { path in
+            let (own, moved) = (path + "/own", path + "/moved")
+            let writer = try await Workspace.open(at: own)
+            try await writer.dictionary("values").set(1, forKey: "a")
+            try await writer.close()
+            let reader = try await Workspace.open(at: own, configuration: readOnly)
+            #expect(try reader.dictionary("values")["a", as: Int.self] == 1)
+            try FileManager.default.moveItem(atPath: own, toPath: moved)
+            // As long as there is nothing in its place it is the same workspace, elsewhere.
+            try await reader.catchUp()
+            let other = try await Workspace.open(at: own)
+            try await other.close()
+            try await eventually {
+                do {
+                    _ = try reader.dictionary("values")["a", as: Int.self]
+                    return false
+                } catch let error as RoostError { return error.code == .corrupt }
+            }
+            try await reader.close()
+        }
+    }
 }
 
 /// Waits until `isMet`; a loaded machine takes longer, a hung one fails.
