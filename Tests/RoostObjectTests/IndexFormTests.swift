@@ -50,7 +50,9 @@ import Testing
         let digits = Decimal(random.below(2_000) - 1_000)
         let power = random.below(40) - 20
         return Kinds(
-            id: id, price: power < 0 ? digits / pow(10, -power) : digits * pow(10, power),
+            id: id,
+            price: random.once(in: 20)
+                ? .nan : power < 0 ? digits / pow(10, -power) : digits * pow(10, power),
             key: UUID(
                 uuid: (
                     UInt8(random.below(2)), 0, 0, 0, 0, 0, 0, UInt8(random.below(256)), 0, 0, 0, 0,

@@ -127,7 +127,15 @@ package struct EngineTransaction: ~Copyable {
         var next = own.startIndex
         var count = 0
         var isStopped = false
+        var isAtEnd = false
         var last: [UInt8] = []
+        // Also where the body throws: what it was shown it may rest on. After that nothing was looked at.
+        defer {
+            if scan != nil {
+                let isWhole = isAtEnd || last.isEmpty
+                reads?.note(isWhole ? range : range.cut(behind: last, order), of: range)
+            }
+        }
         while count < limit, !isStopped {
             let stored = scan?.recordKey
             let change = next < own.endIndex ? own[next] : nil
@@ -136,7 +144,10 @@ package struct EngineTransaction: ~Copyable {
                 comparison = change.key.withUnsafeBytes { compareBytes(stored, $0) }
                 if order == .descending { comparison = -comparison }
             }
-            guard let key = comparison < 0 ? stored.map({ Array($0) }) : change?.key else { break }
+            guard let key = comparison < 0 ? stored.map({ Array($0) }) : change?.key else {
+                isAtEnd = true
+                break
+            }
             if comparison >= 0 { next += 1 }
             let value = comparison < 0 ? nil : change?.value
             if comparison < 0 || value != nil {
@@ -155,10 +166,6 @@ package struct EngineTransaction: ~Copyable {
             }
             if comparison <= 0 { try scan?.moveToNext() }
         }
-        guard scan != nil else { return }
-        // After the limit nothing was looked at.
-        reads?.note(
-            count < limit && !isStopped ? range : range.cut(behind: last, order), of: range)
     }
 
     // MARK: What the attempt changed itself

@@ -96,10 +96,12 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
         let value = try repository.dictionary.encode(item, repository.codec)
         if let error = checkSizes(key: key, value: value) { throw error }
         let objectKey = Array(key.utf8)
-        let isWritten = try withUnsafePointer(to: item) { new in
-            try withPointer(to: before) { old in try writeEntries(old, new, objectKey) }
+        if let set, !set.active.isEmpty {
+            let isWritten = try withUnsafePointer(to: repository.stored(value, key)) { new in
+                try withPointer(to: before) { old in try writeEntries(old, new, objectKey) }
+            }
+            guard isWritten else { return nil }
         }
-        guard isWritten else { return nil }
         batch.write(value, name.prefix, objectKey)
         return batch.isDeclined ? nil : ()
     }

@@ -148,7 +148,7 @@ extension Transaction {
         guard let set, !set.active.isEmpty else {
             return try put(value, key, repository.dictionary)
         }
-        try withUnsafePointer(to: item) {
+        try withUnsafePointer(to: repository.stored(value, key)) {
             try change($0, value, key, before, earlier, repository, set)
         }
     }

@@ -46,19 +46,17 @@ extension UUID: IndexRepresentable {
 
 extension Decimal: IndexRepresentable {
     public static var indexShape: IndexShape {
-        IndexShape(
-            .fixed(Self.formSizeBytes), "decimal",
-            endOfOrdered: Array(repeating: 0xff, count: Self.formSizeBytes))
+        IndexShape(.fixed(Self.formSizeBytes), "decimal, NaN first")
     }
 
     private static var formSizeBytes: Int { 19 }
 
     /// The sign; 16 bits of a power of ten; a mantissa that fills its 16 bytes as far as a power of ten
-    /// lets it, so that of two powers the higher is the larger number.
+    /// lets it, so that of two powers the higher is the larger number. NaN is equal to itself and less than
+    /// every number, as Foundation compares decimals.
     public func encode(into form: inout IndexForm) {
         if isNaN {
-            form.isUnequal = true
-            return form.bytes.append(contentsOf: repeatElement(0xff, count: Self.formSizeBytes))
+            return form.bytes.append(contentsOf: repeatElement(0, count: Self.formSizeBytes))
         }
         let start = form.bytes.count
         // A whole number below 2^128, whose text has no power of ten.

@@ -36,7 +36,13 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
         _ = try repository.indexes?.current()
         let (id, view) = try changeState { state, told in
             let view = try state.begin(watching, &told)
-            return (state.beginLoading(), view)
+            let id = state.beginLoading()
+            do { try state.reloadDue(&told) } catch {
+                state.loading[id] = nil
+                view.close()
+                throw error
+            }
+            return (id, view)
         }
         defer { view.close() }
         let registration = LiveRegistration(objects: self, id: id)
@@ -72,6 +78,7 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
                 defer { view.close() }
                 try state.add(subscriber, view)
                 told.hasCalls = true
+                try state.reloadDue(&told)
             }
         } catch {
             subscriber.push(.failed(readable(error)))
@@ -125,17 +132,26 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
     /// Calls the closures of the subscriptions that have something to be told. What others are telling
     /// them has been told when it returns, unless this is in such a call itself.
     private func makeCalls() {
+        repeat {
+            guard makeWaitingCalls() else { return }
+            // Somebody who does not wait for `calls` may have left one since the last look.
+        } while state.withLock { !$0.calls.isEmpty }
+    }
+
+    /// `false` where another thread, or a caller of this one, makes them.
+    private func makeWaitingCalls() -> Bool {
         if LiveCall.isUnderWay {
-            guard calls.try() else { return }
+            guard calls.try() else { return false }
         } else {
             calls.lock()
         }
         defer { calls.unlock() }
-        guard !isCalling.exchange(true, ordering: .relaxed) else { return }
+        guard !isCalling.exchange(true, ordering: .relaxed) else { return false }
         defer { isCalling.store(false, ordering: .relaxed) }
         LiveCall.$isUnderWay.withValue(true) {
             while let subscriber = state.withLock({ $0.nextCall() }) { subscriber.deliver() }
         }
+        return true
     }
 
     private func note(_ failure: RoostError) {

@@ -28,6 +28,8 @@ final class LiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private var shown: [Element] = []
     private var toldBatch: UInt64 = 0
     private(set) var isReloadDue = false
+    /// Whether batches were missed since it was shown last: what changed in it cannot be told.
+    private(set) var isMissed = false
 
     /// `false` where an object's stored bytes say that it does not match.
     func mayMatch(_ bytes: UnsafeRawBufferPointer) -> Bool { stored?.answer(bytes) != false }
@@ -68,7 +70,9 @@ final class LiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
         kept = SortedElements(
             sorted: objects.map { LiveElement(key: $0.sortKey(order), object: $0) })
         horizon = isComplete ? nil : objects.last?.sortKey(order)
-        isReloadDue = false
+        // So many of those that were read have gone meanwhile that there may be others to show.
+        isReloadDue =
+            !isComplete && window.map { objects.isEmpty || objects.count < $0.end } ?? false
         staged = []
         before.forEach { $0.object.removeHolder(self) }
         for object in objects { object.holders.append(self) }
@@ -81,6 +85,7 @@ final class LiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
     func show(in batch: UInt64) {
         if let window { shown = kept.elements(from: window.offset, to: window.end) }
         toldBatch = batch
+        isMissed = false
     }
 
     /// Lets go of all objects; returns those that nobody keeps any more.
@@ -143,7 +148,10 @@ final class LiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
         window.flatMap { showNew($0, in: batch) }
     }
 
-    func noteReloadDue() { isReloadDue = true }
+    func noteMissed() {
+        isReloadDue = true
+        isMissed = true
+    }
 
     private func showNew(_ window: LiveWindow, in batch: UInt64) -> ResultChange<Item>? {
         let new = kept.elements(from: window.offset, to: window.end)

@@ -190,7 +190,9 @@ extension LiveState {
 
     /// All objects leave all results; what the batch sets follows. Returns those that there were.
     private mutating func clear() -> [LiveObject<Item>] {
-        for id in loading.keys { loading[id] = Loading(isCleared: true) }
+        for id in loading.keys {
+            loading[id] = Loading(isCleared: true, isMissed: loading[id]?.isMissed == true)
+        }
         let all = Array(objects.values)
         for object in all { depart(object) }
         return all
@@ -201,7 +203,8 @@ extension LiveState {
     /// More came than the watcher had room for: nothing is known any more.
     private mutating func noteMissed() {
         objects = [:]
-        for result in results.values { result.noteReloadDue() }
+        for id in loading.keys { loading[id]?.isMissed = true }
+        for result in results.values { result.noteMissed() }
         due = results
         isEverythingDue = true
     }
@@ -215,15 +218,17 @@ extension LiveState {
             defer { moment.view.close() }
             // To the others these are as all batches are; then all are at the view's moment.
             try take(moment.events, &told)
-            let isAnew = isEverythingDue
+            if isEverythingDue { tellAnew(moment.view) }
             isEverythingDue = false
-            if isAnew { try tellAnew(moment.view) }
+            var isAnyLeft = false
             for result in due.values {
-                do { try reload(result, moment.view, isAnew: isAnew, &told) } catch {
+                do { try reload(result, moment.view, &told) } catch {
                     // It is tried again at the next batch.
-                    return Self.note(error, result.outlet, &told)
+                    isAnyLeft = true
+                    Self.note(error, result.outlet, &told)
                 }
             }
+            if isAnyLeft { return }
         }
     }
 
@@ -238,8 +243,9 @@ extension LiveState {
     }
 
     private mutating func reload(
-        _ result: LiveResult<Item>, _ view: EngineView, isAnew: Bool, _ told: inout LiveTold
+        _ result: LiveResult<Item>, _ view: EngineView, _ told: inout LiveTold
     ) throws {
+        let isAnew = result.isMissed
         let load = try LiveLoad(result.query, in: view)
         let objects = load.objects.map { object($0.key, $0.item) }
         forget(result.load(objects, isComplete: load.isComplete, in: batch))
@@ -252,13 +258,21 @@ extension LiveState {
         }
     }
 
-    private mutating func tellAnew(_ view: EngineView) throws {
+    private mutating func tellAnew(_ view: EngineView) {
         for (key, subscribers) in subscribers {
-            guard let item = try read(key, view) else {
-                tellDeleted(key)
-                continue
+            let event: ObjectEvent<Item>
+            do {
+                guard let item = try read(key, view) else {
+                    tellDeleted(key)
+                    continue
+                }
+                event = .updated(item)
+            } catch {
+                event = .failed(
+                    error as? RoostError
+                        ?? RoostError(.decodingFailed, "an object could not be read", cause: error))
             }
-            for subscriber in subscribers { tell(subscriber, .updated(item)) }
+            for subscriber in subscribers { tell(subscriber, event) }
         }
     }
 }

@@ -14,6 +14,8 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// What has changed while a result is loaded, each key's last.
     struct Loading {
         var isCleared = false
+        /// What else has changed is not known.
+        var isMissed = false
         var changes: [[UInt8]: Item?] = [:]
     }
 
@@ -46,16 +48,14 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     // MARK: Beginning
 
     /// Begins to watch, where that is to be done, and brings all to the moment of the view, which the
-    /// caller closes.
+    /// caller closes. Results that are due then are read again once whoever begins is told of what comes
+    /// after that moment, and not before.
     mutating func begin(_ watching: () -> LiveWatch?, _ told: inout LiveTold) throws -> EngineView {
         if watch == nil, !isEnded { watch = watching() }
         guard let watch else { throw Self.closed }
         let moment = try engine.moment(of: watch)
         told.afterwards.append(moment.afterwards)
-        do {
-            try take(moment.events, &told)
-            try reloadDue(&told)
-        } catch {
+        do { try take(moment.events, &told) } catch {
             moment.view.close()
             throw error
         }
@@ -77,6 +77,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
             throw Self.closed
         }
         let result = Result(id, query, order(of: query), outlet)
+        if changed.isMissed { return try addMissed(result, &told) }
         let known = changed.isCleared ? [] : load.objects
         let unchanged = known.filter { changed.changes[$0.key] == nil }
         _ = result.load(
@@ -99,6 +100,15 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         matcher.add(result)
         for failure in load.failures { outlet.push(failure, &told.wakes) }
         // Of a limited result so much was removed meanwhile that it has to be read again.
+        try reloadDue(&told)
+    }
+
+    /// Of a result that was loaded while batches were missed nothing is known: it is read again.
+    private mutating func addMissed(_ result: Result, _ told: inout LiveTold) throws {
+        results[result.id] = result
+        matcher.add(result)
+        result.noteMissed()
+        due[result.id] = result
         try reloadDue(&told)
     }
 

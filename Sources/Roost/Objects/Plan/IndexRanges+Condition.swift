@@ -111,6 +111,21 @@ extension IndexOrder {
 }
 
 extension IndexOrder {
+    /// The form of a field that has one value.
+    private func fixedForm(of path: FieldPath) -> [UInt8]? {
+        fixedForm.withUnsafeBytes { bytes in
+            var place = 0
+            for field in ranges.active.index.fields[..<fixedCount] {
+                let end = field.shape.layout.end(
+                    in: bytes, from: place, isInverted: field.isDescending)?.end
+                guard let end else { return nil }
+                if field.path == path { return Array(bytes[place..<end]) }
+                place = end
+            }
+            return nil
+        }
+    }
+
     /// Without the entries that are before a cursor whatever object they name. `orders` are the query's.
     func from(_ cursor: [UInt8], _ orders: [OrderTerm<Item>]) -> IndexOrder {
         // Longer ones may be cut off in the index.
@@ -128,6 +143,10 @@ extension IndexOrder {
                         in: bytes, from: place, isInverted: order.isDescending)?.end
                 else { return false }
                 if isFixed {
+                    // The page before may be of the same query with another value there, or with none.
+                    let isTurned = order.isDescending != known.isDescending
+                    let turned = bytes[place..<end].map { isTurned ? ~$0 : $0 }
+                    guard turned == fixedForm(of: known.path) else { return false }
                     place = end
                     continue
                 }
