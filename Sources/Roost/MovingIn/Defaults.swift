@@ -106,7 +106,7 @@ public final class Defaults: Sendable {
         switch find(key) {
         case .bool(let value): value
         case .int(let value): value != 0
-        case .uint: true
+        case .uint(let value): value != 0
         case .float(let value): value != 0
         case .double(let value): value != 0
         case .string(let value): NSString(string: value).boolValue

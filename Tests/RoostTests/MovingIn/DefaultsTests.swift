@@ -105,6 +105,9 @@ import Testing
             #expect(defaults.integer(forKey: "k") == whole)
             #expect(defaults.double(forKey: "k").magnitude > 9e18 && defaults.bool(forKey: "k"))
         }
+        // As a typed key writes it.
+        try await defaults.dictionary.set(UInt64(0), forKey: "zero")
+        #expect(!defaults.bool(forKey: "zero") && defaults.integer(forKey: "zero") == 0)
         try await workspace.close()
     }
 

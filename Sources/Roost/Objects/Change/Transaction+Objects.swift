@@ -27,8 +27,8 @@ extension Transaction {
 
     /// Stores an object, in the place of the one with its identifier if there is one.
     ///
-    /// - Throws: `.notUnique`, `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, and then nothing
-    ///   is changed.
+    /// - Throws: `.notUnique`, `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.decodingFailed`
+    ///   where the type has indexes and does not decode what it has encoded; and then nothing is changed.
     public mutating func save<Item>(_ item: Item, in repository: Repository<Item>) throws {
         let key = repository.key(of: item.id)
         var earlier = Earlier.absent
