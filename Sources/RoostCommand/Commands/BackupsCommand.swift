@@ -17,6 +17,8 @@ struct BackupsCommand: AsyncParsableCommand {
     @OptionGroup var encryption: EncryptionOptions
     @OptionGroup var format: ListFormatOption
 
+    func validate() throws { try refuseAddress(series) }
+
     func run() async throws {
         var rows = RowWriter(
             columns: ["number", "date", "sizeBytes", "newBytes", "lastSequence", "state", "path"],

@@ -38,6 +38,7 @@ struct CopyCommand: AsyncParsableCommand {
         if newName != nil && dictionary == nil {
             throw ValidationError("--as needs --dictionary")
         }
+        for place in [source, target] where ClusterAddress(place) == nil { try refuseAddress(place) }
     }
 
     func run() async throws {

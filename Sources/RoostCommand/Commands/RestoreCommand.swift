@@ -43,6 +43,8 @@ struct RestoreCommand: AsyncParsableCommand {
     @Flag(help: "Of a sealed copy: the new workspace is not encrypted.") var toPlain = false
 
     func validate() throws {
+        if CopiedPlace(backup) == nil { try refuseAddress(backup) }
+        try refuseAddress(target)
         let targets = [toKeyFile != nil, toPassphraseFile != nil, toPlain].filter { $0 }
         if targets.count > 1 {
             throw ValidationError("one of --to-key-file, --to-passphrase-file and --to-plain")

@@ -22,6 +22,8 @@ struct SalvageCommand: AsyncParsableCommand {
     @OptionGroup var encryption: EncryptionOptions
     @OptionGroup var format: FormatOption
 
+    func validate() throws { for place in [source, target] { try refuseAddress(place) } }
+
     func run() async throws {
         guard !FileManager.default.fileExists(atPath: target) else {
             throw Failure(.usage, "\(target): is there already; a salvage makes a new workspace")

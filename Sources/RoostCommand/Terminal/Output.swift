@@ -21,6 +21,7 @@ final class Output {
             isTerminal = isOutputTerminal
             return
         }
+        try refuseAddress(path)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw Failure(.failed, "cannot write \(path): \(String(cString: strerror(errno)))")
