@@ -103,10 +103,8 @@ struct ClusterCredentials: ParsableArguments {
 
     func password() throws -> String {
         if let passwordFile {
-            guard let data = FileManager.default.contents(atPath: passwordFile) else {
-                throw Failure(.usage, "cannot read \(passwordFile)")
-            }
-            let line = String(decoding: data, as: UTF8.self).prefix { !$0.isNewline }
+            let line = String(decoding: try InputFile.contents(of: passwordFile), as: UTF8.self)
+                .prefix { !$0.isNewline }
             return String(line)
         }
         guard let password = ProcessInfo.processInfo.environment["ROOST_PASSWORD"] else {
