@@ -42,8 +42,7 @@ struct EncryptionOptions: ParsableArguments {
         ) throws -> WorkspaceEncryption? {
             if let keyFile { return .key(try key(in: keyFile)) }
             guard let passphraseFile else { return nil }
-            let text = String(decoding: try InputFile.contents(of: passphraseFile), as: UTF8.self)
-            return .passphrase(String(text.prefix { !$0.isNewline }))
+            return .passphrase(try InputFile.secret(in: passphraseFile))
         }
 
         private static func key(in path: String) throws -> SymmetricKey {

@@ -31,6 +31,20 @@ enum InputFile {
         } catch { throw Failure(.usage, "cannot read \(path): \(error.localizedDescription)") }
     }
 
+    /// The first line of a file, which is a secret.
+    ///
+    /// - Throws: as `contents`; `Failure` where the line is empty, or is not UTF-8: as a text it would be the same
+    ///   as others.
+    static func secret(in path: String) throws -> String {
+        let line = try contents(of: path).prefix { $0 != UInt8(ascii: "\n") }
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw Failure(.usage, "\(path): its first line is not UTF-8")
+        }
+        let secret = text.prefix { !$0.isNewline }
+        guard !secret.isEmpty else { throw Failure(.usage, "\(path): its first line is empty") }
+        return String(secret)
+    }
+
     /// What an environment variable names; `nil` where it is empty, as where there is none.
     static func path(inVariable name: String) -> String? {
         guard let path = ProcessInfo.processInfo.environment[name], !path.isEmpty else {
