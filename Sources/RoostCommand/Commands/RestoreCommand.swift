@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Roost
 
 /// `roost restore`: a backup becomes a workspace again.
@@ -66,6 +67,11 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         if at != nil || sequence != nil {
             throw ValidationError("a backup is of one moment: --at and --sequence are for copies")
+        }
+        // Before the backup is checked, which may take long.
+        guard !FileManager.default.fileExists(atPath: target) else {
+            throw Failure(
+                .failed, "\(target): there is something here already: restore to a new path")
         }
         let encryption = try encryption.encryption()
         let source = try backupPath(encryption)
