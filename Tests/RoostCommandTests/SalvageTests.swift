@@ -166,6 +166,29 @@ import Testing
         try checkLost(salvaged, atMost: 1000)
     }
 
+    @Test(arguments: [0, 8, 12]) func aDamagedHeaderOfASnapshotCostsNothing(_ offset: Int)
+        async throws
+    {
+        let salvaged = try await salvage { path in
+            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
+            try flipBits("\(path)/\(name)", at: offset)
+        }
+        #expect(salvaged.status == 0, "\(salvaged.output)")
+        #expect(salvaged.values == expected())
+    }
+
+    @Test func damageOfASnapshotsBeginningIsSaidToBeThere() async throws {
+        try await withTemporaryDirectory { path in
+            try await makeWorkspace(at: "\(path)/w")
+            let name = try #require(try fileNames(in: "\(path)/w", prefix: "snapshot-").first)
+            try flipBits("\(path)/w/\(name)", at: 0)
+            let error = await #expect(throws: RoostError.self) {
+                _ = try await Workspace.open(at: "\(path)/w")
+            }
+            #expect(error?.code == .corrupt && error?.offset == 0)
+        }
+    }
+
     @Test func aDamagedFooterCostsTheSnapshot() async throws {
         let salvaged = try await salvage { path in
             let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
