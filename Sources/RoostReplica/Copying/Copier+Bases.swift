@@ -93,6 +93,11 @@
             pinned = nil
             // Pinned before the history was begun: the batches between are not in it.
             guard base.manifest.flushedSequence >= historyBegin else { return }
+            // A follower that took over may have brought less to its snapshots than the writer had, whose entries from
+            // before its last base are known by no place: it waits until it has brought as much.
+            guard base.manifest.flushedSequence >= bases.last?.record.flushedSequence ?? 0 else {
+                return
+            }
             guard schedule.isBaseDue(newSizeBytes: newSizeBytes(of: base)) else { return }
             let first = firstEntry(behind: base.manifest.flushedSequence)
             try await beginBase(base, firstEntry: first)

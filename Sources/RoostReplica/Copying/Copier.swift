@@ -308,7 +308,8 @@
                 return found < entryPlaces.count
                     ? entryPlaces[found].index : journal.state.next
             }
-            // It may be in an entry of an earlier copier: the last base of the history began before it.
+            // It may be in an entry of an earlier copier: the last base of the history began before it, as none is
+            // made that holds less than that one in its snapshots.
             return max(journal.state.standing!.start, bases.last?.record.firstEntry ?? 0)
         }
 
