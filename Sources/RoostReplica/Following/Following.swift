@@ -145,13 +145,15 @@
                     try await Task.sleep(for: interval)
                 } catch is CancellationError {
                     return
-                } catch let error as RoostError where error.code == .io {
+                } catch {
                     if Task.isCancelled { return }
+                    // What a storage throws of its own is about the storage.
+                    let error = asRoostError(error)
+                    guard error.code == .io else {
+                        return shared.status.withLock { $0.failure = error }
+                    }
                     shared.status.withLock { $0.trouble = error }
                     do { try await backOff.wait() } catch { return }
-                } catch {
-                    shared.status.withLock { $0.failure = asRoostError(error) }
-                    return
                 }
             }
         }
