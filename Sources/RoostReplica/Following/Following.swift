@@ -123,12 +123,15 @@
                 entry.standing.lastSequence <= sequence,
                 entry.standing.history == end.standing.history
             else {
-                throw RoostError(
-                    .conflict,
-                    "the copy no longer has what came behind this state: follow it in a new directory"
-                )
+                throw removed
             }
             return entry
+        }
+
+        private static var removed: RoostError {
+            RoostError(
+                .conflict,
+                "the copy no longer has what came behind this state: follow it in a new directory")
         }
 
         // MARK: Following
@@ -161,7 +164,10 @@
         private func catchUp() async throws {
             while true {
                 var reader = self.reader
-                let entry = try await reader.read()
+                let entry: JournalEntry?
+                do { entry = try await reader.read() } catch {
+                    throw reader.isOvertaken ? Self.removed : error
+                }
                 guard let entry else { return }
                 try await apply(entry)
                 self.reader = reader
@@ -210,12 +216,32 @@
         }
 
         private func takeOver() async throws -> Journal {
+            // Who lacks entries that are gone learns so before anything is put.
+            try await catchUpAtLast()
             var journal = Journal(copy.storage, writer: .random())
             let name = "\(ProcessInfo.processInfo.hostName), promoted at \(path)"
             try await journal.takeOver(
                 behind: last, name: name, time: max(last.standing.time, WallTime.milliseconds)
-            ) { entry in try await self.apply(entry) }
+            ) { entry in
+                // It may stand further on, where others came between, or entries were removed. The takeover is put
+                // behind it once all before it are applied: who lacks batches must not overtake who has them.
+                try await catchUpAtLast()
+                guard last.index >= entry.index else { throw Self.removed }
+            }
             return journal
+        }
+
+        /// As `catchUp`, again and again while the storage cannot be had.
+        private func catchUpAtLast() async throws {
+            var backOff = BackOff()
+            while true {
+                do { return try await catchUp() } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    guard asRoostError(error).code == .io else { throw error }
+                    try await backOff.wait()
+                }
+            }
         }
 
         /// The directory follows what it did.

@@ -11,6 +11,8 @@
         /// Of the entry before; `nil` where that is not known.
         private var previous: [UInt8]?
         private var ahead: [JournalEntry] = []
+        /// The journal has later entries, and the next one no more.
+        private(set) var isOvertaken = false
 
         /// So many are asked for at a time.
         private static let windowCount = 8
@@ -50,7 +52,10 @@
                 prefix: ObjectName.journal, after: next == 0 ? nil : ObjectName.entry(next - 1))
             let indexes = names.compactMap { ObjectName.index(ofEntry: $0.name) }
             guard let first = indexes.first else { return }
-            guard first == next else { throw Self.removed(next) }
+            guard first == next else {
+                isOvertaken = true
+                throw Self.removed(next)
+            }
             let wanted = zip(indexes, first...).prefix { $0.0 == $0.1 }.map(\.0)
                 .prefix(Self.windowCount)
             ahead = try await withThrowingTaskGroup(of: JournalEntry.self) { [storage] group in
