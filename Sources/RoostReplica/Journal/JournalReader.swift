@@ -92,9 +92,15 @@
             // Bases say about where that is, so that not all names have to be listed.
             let bases = try await storage.listAll(prefix: ObjectName.bases)
             let begin = bases.compactMap { ObjectName.index(ofBase: $0.name) }.max() ?? 0
-            let names = try await storage.listAll(
+            // A base is named by the place of the next entry. The one before it stood then, and is gone only where
+            // later ones stand; the next may never have come.
+            var names = try await storage.listAll(
                 prefix: ObjectName.journal,
-                after: begin == 0 ? nil : ObjectName.entry(begin - 1))
+                after: begin < 2 ? nil : ObjectName.entry(begin - 2))
+            if names.isEmpty, begin >= 2 {
+                // The name says a place that the journal never had.
+                names = try await storage.listAll(prefix: ObjectName.journal)
+            }
             guard let last = names.last.flatMap({ ObjectName.index(ofEntry: $0.name) }) else {
                 return nil
             }
