@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import Synchronization
 import Testing
 
 @testable import RoostReplica
@@ -28,4 +29,41 @@ struct BaseInTheMakingTests {
             try await restored.close()
         }
     }
+
+    @Test func whoStopsDoesNotWaitForAFirstBaseThatCannotBeSent() async throws {
+        let workspace = try await Workspace.inMemory()
+        try await workspace.dictionary("d").set("1", forKey: "n")
+        let replica = try Replica(of: workspace, to: EntriesAlone(), options: quick)
+        #expect(try await eventually { replica.status.isWritingBase })
+        let failure = Mutex<RoostError?>(nil)
+        Task {
+            do { try await replica.stop(within: .milliseconds(200)) } catch {
+                failure.withLock { $0 = asRoostError(error) }
+            }
+        }
+        #expect(try await eventually { failure.withLock { $0?.code } == .cancelled })
+        #expect(replica.status.copiedSequence == 0)
+    }
+}
+
+/// A storage that takes entries of the journal, and no base.
+private final class EntriesAlone: ObjectStorage {
+    private let memory = MemoryStorage()
+
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        throw RoostError(.io, "no base is taken", file: name)
+    }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await memory.putIfAbsent(name, bytes)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try await memory.list(prefix: prefix, after: name)
+    }
+    func delete(_ name: String) async throws { try await memory.delete(name) }
 }

@@ -78,8 +78,14 @@
         /// Adds what was written, begins what is due, removes what is not needed.
         func tendBases(isLast: Bool) async throws {
             if isLast, !journal.state.standing!.hasBase, let writing = baseWriting {
-                // Without it nothing of the history could be restored.
-                await writing.task.value
+                // Without it nothing of the history could be restored. Who stops waits no longer than he said: the
+                // task that writes it hears nothing of that by itself.
+                await withTaskCancellationHandler {
+                    await writing.task.value
+                } onCancel: {
+                    writing.task.cancel()
+                }
+                try Task.checkCancellation()
             }
             if let outcome = baseWriting?.outcome {
                 baseWriting = nil
