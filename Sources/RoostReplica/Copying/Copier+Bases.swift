@@ -42,7 +42,8 @@
 
         // MARK: Writing
 
-        func beginBase(_ base: CopyBase, firstEntry: UInt64) async throws {
+        /// - Parameter range: Where the entry with the first batch after the base is.
+        func beginBase(_ base: CopyBase, firstEntryIn range: Range<UInt64>) async throws {
             let writer = BaseWriter(copy, writer: identifier) { [shared] sizeBytes in
                 shared.status.withLock { $0.baseBytesSent += sizeBytes }
             } onTrouble: { [shared] error in
@@ -55,16 +56,41 @@
             let task = Task {
                 let outcome: Result<WrittenBase, any Error>
                 do {
+                    let first = try await firstEntry(
+                        behind: base.manifest.flushedSequence, in: range)
                     outcome = .success(
                         try await writer.write(
                             base, history: history, time: time, index: index,
-                            firstEntry: firstEntry, known: known, stored: stored))
+                            firstEntry: first, known: known, stored: stored))
                 } catch { outcome = .failure(error) }
                 noteWritten(outcome, of: history)
             }
             baseWriting = BaseWriting(task: task)
             schedule.noteBaseBegun()
             shared.status.withLock { $0.isWritingBase = true }
+        }
+
+        /// The entry of `range` with the first batch after `sequence`, as earlier copiers made them; the range's begin
+        /// where the entries do not say so.
+        private func firstEntry(
+            behind sequence: UInt64, in range: Range<UInt64>
+        ) async throws -> UInt64 {
+            if range.isEmpty { return range.lowerBound }
+            do {
+                return try await retrying { [storage] in
+                    let found = try await JournalReader.firstEntry(
+                        behind: sequence, from: range.lowerBound, before: range.upperBound,
+                        in: storage)
+                    guard found > range.lowerBound,
+                        let before = try await JournalReader.entry(found - 1, in: storage),
+                        before.standing.lastSequence <= sequence
+                    else { return range.lowerBound }
+                    return found
+                }
+            } catch let error as RoostError where error.isOfContent {
+                // A damaged entry ends no copying: a later base makes it unneeded.
+                return range.lowerBound
+            }
         }
 
         private func noteWritten(_ outcome: Result<WrittenBase, any Error>, of history: Identifier)
@@ -105,8 +131,8 @@
                 return
             }
             guard schedule.isBaseDue(newSizeBytes: newSizeBytes(of: base)) else { return }
-            let first = firstEntry(behind: base.manifest.flushedSequence)
-            try await beginBase(base, firstEntry: first)
+            try await beginBase(
+                base, firstEntryIn: firstEntries(behind: base.manifest.flushedSequence))
         }
 
         /// About what has to be sent for it. After a takeover, numbers and sizes say what is stored: enough for

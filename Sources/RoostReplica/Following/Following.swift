@@ -107,19 +107,11 @@
                 return end
             }
             let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
-            // Below `low` no entry has more than `sequence`, from `high` on all have.
-            var low = max(end.standing.start, bases.last?.record.firstEntry ?? 0)
-            var high = end.index
-            while low < high {
-                let middle = low + (high - low) / 2
-                let entry = try await JournalReader.entry(middle, in: storage)
-                if let entry, entry.standing.lastSequence > sequence {
-                    high = middle
-                } else {
-                    low = middle + 1
-                }
-            }
-            guard low > 0, let entry = try await JournalReader.entry(low - 1, in: storage),
+            let next = try await JournalReader.firstEntry(
+                behind: sequence,
+                from: max(end.standing.start, bases.last?.record.firstEntry ?? 0),
+                before: end.index, in: storage)
+            guard next > 0, let entry = try await JournalReader.entry(next - 1, in: storage),
                 entry.standing.lastSequence <= sequence,
                 entry.standing.history == end.standing.history
             else {

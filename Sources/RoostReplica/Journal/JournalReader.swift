@@ -108,6 +108,26 @@
             return entry
         }
 
+        /// Of the entries of one history from `low` on and before `high`, the first that has batches after `sequence`;
+        /// `high` where none has. Where some are gone it may be a later one: then the one before it has some too.
+        static func firstEntry(
+            behind sequence: UInt64, from low: UInt64, before high: UInt64,
+            in storage: any ObjectStorage
+        ) async throws -> UInt64 {
+            var (low, high) = (low, high)
+            // Below `low` no entry has more than `sequence`, from `high` on all have.
+            while low < high {
+                let middle = low + (high - low) / 2
+                let entry = try await entry(middle, in: storage)
+                if let entry, entry.standing.lastSequence > sequence {
+                    high = middle
+                } else {
+                    low = middle + 1
+                }
+            }
+            return low
+        }
+
         /// The bases from the one at `index` back, the newest first: as many as there still are.
         static func bases(
             from index: UInt64, in storage: any ObjectStorage
