@@ -31,6 +31,24 @@ struct ObjectStorageTests {
         }
     }
 
+    /// A folder that is there may be from an attempt whose sync failed: a power cut would take all that is in it.
+    @Test func aFolderCountsOnceItsOwnNameIsSynced() async throws {
+        try await withDirectory { path in
+            let sync = FailingSync()
+            let storage = DirectoryStorage(path: path) { try sync.check() }
+            sync.isFailing.store(true, ordering: .relaxed)
+            await #expect(throws: Failed.self) { try await storage.putIfAbsent("a/0", [0]) }
+            sync.isFailing.store(false, ordering: .relaxed)
+            let before = sync.count.load(ordering: .relaxed)
+            let isWritten = try await storage.putIfAbsent("a/0", [0])
+            let first = sync.count.load(ordering: .relaxed)
+            let isAnother = try await storage.putIfAbsent("a/1", [1])
+            let second = sync.count.load(ordering: .relaxed)
+            // The folder's name and the object's, and from then on the objects' alone.
+            #expect(isWritten && isAnother && first - before == 2 && second - first == 1)
+        }
+    }
+
     private func check(_ storage: any ObjectStorage) async throws {
         try await checkStorage(storage)
     }
@@ -39,8 +57,13 @@ struct ObjectStorageTests {
 /// A disk that does not take names, for a while.
 private final class FailingSync: Sendable {
     let isFailing = Atomic(false)
+    /// How many directories were to be synced.
+    let count = Atomic(0)
 
-    func check() throws { if isFailing.load(ordering: .relaxed) { throw Failed() } }
+    func check() throws {
+        count.wrappingAdd(1, ordering: .relaxed)
+        if isFailing.load(ordering: .relaxed) { throw Failed() }
+    }
 }
 
 private struct Failed: Error {}

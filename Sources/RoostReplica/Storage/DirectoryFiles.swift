@@ -17,6 +17,8 @@
     actor DirectoryFiles {
         private let path: String
         private let thread = WorkerThread(name: "roost-objects")
+        /// Directories that were made, and whose names may not be on disk.
+        private var unsyncedDirectories: Set<String> = []
 
         nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -193,11 +195,17 @@
 
         private func makeDirectory(_ path: String) throws {
             var status = stat()
-            if stat(path, &status) == 0 { return }
+            let isThere = stat(path, &status) == 0
+            // One that is there may be from an attempt whose sync failed.
+            if isThere, !unsyncedDirectories.contains(path) { return }
             let parent = (path as NSString).deletingLastPathComponent
             if !parent.isEmpty, parent != path { try makeDirectory(parent) }
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("create", path) }
+            guard isThere || mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                throw failure("create", path)
+            }
+            unsyncedDirectories.insert(path)
             try syncDirectory(parent.isEmpty ? "." : parent)
+            unsyncedDirectories.remove(path)
         }
 
         private func syncDirectory(_ path: String) throws {
