@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import Synchronization
 import Testing
 
@@ -49,6 +50,15 @@ struct ObjectStorageTests {
         }
     }
 
+    @Test func aListThatBeginsAnewEachTimeIsAnError() async throws {
+        let storage = ListsFromTheBegin()
+        #expect(try await storage.putIfAbsent("a/0", [0]))
+        let error = await #expect(throws: RoostError.self) {
+            try await storage.listAll(prefix: "a/")
+        }
+        #expect(error?.code == .io)
+    }
+
     private func check(_ storage: any ObjectStorage) async throws {
         try await checkStorage(storage)
     }
@@ -64,6 +74,30 @@ private final class FailingSync: Sendable {
         count.wrappingAdd(1, ordering: .relaxed)
         if isFailing.load(ordering: .relaxed) { throw Failed() }
     }
+}
+
+/// A storage that takes no notice of where a list is to go on, a hundred times.
+private final class ListsFromTheBegin: ObjectStorage {
+    private let memory = MemoryStorage()
+    private let listCount = Atomic(0)
+
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        let count = listCount.wrappingAdd(1, ordering: .relaxed).newValue
+        return count > 100 ? [] : try await memory.list(prefix: prefix, after: nil)
+    }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        try await memory.put(name, content)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await memory.putIfAbsent(name, bytes)
+    }
+    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 private struct Failed: Error {}
