@@ -50,6 +50,21 @@ struct ObjectStorageTests {
         }
     }
 
+    @Test func whatAKilledWriterLeftIsRemovedADayLater() async throws {
+        try await withDirectory { path in
+            let files = FileManager.default
+            for (name, age) in [(".unfinished-1", 90_000.0), (".unfinished-2", 80_000)] {
+                try Data([0]).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+                try files.setAttributes(
+                    [.modificationDate: Date() - age], ofItemAtPath: "\(path)/\(name)")
+            }
+            let storage = DirectoryStorage(path: path)
+            try await storage.put("a/0", ObjectContent([0]))
+            let names = try files.contentsOfDirectory(atPath: path)
+            #expect(names.sorted() == [".unfinished-2", "a"])
+        }
+    }
+
     @Test func aListThatBeginsAnewEachTimeIsAnError() async throws {
         let storage = ListsFromTheBegin()
         #expect(try await storage.putIfAbsent("a/0", [0]))
