@@ -1,16 +1,21 @@
+import Foundation
 import RoostEngine
 import RoostFormat
 import RoostIO
+import RoostSealing
 
 extension Workspace {
     /// Writes what can be read of the workspace at `source`, however damaged, into a new one at
     /// `target`, which is on disk and closed when the call returns. Changes nothing at `source`.
     ///
+    /// Until it is complete it is called `target` with `.incomplete` after it: `target` itself is there whole or not
+    /// at all. What a call that did not end has left there is removed by the next one.
+    ///
     /// Costs reading all of `source`; holds all of its keys in memory. Not to be called where
     /// blocking is not allowed.
     ///
-    /// - Throws: `.locked` while `source` or `target` is open; `.unsupportedVersion`; `.io` where
-    ///   `source` cannot be read at all; what writing throws.
+    /// - Throws: `.locked` while `source` is open, or another call writes to `target`; `.unsupportedVersion`; `.io` where
+    ///   `source` cannot be read at all, or there is something at `target`; what writing throws.
     /// An encrypted workspace is salvaged into one that the same key opens.
     package static func salvage(
         from source: String, to target: String, encryption: WorkspaceEncryption? = nil,
@@ -18,7 +23,45 @@ extension Workspace {
     ) async throws -> SalvageReport {
         let configuration = Configuration(encryption: encryption)
         var salvage = try Salvage(path: source, fileSystem: configuration.fileSystem)
-        let workspace = try await open(at: target, configuration: configuration)
+        let place = URL(fileURLWithPath: target).standardizedFileURL
+        let (name, incomplete) = (place.lastPathComponent, "\(place.lastPathComponent).incomplete")
+        let parent = try PosixFileSystem().openOrMakeDirectory(
+            at: place.deletingLastPathComponent().path)
+        guard try !parent.entries().contains(where: { $0.name == name }) else {
+            throw RoostError(
+                .io, "there is something here already: salvage to a new path", file: place.path)
+        }
+        let path = "\(parent.path)/\(incomplete)"
+        if try parent.entries().contains(where: { $0.name == incomplete }) { try clear(path) }
+        try await write(&salvage, to: path, configuration, onProgress)
+        try parent.rename(incomplete, to: name)
+        try parent.sync()
+        return salvage.report
+    }
+
+    /// Removes what a salvage that did not end has left, but no file that is not a workspace's.
+    private static func clear(_ path: String) throws {
+        let left = try PosixFileSystem().openDirectory(at: path, create: false)
+        try left.lock(exclusive: true)
+        let entries = try left.entries()
+        let keys = [KeyRing.fileName, KeyRing.newFileName]
+        if let foreign = entries.first(where: {
+            (FileName($0.name) == nil && !keys.contains($0.name)) || !$0.isRegularFile
+        }) {
+            throw RoostError(
+                .io, "\"\(foreign.name)\" is no part of a salvage that did not end: remove it",
+                file: path)
+        }
+        for entry in entries { try left.remove(entry.name) }
+        try left.sync()
+        try left.unlock()
+    }
+
+    private static func write(
+        _ salvage: inout Salvage, to path: String, _ configuration: Configuration,
+        _ onProgress: @Sendable (_ doneCount: Int, _ totalCount: Int) -> Void
+    ) async throws {
+        let workspace = try await open(at: path, configuration: configuration)
         var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
         let recordKeys = salvage.recordKeys
         for (index, recordKey) in recordKeys.enumerated() {
@@ -35,7 +78,6 @@ extension Workspace {
         _ = try await workspace.engine.commit(batch, durability: .process)
         try await workspace.synchronize()
         try await workspace.close()
-        return salvage.report
     }
 }
 

@@ -60,7 +60,7 @@ public final class Workspace: Sendable {
     ///
     /// - Throws: `.locked` while another opening for writing is active; `.corrupt` where bytes that were on
     ///   disk are damaged, with file and offset, and nothing is changed; `.unsupportedVersion`;
-    ///   `.outOfSpace`; `.io`.
+    ///   `.outOfSpace`; `.io`, also where the directory would be made inside another workspace's.
     public static func open(
         at path: String, configuration: Configuration = .init()
     ) async throws -> Workspace {

@@ -28,11 +28,10 @@ struct EncryptionOptions: ParsableArguments {
 
     /// As the options say, else the environment; `nil` where neither says anything.
     func encryption() throws -> WorkspaceEncryption? {
-        let environment = ProcessInfo.processInfo.environment
         if keyFile == nil, passphraseFile == nil {
             return try Self.encryption(
-                keyFile: environment["ROOST_KEY_FILE"],
-                passphraseFile: environment["ROOST_PASSPHRASE_FILE"])
+                keyFile: InputFile.path(inVariable: "ROOST_KEY_FILE"),
+                passphraseFile: InputFile.path(inVariable: "ROOST_PASSPHRASE_FILE"))
         }
         return try Self.encryption(keyFile: keyFile, passphraseFile: passphraseFile)
     }
@@ -43,12 +42,11 @@ struct EncryptionOptions: ParsableArguments {
         ) throws -> WorkspaceEncryption? {
             if let keyFile { return .key(try key(in: keyFile)) }
             guard let passphraseFile else { return nil }
-            let text = String(decoding: try contents(of: passphraseFile), as: UTF8.self)
-            return .passphrase(String(text.prefix { !$0.isNewline }))
+            return .passphrase(try InputFile.secret(in: passphraseFile))
         }
 
         private static func key(in path: String) throws -> SymmetricKey {
-            let data = try contents(of: path)
+            let data = try InputFile.contents(of: path)
             if data.count == 32 { return SymmetricKey(data: data) }
             let digits = Array(data.drop { $0.isSpace }.reversed().drop { $0.isSpace }.reversed())
             let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
@@ -59,13 +57,6 @@ struct EncryptionOptions: ParsableArguments {
                 data: stride(from: 0, to: 64, by: 2).map {
                     UInt8(values[$0] << 4 | values[$0 + 1])
                 })
-        }
-
-        private static func contents(of path: String) throws -> Data {
-            guard let data = FileManager.default.contents(atPath: path) else {
-                throw Failure(.usage, "cannot read \(path)")
-            }
-            return data
         }
     #else
         static func encryption(

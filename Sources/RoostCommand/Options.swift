@@ -92,6 +92,7 @@ struct WorkspaceArgument: ParsableArguments {
         _ path: String, _ access: Workspace.Configuration.Access,
         _ encryption: WorkspaceEncryption?, _ body: (Workspace) async throws -> Result
     ) async throws -> Result {
+        try refuseAddress(path)
         let opened = try await Workspace.open(
             at: path, configuration: .init(access: access, encryption: encryption))
         let result: Result

@@ -39,6 +39,7 @@ struct RoostTool: AsyncParsableCommand {
 
     static func main() async {
         do {
+            try requireUnicode()
             var command =
                 if let arguments = ClusterTool.arguments(Array(CommandLine.arguments.dropFirst())) {
                     try ClusterTool.parseAsRoot(arguments)
@@ -52,6 +53,18 @@ struct RoostTool: AsyncParsableCommand {
             }
         } catch {
             Foundation.exit(report(error).rawValue)
+        }
+    }
+
+    /// Swift puts the same mark in the place of all that is not UTF-8: different keys would become one.
+    private static func requireUnicode() throws {
+        for index in 0..<Int(CommandLine.argc) {
+            guard let argument = CommandLine.unsafeArgv[index],
+                String(validatingCString: argument) == nil
+            else { continue }
+            throw Failure(
+                .usage, "argument \(index) is not UTF-8, which keys, names and texts are written in"
+            )
         }
     }
 

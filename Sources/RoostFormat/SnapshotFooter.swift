@@ -81,8 +81,8 @@ package struct SnapshotFooter: Equatable, Sendable {
     package enum Reading {
         case valid(SnapshotFooter)
         case unsupported(version: UInt32)
-        /// What is wrong, for the error's message.
-        case damaged(String)
+        /// What is wrong, for the error's message, and where in the file.
+        case damaged(String, offset: UInt64)
     }
 
     /// Reads and checks the footer of `file`.
@@ -94,22 +94,28 @@ package struct SnapshotFooter: Equatable, Sendable {
 
     /// Reads and checks a file's first `headerSizeBytes` bytes and its last `sizeBytes`: every offset
     /// lies within the file, in order, and every part has the length that its count asks for.
+    ///
+    /// - Parameter header: `nil` where it is not to be looked at. The footer says all that it says.
     package static func read(
-        header: UnsafeRawBufferPointer, footer: UnsafeRawBufferPointer, fileSizeBytes: UInt64
+        header: UnsafeRawBufferPointer?, footer: UnsafeRawBufferPointer, fileSizeBytes: UInt64
     ) -> Reading {
-        guard fileSizeBytes >= UInt64(headerSizeBytes + sizeBytes), let base = header.baseAddress,
-            let start = footer.baseAddress
-        else { return .damaged("the file is too short to be a snapshot") }
-        guard base.load(UInt64.self, at: 0) == headerMagic else {
-            return .damaged("the file does not begin as a snapshot")
+        guard fileSizeBytes >= UInt64(headerSizeBytes + sizeBytes), let start = footer.baseAddress
+        else { return .damaged("the file is too short to be a snapshot", offset: 0) }
+        if let base = header?.baseAddress {
+            guard base.load(UInt64.self, at: 0) == headerMagic else {
+                return .damaged("the file does not begin as a snapshot", offset: 0)
+            }
+            let version = base.load(UInt32.self, at: 8)
+            guard version == Self.version else { return .unsupported(version: version) }
+            guard base.load(UInt32.self, at: 12) == 0 else {
+                return .damaged("the header is damaged", offset: 0)
+            }
         }
-        let version = base.load(UInt32.self, at: 8)
-        guard version == Self.version else { return .unsupported(version: version) }
-        guard base.load(UInt32.self, at: 12) == 0 else { return .damaged("the header is damaged") }
+        let offset = fileSizeBytes - UInt64(sizeBytes)
         guard start.load(UInt64.self, at: 0) == magic,
             ChecksumSeed(0).checksum(start, count: 188) == start.load(UInt32.self, at: 188),
-            start.load(UInt32.self, at: 8) == version
-        else { return .damaged("the footer's checksum does not hold") }
+            start.load(UInt32.self, at: 8) == Self.version
+        else { return .damaged("the footer's checksum does not hold", offset: offset) }
         var footer = SnapshotFooter()
         footer.salt = start.load(UInt32.self, at: 12)
         footer.number = start.load(UInt64.self, at: 16)
@@ -136,11 +142,11 @@ package struct SnapshotFooter: Equatable, Sendable {
         let earliest = start.load(UInt64.self, at: 160)
         footer.earliestDeadline = earliest == 0 ? .never : Deadline(milliseconds: earliest)
         guard let firstKey = FirstKey(readFrom: start + 168) else {
-            return .damaged("the length of the first key is out of range")
+            return .damaged("the length of the first key is out of range", offset: offset)
         }
         footer.firstKey = firstKey
         guard footer.partsFit(fileSizeBytes: fileSizeBytes) else {
-            return .damaged("the footer's parts do not fit the file")
+            return .damaged("the footer's parts do not fit the file", offset: offset)
         }
         return .valid(footer)
     }

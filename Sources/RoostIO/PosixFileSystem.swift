@@ -56,13 +56,14 @@ package struct PosixFileSystem: FileSystem {
         defer { close(descriptor) }
         _ = try retryingInterrupts("sync directory", path) { syncDirectoryEntries(descriptor) }
     }
+}
 
-    private func parentPath(of path: String) -> String {
-        var trimmed = Substring(path)
-        while trimmed.count > 1 && trimmed.hasSuffix("/") { trimmed.removeLast() }
-        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
-        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
-    }
+/// The path of the directory that holds what is at `path`.
+package func parentPath(of path: String) -> String {
+    var trimmed = Substring(path)
+    while trimmed.count > 1 && trimmed.hasSuffix("/") { trimmed.removeLast() }
+    guard let slash = trimmed.lastIndex(of: "/") else { return "." }
+    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
 }
 
 /// Runs a system call until a signal no longer interrupts it; a negative result is an error.

@@ -101,8 +101,10 @@ final class SealedDirectory: Directory {
     /// For a workspace that is new: with the keys of the one that this file system opened first, so that a backup
     /// can share files with it.
     private func newRing(_ state: State) throws -> KeyRing {
-        let isUsed = try base.entries().contains {
-            ![KeyRing.newFileName, "SIGNALS"].contains($0.name) && $0.isRegularFile
+        // What is no file of a workspace is left alone, as by one that is not encrypted.
+        let isUsed = try base.entries().contains { entry in
+            guard entry.isRegularFile, let name = FileName(entry.name) else { return false }
+            return name != .signals
         }
         guard !isUsed, state.isLockedForWriting else {
             throw RoostError(

@@ -46,15 +46,19 @@
         /// Asks for a call of `key` to pass.
         public func admit(_ key: String) async throws -> Decision {
             let seconds = period / .seconds(1)
-            let time = now().timeIntervalSince1970
             return try await workspace.transaction(durability: .process) { transaction in
+                // Asked for each time that the body is run: another call may have been counted meanwhile.
+                let time = now().timeIntervalSince1970
                 var bucket =
                     try transaction.value(forKey: key, as: Bucket.self, in: buckets)
                     ?? Bucket(tokens: burstCount, filledAt: time)
-                // A clock that was set back fills nothing.
+                // A clock that was set back fills nothing, and what came back is not given twice: only where it was
+                // set back so far that the bucket would be full anyway, time begins anew.
                 let elapsed = max(0, time - bucket.filledAt)
                 bucket.tokens = min(burstCount, bucket.tokens + elapsed / seconds * burstCount)
-                bucket.filledAt = time
+                if time > bucket.filledAt || bucket.filledAt - time > seconds {
+                    bucket.filledAt = time
+                }
                 let isAllowed = bucket.tokens >= 1
                 if isAllowed { bucket.tokens -= 1 }
                 // A full bucket is as good as none.
@@ -62,7 +66,9 @@
                 let missing = max(0, 1 - bucket.tokens)
                 return Decision(
                     isAllowed: isAllowed, remainingCount: Int(bucket.tokens),
-                    retryAfter: .seconds(missing / burstCount * seconds))
+                    retryAfter: .seconds(
+                        missing == 0
+                            ? 0 : bucket.filledAt - time + missing / burstCount * seconds))
             }
         }
     }

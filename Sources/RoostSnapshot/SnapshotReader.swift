@@ -30,28 +30,30 @@ package final class SnapshotReader: Sendable {
     let countCache = Mutex(SnapshotCountCache())
     let fences = Mutex(SnapshotFenceCache())
 
-    package convenience init(number: UInt64, in directory: any Directory) throws {
+    /// - Parameter ignoresHeader: Whether damage of the header alone is passed over.
+    package convenience init(
+        number: UInt64, in directory: any Directory, ignoresHeader: Bool = false
+    ) throws {
         try self.init(
-            file: directory.openFile(FileName.snapshot(number).text, writable: false))
+            file: directory.openFile(FileName.snapshot(number).text, writable: false),
+            ignoresHeader: ignoresHeader)
     }
 
     /// Of a file that may not have its name yet.
-    package init(file: any File) throws {
+    package init(file: any File, ignoresHeader: Bool = false) throws {
         path = file.path
         region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
         // Look-ups jump about.
         region.expectRandomReads()
-        switch try Self.readEnds(of: file, region.bytes) {
+        switch try Self.readEnds(of: file, region.bytes, ignoresHeader: ignoresHeader) {
         case .valid(let footer): self.footer = footer
         case .unsupported(let version):
             throw RoostError(
                 .unsupportedVersion,
                 "the snapshot is of format \(version); this version reads \(SnapshotFooter.version)",
                 file: file.path, offset: 8)
-        case .damaged(let reason):
-            throw RoostError(
-                .corrupt, reason, file: file.path,
-                offset: UInt64(max(0, region.sizeBytes - SnapshotFooter.sizeBytes)))
+        case .damaged(let reason, let offset):
+            throw RoostError(.corrupt, reason, file: file.path, offset: offset)
         }
         groupBits = IndexLine.groupBits(groupCount: Int(footer.groupCount))
         index = Lines(
@@ -67,7 +69,7 @@ package final class SnapshotReader: Sendable {
     /// Reads the header and the footer by calls: a page that is only opened for them would cost an
     /// opening a fault for each of the two.
     private static func readEnds(
-        of file: any File, _ contents: UnsafeRawBufferPointer
+        of file: any File, _ contents: UnsafeRawBufferPointer, ignoresHeader: Bool
     ) throws -> SnapshotFooter.Reading {
         let headerSizeBytes = SnapshotFooter.headerSizeBytes
         let count = headerSizeBytes + SnapshotFooter.sizeBytes
@@ -79,7 +81,8 @@ package final class SnapshotReader: Sendable {
             try file.read(into: header, at: 0)
             try file.read(into: footer, at: sizeBytes - UInt64(SnapshotFooter.sizeBytes))
             return SnapshotFooter.read(
-                header: .init(header), footer: .init(footer), fileSizeBytes: sizeBytes)
+                header: ignoresHeader ? nil : UnsafeRawBufferPointer(header), footer: .init(footer),
+                fileSizeBytes: sizeBytes)
         }
     }
 

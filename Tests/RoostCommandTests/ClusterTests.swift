@@ -170,7 +170,16 @@ import Testing
             let copy = try await Tool.run("copy", "\(path)/w", "etcd://127.0.0.1:1")
             #expect(copy.status == 2 || copy.status == 5)
         }
-        let help = try await Tool.run("--cluster", "--help")
-        #expect(help.status == 0 && help.output.contains("shell"))
+        for arguments in [
+            ["--cluster", "--help"], ["--cluster", "-h"], ["--cluster"],
+            ["--cluster", "etcd://h:1"],
+            ["--cluster", "etcd://h:1", "--namespace", "n", "--help"],
+        ] {
+            let help = try await Tool.run(arguments)
+            #expect(help.status == 0 && help.output.contains("<subcommand>"), "\(arguments)")
+            #expect(help.output.contains("USAGE: roost --cluster"), "\(arguments)")
+        }
+        let ofOne = try await Tool.run("--cluster", "etcd://h:1", "keys", "--help")
+        #expect(ofOne.status == 0 && ofOne.output.contains("--prefix"))
     }
 }

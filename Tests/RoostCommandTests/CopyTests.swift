@@ -58,6 +58,32 @@ import Testing
         }
     }
 
+    @Test func whatIsNoSeriesOfBackupsIsNamed() async throws {
+        try await withTemporaryDirectory { path in
+            let (w, b) = ("\(path)/w", "\(path)/b")
+            #expect(try await Tool.run("set", w, "d", "k", "1").status == 0)
+            #expect(try await Tool.run("backup", w, b).status == 0)
+            for (place, text) in [(w, "no series"), (b, "no series"), (path, "no backups here")] {
+                for options in [[], ["--verify"], ["--format", "json"]] {
+                    let outcome = try await Tool.run(["backups", place] + options)
+                    #expect(outcome.status == 1, "\(place) \(options)")
+                    #expect(outcome.errors.contains(text), "\(outcome.errors)")
+                }
+            }
+        }
+    }
+
+    @Test func aRestoreToWhatIsThereSaysToRestoreElsewhere() async throws {
+        try await withTemporaryDirectory { path in
+            let (w, b) = ("\(path)/w", "\(path)/b")
+            #expect(try await Tool.run("set", w, "d", "k", "1").status == 0)
+            #expect(try await Tool.run("backup", w, b).status == 0)
+            let refused = try await Tool.run("restore", b, w)
+            #expect(refused.status == 5 && refused.output.isEmpty)
+            #expect(refused.errors.contains("restore to a new path"), "\(refused.errors)")
+        }
+    }
+
     @Test func aDamagedBackupIsNotRestored() async throws {
         try await withTemporaryDirectory { path in
             #expect(try await Tool.run("import", "\(path)/w", input: lines(0..<300)).status == 0)

@@ -166,6 +166,29 @@ import Testing
         try checkLost(salvaged, atMost: 1000)
     }
 
+    @Test(arguments: [0, 8, 12]) func aDamagedHeaderOfASnapshotCostsNothing(_ offset: Int)
+        async throws
+    {
+        let salvaged = try await salvage { path in
+            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
+            try flipBits("\(path)/\(name)", at: offset)
+        }
+        #expect(salvaged.status == 0, "\(salvaged.output)")
+        #expect(salvaged.values == expected())
+    }
+
+    @Test func damageOfASnapshotsBeginningIsSaidToBeThere() async throws {
+        try await withTemporaryDirectory { path in
+            try await makeWorkspace(at: "\(path)/w")
+            let name = try #require(try fileNames(in: "\(path)/w", prefix: "snapshot-").first)
+            try flipBits("\(path)/w/\(name)", at: 0)
+            let error = await #expect(throws: RoostError.self) {
+                _ = try await Workspace.open(at: "\(path)/w")
+            }
+            #expect(error?.code == .corrupt && error?.offset == 0)
+        }
+    }
+
     @Test func aDamagedFooterCostsTheSnapshot() async throws {
         let salvaged = try await salvage { path in
             let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
@@ -194,6 +217,41 @@ import Testing
             try flipBits("\(path)/\(name)", at: 40)
         }
         #expect(salvaged.values == expected())
+    }
+
+    /// What a salvage that was killed has left is not taken for all that could be read.
+    @Test func theTargetHasItsNameOnceItIsComplete() async throws {
+        try await withTemporaryDirectory { path in
+            try await makeWorkspace(at: "\(path)/w")
+            for name in ["w", "t.incomplete"] {
+                #expect(try await Tool.run("set", "\(path)/\(name)", "e", name, "1").status == 0)
+            }
+            // A process that is told to write no more than so many bytes to a file fails as on a full disk.
+            let roost = try #require(try Tool.process().executableURL?.path)
+            let shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = [
+                "-c", "ulimit -f 2; trap '' XFSZ; exec \"$1\" salvage \"$2/w\" \"$2/t\"", "sh",
+                roost, path,
+            ]
+            shell.standardError = FileHandle.nullDevice
+            try shell.run()
+            shell.waitUntilExit()
+            #expect(shell.terminationStatus != 0)
+            #expect(!FileManager.default.fileExists(atPath: "\(path)/t"))
+            let salvaged = try await Tool.run("salvage", "\(path)/w", "\(path)/t")
+            #expect(salvaged.status == 0, "\(salvaged.errors)")
+            #expect(try await Tool.run("keys", "\(path)/t", "e").lines == ["w"])
+            #expect(try await Tool.run("keys", "\(path)/t", "d").lines.count == 2009)
+            let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+            #expect(names == ["t", "w"])
+            // A file that is not Roost's is not removed with them.
+            try FileManager.default.createDirectory(
+                atPath: "\(path)/u.incomplete", withIntermediateDirectories: false)
+            try writeBytes([1], to: "\(path)/u.incomplete/mine")
+            let refused = try await Tool.run("salvage", "\(path)/w", "\(path)/u")
+            #expect(refused.status == 5 && refused.errors.contains("mine"), "\(refused.errors)")
+        }
     }
 
     @Test func aTargetThatIsThereIsRefused() async throws {

@@ -48,6 +48,26 @@ import Testing
         }
     }
 
+    /// As some file managers leave one in each directory that they show.
+    @Test func aWorkspaceIsBegunBesideFilesThatAreNoneOfIts() async throws {
+        try await withDirectory { path in
+            let key = SymmetricKey(size: .bits256)
+            let foreign = URL(fileURLWithPath: "\(path)/.DS_Store")
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true)
+            try Data("foreign".utf8).write(to: foreign)
+            for _ in 0..<2 {
+                let workspace = try await open(path, .key(key))
+                try await fill(workspace)
+                try await workspace.close()
+            }
+            let workspace = try await open(path, .key(key), access: .readOnly)
+            try check(workspace)
+            try await workspace.close()
+            #expect(try Data(contentsOf: foreign) == Data("foreign".utf8))
+        }
+    }
+
     @Test(arguments: [false, true]) func whatIsWrittenIsReadAgainWithTheKeyAlone(
         isCompacted: Bool
     ) async throws {

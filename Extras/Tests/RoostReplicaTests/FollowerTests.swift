@@ -113,6 +113,30 @@ struct FollowerTests {
         }
     }
 
+    /// Whatever the storage throws meanwhile.
+    @Test func aFollowerGoesOnOnceTheStorageAnswersAgain() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage.memory, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            storage.faults.withLock { $0.isOff = true }
+            #expect(try await eventually { follower.status.trouble?.code == .io })
+            try await writer.dictionary("d").set("2", forKey: "n")
+            try await replica.waitUntilCopied()
+            storage.faults.withLock { $0.isOff = false }
+            let last = writer.statistics.lastSequence
+            #expect(try await eventually { follower.status.lastSequence >= last })
+            #expect(try await eventually { follower.status.trouble == nil })
+            try await replica.end()
+            try await follower.close()
+            try await writer.close()
+        }
+    }
+
     /// What is written into it would stand between the batches of the copy.
     @Test func aDirectoryThatFollowsIsNotOpenedForWriting() async throws {
         try await withDirectory { directory in

@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import Synchronization
 import Testing
 
@@ -31,6 +32,48 @@ struct ObjectStorageTests {
         }
     }
 
+    /// A folder that is there may be from an attempt whose sync failed: a power cut would take all that is in it.
+    @Test func aFolderCountsOnceItsOwnNameIsSynced() async throws {
+        try await withDirectory { path in
+            let sync = FailingSync()
+            let storage = DirectoryStorage(path: path) { try sync.check() }
+            sync.isFailing.store(true, ordering: .relaxed)
+            await #expect(throws: Failed.self) { try await storage.putIfAbsent("a/0", [0]) }
+            sync.isFailing.store(false, ordering: .relaxed)
+            let before = sync.count.load(ordering: .relaxed)
+            let isWritten = try await storage.putIfAbsent("a/0", [0])
+            let first = sync.count.load(ordering: .relaxed)
+            let isAnother = try await storage.putIfAbsent("a/1", [1])
+            let second = sync.count.load(ordering: .relaxed)
+            // The folder's name and the object's, and from then on the objects' alone.
+            #expect(isWritten && isAnother && first - before == 2 && second - first == 1)
+        }
+    }
+
+    @Test func whatAKilledWriterLeftIsRemovedADayLater() async throws {
+        try await withDirectory { path in
+            let files = FileManager.default
+            for (name, age) in [(".unfinished-1", 90_000.0), (".unfinished-2", 80_000)] {
+                try Data([0]).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+                try files.setAttributes(
+                    [.modificationDate: Date() - age], ofItemAtPath: "\(path)/\(name)")
+            }
+            let storage = DirectoryStorage(path: path)
+            try await storage.put("a/0", ObjectContent([0]))
+            let names = try files.contentsOfDirectory(atPath: path)
+            #expect(names.sorted() == [".unfinished-2", "a"])
+        }
+    }
+
+    @Test func aListThatBeginsAnewEachTimeIsAnError() async throws {
+        let storage = ListsFromTheBegin()
+        #expect(try await storage.putIfAbsent("a/0", [0]))
+        let error = await #expect(throws: RoostError.self) {
+            try await storage.listAll(prefix: "a/")
+        }
+        #expect(error?.code == .io)
+    }
+
     private func check(_ storage: any ObjectStorage) async throws {
         try await checkStorage(storage)
     }
@@ -39,8 +82,37 @@ struct ObjectStorageTests {
 /// A disk that does not take names, for a while.
 private final class FailingSync: Sendable {
     let isFailing = Atomic(false)
+    /// How many directories were to be synced.
+    let count = Atomic(0)
 
-    func check() throws { if isFailing.load(ordering: .relaxed) { throw Failed() } }
+    func check() throws {
+        count.wrappingAdd(1, ordering: .relaxed)
+        if isFailing.load(ordering: .relaxed) { throw Failed() }
+    }
+}
+
+/// A storage that takes no notice of where a list is to go on, a hundred times.
+private final class ListsFromTheBegin: ObjectStorage {
+    private let memory = MemoryStorage()
+    private let listCount = Atomic(0)
+
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        let count = listCount.wrappingAdd(1, ordering: .relaxed).newValue
+        return count > 100 ? [] : try await memory.list(prefix: prefix, after: nil)
+    }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        try await memory.put(name, content)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await memory.putIfAbsent(name, bytes)
+    }
+    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 private struct Failed: Error {}

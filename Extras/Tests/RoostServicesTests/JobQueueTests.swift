@@ -104,6 +104,36 @@ import Testing
         try await workspace.close()
     }
 
+    /// As after a deploy whose jobs have a property more.
+    @Test func aJobThatCannotBeReadHoldsUpNoOther() async throws {
+        struct Old: Codable { var name: String }
+        struct New: Codable {
+            var name: String
+            var size: Int
+        }
+        let time = Time()
+        let workspace = try await Workspace.inMemory()
+        let retries = JobRetries(attemptLimit: 1, longestDelay: .seconds(60))
+        let older = JobQueue<Old>(workspace, retries: retries, now: { time.now })
+        let newer = JobQueue<New>(workspace, retries: retries, now: { time.now })
+        try await older.enqueue(Old(name: "dead"))
+        let dead = try #require(try await older.lease())
+        try await older.fail(dead, reason: "no luck")
+        try await older.enqueue(Old(name: "old"))
+        time.advance(1)
+        try await newer.enqueue(New(name: "new", size: 1))
+        let lease = try #require(try await newer.lease())
+        #expect(lease.payload.name == "new")
+        #expect(try await newer.lease() == nil)
+        try await newer.fail(lease, reason: "no luck either")
+        #expect(try newer.deadLetters().map(\.payload.name) == ["new"])
+        #expect(try newer.counts == (1, 2))
+        // Who reads it does it.
+        time.advance(61)
+        #expect(try await older.lease()?.payload.name == "old")
+        try await workspace.close()
+    }
+
     @Test func ofManyWorkersOneGetsEachJob() async throws {
         let time = Time()
         let (workspace, queue) = try await makeQueue(time)

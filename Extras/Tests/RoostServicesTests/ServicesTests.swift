@@ -125,6 +125,23 @@ import Testing
         try await workspace.close()
     }
 
+    /// Of two calls that meet, the one that asked for the time first may be counted last.
+    @Test func aRateLimitFillsNothingForATimeThatWentBack() async throws {
+        let workspace = try await Workspace.inMemory()
+        let now = Mutex(Date(timeIntervalSince1970: 101))
+        let limiter = RateLimiter(
+            workspace, burstCount: 5, period: .seconds(1), now: { now.withLock { $0 } })
+        for _ in 0..<5 { #expect(try await limiter.admit("ada").isAllowed) }
+        now.withLock { $0 -= 1 }
+        let refused = try await limiter.admit("ada")
+        #expect(!refused.isAllowed && refused.retryAfter == .seconds(1.2))
+        now.withLock { $0 += 1 }
+        #expect(try await !limiter.admit("ada").isAllowed)
+        now.withLock { $0 += 0.25 }
+        #expect(try await limiter.admit("ada").isAllowed)
+        try await workspace.close()
+    }
+
     @Test func aCacheMakesAValueOnceForAllWhoWait() async throws {
         let time = SettableTime()
         let workspace = try await Workspace.inMemory(

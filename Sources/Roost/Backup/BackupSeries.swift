@@ -22,7 +22,10 @@ struct BackupSeries {
 
     init(at path: String, _ fileSystem: any FileSystem, create: Bool) throws {
         let place = URL(fileURLWithPath: path).standardizedFileURL.path
-        directory = try fileSystem.openDirectory(at: place, create: create)
+        directory =
+            create
+            ? try fileSystem.openOrMakeDirectory(at: place)
+            : try fileSystem.openDirectory(at: place, create: false)
         self.fileSystem = fileSystem
     }
 

@@ -21,7 +21,7 @@ extension Workspace {
     /// Costs a flush, and reading and writing what is copied, and reading that again; every checksum of
     /// it is checked. What is shared is not read: ``Workspace/verify(onProgress:)`` of the backup does that.
     ///
-    /// - Throws: `.io` where there is something at `path`, or that cannot be written;
+    /// - Throws: `.io` where there is something at `path`, or that cannot be written, or is inside a workspace;
     ///   `.outOfSpace`; `.corrupt` where this workspace is damaged; `.locked` while another backup
     ///   to `path` is under way; `.cancelled`; `.closed`.
     @discardableResult
@@ -48,7 +48,7 @@ extension Workspace {
         let place = URL(fileURLWithPath: path).standardizedFileURL
         let parentPath = place.deletingLastPathComponent().path
         let fileSystem = backupFileSystem
-        let parent = try fileSystem.openDirectory(at: parentPath, create: true)
+        let parent = try fileSystem.openOrMakeDirectory(at: parentPath)
         let shared = try earlier.map { try fileSystem.openDirectory(at: $0, create: false) }
         return try await backup(
             to: place.lastPathComponent, by: "\(place.lastPathComponent).incomplete", in: parent,
@@ -66,7 +66,7 @@ extension Workspace {
                 .io, "there is something here already: back up to a new path",
                 file: "\(parent.path)/\(name)")
         }
-        let target = try fileSystem.openDirectory(at: "\(parent.path)/\(incomplete)", create: true)
+        let target = try fileSystem.openOrMakeDirectory(at: "\(parent.path)/\(incomplete)")
         try target.lock(exclusive: true)
         var report: BackupReport
         do {

@@ -102,13 +102,7 @@ struct ClusterCredentials: ParsableArguments {
     var isGiven: Bool { hasFiles || user != nil }
 
     func password() throws -> String {
-        if let passwordFile {
-            guard let data = FileManager.default.contents(atPath: passwordFile) else {
-                throw Failure(.usage, "cannot read \(passwordFile)")
-            }
-            let line = String(decoding: data, as: UTF8.self).prefix { !$0.isNewline }
-            return String(line)
-        }
+        if let passwordFile { return try InputFile.secret(in: passwordFile) }
         guard let password = ProcessInfo.processInfo.environment["ROOST_PASSWORD"] else {
             throw Failure(.usage, "which password? say --password-file, or set ROOST_PASSWORD")
         }

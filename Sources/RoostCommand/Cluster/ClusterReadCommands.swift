@@ -132,6 +132,7 @@ struct ClusterExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await source.withStore { store in
+            try await store.require(dictionary)
             let lines = try Output(path: output)
             var progress = ProgressBar(verb: "exporting")
             var count = 0
@@ -143,7 +144,7 @@ struct ClusterExportCommand: AsyncParsableCommand {
                 count += 1
                 progress.update(count: count, fraction: nil)
             }
-            try lines.flush()
+            try lines.finish()
             progress.finish(count: count)
         }
     }

@@ -23,7 +23,7 @@ struct ClusterTool: AsyncParsableCommand {
         ])
 
     /// What this command is to parse; `nil` where `--cluster` is not among the arguments. Options may stand before
-    /// the subcommand, where only its own are known: they are put after its name.
+    /// the subcommand, where only its own are known: they are put after its name. Without one it is help that is asked for.
     static func arguments(_ all: [String]) -> [String]? {
         let words = all.prefix { $0 != "--" }
         guard words.contains(where: { $0 == "--cluster" || $0.hasPrefix("--cluster=") }) else {
@@ -33,9 +33,13 @@ struct ClusterTool: AsyncParsableCommand {
         var rest = all[...]
         while let word = rest.first, word.hasPrefix("--"), word != "--", word != "--help" {
             leading.append(rest.removeFirst())
-            if !word.contains("="), let value = rest.popFirst() { leading.append(value) }
+            // What begins as an option is no value.
+            if !word.contains("="), let value = rest.first, !value.hasPrefix("-") {
+                leading.append(rest.removeFirst())
+            }
         }
-        guard let subcommand = rest.popFirst() else { return [] }
+        guard let subcommand = rest.popFirst() else { return ["--help"] }
+        if ["--help", "-h"].contains(subcommand) { return ["--help"] }
         return [subcommand] + leading + rest
     }
 }

@@ -51,6 +51,8 @@ struct ClusterImportCommand: AsyncParsableCommand {
     @Argument(help: "The file to read; - is standard input.", completion: .file())
     var input = "-"
 
+    func validate() throws { try refuseAddress(input) }
+
     func run() async throws {
         let reader = try LineReader(path: input)
         let count = try await target.withStore { store in

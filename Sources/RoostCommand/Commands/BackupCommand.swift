@@ -33,6 +33,8 @@ struct BackupCommand: AsyncParsableCommand {
         if series && after != nil {
             throw ValidationError("a series knows itself what its last backup is")
         }
+        try refuseAddress(target)
+        if let after { try refuseAddress(after) }
     }
 
     func run() async throws {

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import Roost
+import RoostFormat
+import RoostIO
 
 /// `roost backups`: what a series holds.
 struct BackupsCommand: AsyncParsableCommand {
@@ -9,7 +11,7 @@ struct BackupsCommand: AsyncParsableCommand {
         abstract: "Lists the backups of a series, the oldest first.",
         discussion: """
             "new" is what a backup does not share with the one before it. With --verify every file is \
-            read and every checksum checked. Exit status 3 where any backup is damaged.
+            read and every checksum checked. Exit status 3 where any backup is damaged, 1 where there is none.
             """)
 
     @Argument(help: "The directory of the series.", completion: .directory) var series: String
@@ -17,13 +19,16 @@ struct BackupsCommand: AsyncParsableCommand {
     @OptionGroup var encryption: EncryptionOptions
     @OptionGroup var format: ListFormatOption
 
+    func validate() throws { try refuseAddress(series) }
+
     func run() async throws {
         var rows = RowWriter(
             columns: ["number", "date", "sizeBytes", "newBytes", "lastSequence", "state", "path"],
             format: format.format, output: try Output())
         var isDamaged = false
         let encryption = try encryption.encryption()
-        for generation in try Workspace.backups(inSeries: series, encryption: encryption) {
+        let generations = try Workspace.backups(inSeries: series, encryption: encryption)
+        for generation in generations {
             let problem = await problem(of: generation, encryption)
             if let problem {
                 isDamaged = true
@@ -38,6 +43,18 @@ struct BackupsCommand: AsyncParsableCommand {
         }
         try rows.finish()
         if isDamaged { throw Failure(.damaged, nil) }
+        if generations.isEmpty { throw try noSeries() }
+    }
+
+    private func noSeries() throws -> Failure {
+        let directory = try PosixFileSystem().openDirectory(at: series, create: false)
+        guard try directory.holdsWorkspace else {
+            return Failure(
+                .notFound, "\(series): there are no backups here, as backup --series makes them")
+        }
+        return Failure(
+            .notFound,
+            "\(series): is a workspace or a single backup, and no series; roost verify reads it")
     }
 
     private func problem(

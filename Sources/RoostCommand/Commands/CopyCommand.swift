@@ -10,7 +10,8 @@ struct CopyCommand: AsyncParsableCommand {
             From and to directories, etcd and PostgreSQL. Values keep their kinds, deadlines and versions; \
             keys that the target has are overwritten, others stay. Records that the target has as they \
             are are not written: a copy that was interrupted goes on where it was. What is written is \
-            read back and compared. To back up a directory use backup.
+            read back and compared. To back up a directory use backup. Exit status 1 where the source has \
+            no such dictionary.
             """)
 
     @Argument(
@@ -38,6 +39,9 @@ struct CopyCommand: AsyncParsableCommand {
         if newName != nil && dictionary == nil {
             throw ValidationError("--as needs --dictionary")
         }
+        for place in [source, target] where ClusterAddress(place) == nil {
+            try refuseAddress(place)
+        }
     }
 
     func run() async throws {
@@ -49,7 +53,9 @@ struct CopyCommand: AsyncParsableCommand {
                 keyFile: toKeyFile, passphraseFile: toPassphraseFile)
         )
         let report = try await withStore(source, namespace, .readOnly, key) { [range] from in
-            try await withStore(target, toNamespace ?? namespace, .readWrite, targetKey) { into in
+            try await from.require(dictionary)
+            return try await withStore(target, toNamespace ?? namespace, .readWrite, targetKey) {
+                into in
                 try await copy(
                     RecordCopy(source: from, target: into, range: range, newName: newName))
             }

@@ -24,6 +24,8 @@ struct DumpCommand: AsyncParsableCommand {
 
     private static let previewCharacterCount = 100
 
+    func validate() throws { try refuseAddress(path) }
+
     func run() async throws {
         let output = try Output()
         do { try dump(to: output) } catch {

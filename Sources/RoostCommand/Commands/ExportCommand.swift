@@ -8,7 +8,8 @@ struct ExportCommand: AsyncParsableCommand {
         abstract: "Writes a workspace as JSON Lines.",
         discussion: """
             Writes all values as they are at one moment, ordered by dictionary and key, in the \
-            form that import reads.
+            form that import reads. Until all is written, the file is called FILE.incomplete, and what \
+            was at FILE stays. Exit status 1 where there is no such dictionary.
             """)
 
     @OptionGroup var source: WorkspaceArgument
@@ -19,11 +20,12 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await source.withWorkspace(.readOnly) { workspace in
+            let store = WorkspaceStore(workspace: workspace)
+            try await store.require(dictionary)
             let lines = try Output(path: output)
             var progress = ProgressBar(verb: "exporting", besideList: output == "-")
             var count = 0
-            let total = try WorkspaceStore(workspace: workspace)
-                .recordCount(of: StoredRange(dictionary: dictionary))
+            let total = try store.recordCount(of: StoredRange(dictionary: dictionary))
             try workspace.forEachStoredValue(in: dictionary) { dictionary, key, value in
                 let record = RecordLine(dictionary: dictionary, key: key, value: value)
                 try lines.writeLine(record.json)
@@ -31,7 +33,7 @@ struct ExportCommand: AsyncParsableCommand {
                 progress.update(
                     count: count, fraction: total.map { Double(count) / Double(max($0, 1)) })
             }
-            try lines.flush()
+            try lines.finish()
             progress.finish(count: count)
         }
     }

@@ -49,6 +49,7 @@ struct ImportCommand: AsyncParsableCommand {
     private static let batchSizeBytes = 8 << 20
 
     func validate() throws {
+        try refuseAddress(input)
         if format == .records {
             guard into == nil, columns.isEmpty, !keep else {
                 throw ValidationError(

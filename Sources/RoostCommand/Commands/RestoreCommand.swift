@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Roost
 
 /// `roost restore`: a backup becomes a workspace again.
@@ -43,6 +44,8 @@ struct RestoreCommand: AsyncParsableCommand {
     @Flag(help: "Of a sealed copy: the new workspace is not encrypted.") var toPlain = false
 
     func validate() throws {
+        if CopiedPlace(backup) == nil { try refuseAddress(backup) }
+        try refuseAddress(target)
         let targets = [toKeyFile != nil, toPassphraseFile != nil, toPlain].filter { $0 }
         if targets.count > 1 {
             throw ValidationError("one of --to-key-file, --to-passphrase-file and --to-plain")
@@ -64,6 +67,11 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         if at != nil || sequence != nil {
             throw ValidationError("a backup is of one moment: --at and --sequence are for copies")
+        }
+        // Before the backup is checked, which may take long.
+        guard !FileManager.default.fileExists(atPath: target) else {
+            throw Failure(
+                .failed, "\(target): there is something here already: restore to a new path")
         }
         let encryption = try encryption.encryption()
         let source = try backupPath(encryption)

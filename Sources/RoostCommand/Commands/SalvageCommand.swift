@@ -8,7 +8,8 @@ struct SalvageCommand: AsyncParsableCommand {
         commandName: "salvage",
         abstract: "Writes what can be read of a damaged workspace into a new one.",
         discussion: """
-            Never changes the source. Lists what could not be read: for each damaged stretch of a \
+            Never changes the source. Until it is complete the target is called TARGET.incomplete; the same \
+            command again begins it anew. Lists what could not be read: for each damaged stretch of a \
             file the keys between which its records lie and the sequence numbers of their changes. \
             A key in such a range may be missing in the target, or have an older value, or be back \
             though it was removed. Exit status 3 where anything that was promised to survive is \
@@ -21,6 +22,8 @@ struct SalvageCommand: AsyncParsableCommand {
     var target: String
     @OptionGroup var encryption: EncryptionOptions
     @OptionGroup var format: FormatOption
+
+    func validate() throws { for place in [source, target] { try refuseAddress(place) } }
 
     func run() async throws {
         guard !FileManager.default.fileExists(atPath: target) else {

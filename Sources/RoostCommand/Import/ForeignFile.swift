@@ -76,10 +76,10 @@ struct ForeignFile {
     }
 
     private func data() throws -> Data {
-        do {
-            guard path != "-" else { return try FileHandle.standardInput.readToEnd() ?? Data() }
-            return try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-        } catch { throw Failure(.usage, "cannot read \(path): \(error.localizedDescription)") }
+        guard path == "-" else { return try InputFile.contents(of: path) }
+        do { return try FileHandle.standardInput.readToEnd() ?? Data() } catch {
+            throw Failure(.usage, "cannot read \(path): \(error.localizedDescription)")
+        }
     }
 
     private func propertyList() throws -> [ForeignRecord] {

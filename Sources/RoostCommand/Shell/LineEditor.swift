@@ -28,6 +28,8 @@ actor LineEditor {
     private let addHistory: TakeText?
     private let writeHistory: TakeText?
     private let historyFile: String?
+    /// What was read behind the last plain line.
+    private var pending: ArraySlice<UInt8> = []
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// - Parameter historyFile: Where the lines are kept, readable by the user alone; `nil` for nowhere.
@@ -56,19 +58,47 @@ actor LineEditor {
 
     /// The next line; `nil` at the end of the input. An empty `prompt` is for input that is no
     /// terminal.
-    func next(prompt: String) -> String? {
+    ///
+    /// - Throws: `Failure` where the line is not UTF-8. The one after it can be asked for.
+    func next(prompt: String) throws -> String? {
         guard let readLine else {
             if isatty(STDIN_FILENO) == 1 {
                 FileHandle.standardOutput.write(Data(prompt.utf8))
             }
-            return Swift.readLine()
+            return try plainLine()
         }
         guard let line = readLine(prompt) else { return nil }
         defer { free(line) }
-        let text = String(cString: line)
+        guard let text = String(validatingCString: line) else { throw Self.notUnicode }
         if !text.allSatisfy(\.isWhitespace) { _ = addHistory?(text) }
         return text
     }
+
+    /// Without its end. What comes is taken as it comes, as a program may wait for each answer.
+    private func plainLine() throws -> String? {
+        var line: [UInt8] = []
+        while true {
+            if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                line += pending[..<end]
+                pending = pending[(end + 1)...]
+                break
+            }
+            line += pending
+            var chunk = [UInt8](repeating: 0, count: 4096)
+            let count = read(STDIN_FILENO, &chunk, chunk.count)
+            pending = chunk[..<max(0, count)]
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                if line.isEmpty { return nil }
+                break
+            }
+        }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        guard let text = String(validating: line, as: UTF8.self) else { throw Self.notUnicode }
+        return text
+    }
+
+    private static var notUnicode: Failure { Failure(.usage, "the line is not UTF-8") }
 
     /// Keeps the lines for the next shell.
     func keepHistory() {

@@ -49,8 +49,11 @@ struct ShellCommand: AsyncParsableCommand {
             complete(dictionary.name.withLock { $0 }, words, word)
         }
         let isTerminal = isatty(STDIN_FILENO) == 1
-        while !session.isEnded, let line = await editor.next(prompt: session.prompt) {
-            do { try await session.run(line) } catch {
+        while !session.isEnded {
+            do {
+                guard let line = try await editor.next(prompt: session.prompt) else { break }
+                try await session.run(line)
+            } catch {
                 guard isTerminal else { throw error }
                 printError(Failure(error)?.message ?? "\(error)")
             }

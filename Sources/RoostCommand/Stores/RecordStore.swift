@@ -36,6 +36,17 @@ protocol RecordCursor: AnyObject {
 }
 
 extension RecordStore {
+    /// - Throws: `Failure` where no key is in the dictionary that was named: its name may be a mistake.
+    func require(_ dictionary: String?) async throws {
+        guard let dictionary else { return }
+        // By bytes, as names are.
+        guard
+            try await !dictionaryNames().contains(where: { $0.utf8.elementsEqual(dictionary.utf8) })
+        else { return }
+        throw Failure(
+            .notFound, "there is no dictionary \"\(dictionary)\" (keys lists those that there are)")
+    }
+
     /// How many keys a dictionary has at one moment.
     func count(of dictionary: String) async throws -> Int {
         let range = StoredRange(dictionary: dictionary)

@@ -4,28 +4,29 @@ import Foundation
 ///
 /// - What a terminal would take for a command to it is escaped where standard output is one; a file or a
 ///   program gets every byte.
-/// - What was written is there for others only after `flush`.
+/// - What was written is there for others only after `flush`, in a file only after `finish`.
 final class Output {
     private let handle: FileHandle
+    /// `nil` for standard output.
+    private let file: OutputFile?
     private let isTerminal: Bool
     /// For messages.
     private let name: String
     private var buffer: [UInt8] = []
     private static let flushSizeBytes = 1 << 16
 
-    /// Writes to the file at `path`, which is replaced; to standard output where it is `-`.
+    /// Writes to the file at `path`, which `finish` replaces; to standard output where it is `-`.
     init(path: String = "-") throws {
         name = path == "-" ? "standard output" : path
         guard path != "-" else {
             handle = .standardOutput
+            file = nil
             isTerminal = isOutputTerminal
             return
         }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw Failure(.failed, "cannot write \(path): \(String(cString: strerror(errno)))")
-        }
-        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let file = try OutputFile(path: path)
+        self.file = file
+        handle = file.handle
         isTerminal = false
     }
 
@@ -61,6 +62,12 @@ final class Output {
             throw Failure(.failed, "cannot write \(name): \(error.localizedDescription)")
         }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Flushes what is left; a file has its name from here on.
+    func finish() throws {
+        try flush()
+        try file?.complete()
     }
 
     /// Writes lines to standard output.

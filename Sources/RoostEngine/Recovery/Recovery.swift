@@ -94,7 +94,10 @@ private struct Opening {
         _ path: String, _ fileSystem: any FileSystem, _ configuration: EngineConfiguration
     ) throws -> Recovery.Parts {
         let writable = !configuration.isReadOnly
-        let directory = try fileSystem.openDirectory(at: path, create: writable)
+        let directory =
+            writable
+            ? try fileSystem.openOrMakeDirectory(at: path)
+            : try fileSystem.openDirectory(at: path, create: false)
         if !writable {
             guard case .unknown(let kind) = try directory.sharing else {
                 return try openFollowing(directory, fileSystem, configuration)
@@ -177,6 +180,12 @@ private struct Opening {
                 file: "\(path)/\(entry.name)")
         }
         for entry in entries where !entry.isRegularFile {
+            guard entries.contains(where: { FileName($0.name) != nil }) else {
+                throw RoostError(
+                    .io,
+                    "there is no workspace here, and one has a directory of its own: give another path",
+                    file: path)
+            }
             throw RoostError(
                 .io, "the directory holds something that is not a regular file: move it elsewhere",
                 file: "\(path)/\(entry.name)")

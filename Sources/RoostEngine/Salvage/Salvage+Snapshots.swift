@@ -14,7 +14,7 @@ extension Salvage {
         }
         for number in numbers.sorted() {
             do {
-                let reader = try SnapshotReader(number: number, in: directory)
+                let reader = try snapshotReader(number)
                 report.fileCount += 1
                 noteDictionary(of: reader)
                 snapshots.append(reader)
@@ -26,6 +26,21 @@ extension Salvage {
         for index in snapshots.indices {
             let listed = all.first { $0.number == snapshots[index].footer.number }
             noteRecords(ofSnapshot: index, from: listed?.lowerBound ?? [])
+        }
+    }
+
+    /// The header says nothing that the footer does not say, so that its damage alone costs nothing.
+    private func snapshotReader(_ number: UInt64) throws -> SnapshotReader {
+        do { return try SnapshotReader(number: number, in: directory) } catch let error
+            as RoostError
+            where error.code == .corrupt || error.code == .unsupportedVersion
+        {
+            // Where the footer is damaged too, or of that version, the first error says what is wrong.
+            guard
+                let reader = try? SnapshotReader(
+                    number: number, in: directory, ignoresHeader: true)
+            else { throw error }
+            return reader
         }
     }
 

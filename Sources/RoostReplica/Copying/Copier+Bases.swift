@@ -42,7 +42,8 @@
 
         // MARK: Writing
 
-        func beginBase(_ base: CopyBase, firstEntry: UInt64) async throws {
+        /// - Parameter range: Where the entry with the first batch after the base is.
+        func beginBase(_ base: CopyBase, firstEntryIn range: Range<UInt64>) async throws {
             let writer = BaseWriter(copy, writer: identifier) { [shared] sizeBytes in
                 shared.status.withLock { $0.baseBytesSent += sizeBytes }
             } onTrouble: { [shared] error in
@@ -55,16 +56,41 @@
             let task = Task {
                 let outcome: Result<WrittenBase, any Error>
                 do {
+                    let first = try await firstEntry(
+                        behind: base.manifest.flushedSequence, in: range)
                     outcome = .success(
                         try await writer.write(
                             base, history: history, time: time, index: index,
-                            firstEntry: firstEntry, known: known, stored: stored))
+                            firstEntry: first, known: known, stored: stored))
                 } catch { outcome = .failure(error) }
                 noteWritten(outcome, of: history)
             }
             baseWriting = BaseWriting(task: task)
             schedule.noteBaseBegun()
             shared.status.withLock { $0.isWritingBase = true }
+        }
+
+        /// The entry of `range` with the first batch after `sequence`, as earlier copiers made them; the range's begin
+        /// where the entries do not say so.
+        private func firstEntry(
+            behind sequence: UInt64, in range: Range<UInt64>
+        ) async throws -> UInt64 {
+            if range.isEmpty { return range.lowerBound }
+            do {
+                return try await retrying { [storage] in
+                    let found = try await JournalReader.firstEntry(
+                        behind: sequence, from: range.lowerBound, before: range.upperBound,
+                        in: storage)
+                    guard found > range.lowerBound,
+                        let before = try await JournalReader.entry(found - 1, in: storage),
+                        before.standing.lastSequence <= sequence
+                    else { return range.lowerBound }
+                    return found
+                }
+            } catch let error as RoostError where error.isOfContent {
+                // A damaged entry ends no copying: a later base makes it unneeded.
+                return range.lowerBound
+            }
         }
 
         private func noteWritten(_ outcome: Result<WrittenBase, any Error>, of history: Identifier)
@@ -78,8 +104,14 @@
         /// Adds what was written, begins what is due, removes what is not needed.
         func tendBases(isLast: Bool) async throws {
             if isLast, !journal.state.standing!.hasBase, let writing = baseWriting {
-                // Without it nothing of the history could be restored.
-                await writing.task.value
+                // Without it nothing of the history could be restored. Who stops waits no longer than he said: the
+                // task that writes it hears nothing of that by itself.
+                await withTaskCancellationHandler {
+                    await writing.task.value
+                } onCancel: {
+                    writing.task.cancel()
+                }
+                try Task.checkCancellation()
             }
             if let outcome = baseWriting?.outcome {
                 baseWriting = nil
@@ -93,9 +125,14 @@
             pinned = nil
             // Pinned before the history was begun: the batches between are not in it.
             guard base.manifest.flushedSequence >= historyBegin else { return }
+            // A follower that took over may have brought less to its snapshots than the writer had, whose entries from
+            // before its last base are known by no place: it waits until it has brought as much.
+            guard base.manifest.flushedSequence >= bases.last?.record.flushedSequence ?? 0 else {
+                return
+            }
             guard schedule.isBaseDue(newSizeBytes: newSizeBytes(of: base)) else { return }
-            let first = firstEntry(behind: base.manifest.flushedSequence)
-            try await beginBase(base, firstEntry: first)
+            try await beginBase(
+                base, firstEntryIn: firstEntries(behind: base.manifest.flushedSequence))
         }
 
         /// About what has to be sent for it. After a takeover, numbers and sizes say what is stored: enough for

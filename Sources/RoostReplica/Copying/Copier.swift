@@ -138,10 +138,23 @@
             if tap == nil {
                 try await beginHistory()
             } else if !standing.hasBase || bases.isEmpty {
-                try await beginBase(try await engine.pinBase(), firstEntry: standing.start)
+                let first = standing.start
+                try await beginBase(try await engine.pinBase(), firstEntryIn: first..<first)
             } else {
                 noteCopied()
+                try await countSinceBase()
             }
+        }
+
+        /// What earlier copiers added after the last base counts as this one's own: where each copies little before
+        /// it ends, no other base would ever be made, and nothing removed.
+        private func countSinceBase() async throws {
+            guard let last = bases.last else { return }
+            let entries = try await retrying { [storage] in
+                try await storage.listAll(
+                    prefix: ObjectName.journal, after: ObjectName.entry(last.index))
+            }
+            schedule.noteCopiedBefore(logBytes: entries.reduce(0) { $0 + $1.sizeBytes })
         }
 
         private func open() async throws {
@@ -195,7 +208,7 @@
             historyBegin = entry.standing.lastSequence
             schedule.goOn(behind: entry.standing.lastSequence)
             shared.status.withLock { $0.historyCount += 1 }
-            try await beginBase(base, firstEntry: entry.index)
+            try await beginBase(base, firstEntryIn: entry.index..<entry.index)
         }
 
         func time() -> UInt64 { schedule.entryTime(WallTime.milliseconds) }
@@ -301,15 +314,18 @@
             }
         }
 
-        /// An entry at or before the one with the first batch after `sequence`.
-        func firstEntry(behind sequence: UInt64) -> UInt64 {
+        /// Where the entry with the first batch after `sequence` is: its index, with nothing to be searched, where
+        /// that is known.
+        func firstEntries(behind sequence: UInt64) -> Range<UInt64> {
+            let next = journal.state.next
             let found = entryPlaces.partitionPoint { $0.lastSequence <= sequence }
             if found > 0 {
-                return found < entryPlaces.count
-                    ? entryPlaces[found].index : journal.state.next
+                let index = found < entryPlaces.count ? entryPlaces[found].index : next
+                return index..<index
             }
-            // It may be in an entry of an earlier copier: the last base of the history began before it.
-            return max(journal.state.standing!.start, bases.last?.record.firstEntry ?? 0)
+            // It may be in an entry of an earlier copier: the last base of the history began before it, as none is
+            // made that holds less than that one in its snapshots.
+            return max(journal.state.standing!.start, bases.last?.record.firstEntry ?? 0)..<next
         }
 
         /// No base will begin before `sequence` any more.

@@ -120,6 +120,9 @@
 
         // MARK: Bases
 
+        /// Earlier copiers have added so many bytes since the last base.
+        mutating func noteCopiedBefore(logBytes: UInt64) { bytesSinceBase += logBytes }
+
         /// Whether to look what a base would cost.
         var thinksOfBase: Bool { bytesSinceBase >= baseThought }
 

@@ -89,7 +89,7 @@
         /// workspace goes on as it was, following, and for reading; the old writer may be overtaken by then.
         ///
         /// - Throws: `.io` where the storage cannot be had within `limit`; `.conflict` where the copy is of
-        ///   another history by now.
+        ///   another history by now, or its retention removed what would have come next: then nobody is overtaken.
         public func promote(
             options: ReplicaOptions = .init(), within limit: Duration = .seconds(60)
         ) async throws -> Replica {

@@ -107,28 +107,23 @@
                 return end
             }
             let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
-            // Below `low` no entry has more than `sequence`, from `high` on all have.
-            var low = max(end.standing.start, bases.last?.record.firstEntry ?? 0)
-            var high = end.index
-            while low < high {
-                let middle = low + (high - low) / 2
-                let entry = try await JournalReader.entry(middle, in: storage)
-                if let entry, entry.standing.lastSequence > sequence {
-                    high = middle
-                } else {
-                    low = middle + 1
-                }
-            }
-            guard low > 0, let entry = try await JournalReader.entry(low - 1, in: storage),
+            let next = try await JournalReader.firstEntry(
+                behind: sequence,
+                from: max(end.standing.start, bases.last?.record.firstEntry ?? 0),
+                before: end.index, in: storage)
+            guard next > 0, let entry = try await JournalReader.entry(next - 1, in: storage),
                 entry.standing.lastSequence <= sequence,
                 entry.standing.history == end.standing.history
             else {
-                throw RoostError(
-                    .conflict,
-                    "the copy no longer has what came behind this state: follow it in a new directory"
-                )
+                throw removed
             }
             return entry
+        }
+
+        private static var removed: RoostError {
+            RoostError(
+                .conflict,
+                "the copy no longer has what came behind this state: follow it in a new directory")
         }
 
         // MARK: Following
@@ -145,13 +140,15 @@
                     try await Task.sleep(for: interval)
                 } catch is CancellationError {
                     return
-                } catch let error as RoostError where error.code == .io {
+                } catch {
                     if Task.isCancelled { return }
+                    // What a storage throws of its own is about the storage.
+                    let error = asRoostError(error)
+                    guard error.code == .io else {
+                        return shared.status.withLock { $0.failure = error }
+                    }
                     shared.status.withLock { $0.trouble = error }
                     do { try await backOff.wait() } catch { return }
-                } catch {
-                    shared.status.withLock { $0.failure = asRoostError(error) }
-                    return
                 }
             }
         }
@@ -159,7 +156,10 @@
         private func catchUp() async throws {
             while true {
                 var reader = self.reader
-                let entry = try await reader.read()
+                let entry: JournalEntry?
+                do { entry = try await reader.read() } catch {
+                    throw reader.isOvertaken ? Self.removed : error
+                }
                 guard let entry else { return }
                 try await apply(entry)
                 self.reader = reader
@@ -208,12 +208,32 @@
         }
 
         private func takeOver() async throws -> Journal {
+            // Who lacks entries that are gone learns so before anything is put.
+            try await catchUpAtLast()
             var journal = Journal(copy.storage, writer: .random())
             let name = "\(ProcessInfo.processInfo.hostName), promoted at \(path)"
             try await journal.takeOver(
                 behind: last, name: name, time: max(last.standing.time, WallTime.milliseconds)
-            ) { entry in try await self.apply(entry) }
+            ) { entry in
+                // It may stand further on, where others came between, or entries were removed. The takeover is put
+                // behind it once all before it are applied: who lacks batches must not overtake who has them.
+                try await catchUpAtLast()
+                guard last.index >= entry.index else { throw Self.removed }
+            }
             return journal
+        }
+
+        /// As `catchUp`, again and again while the storage cannot be had.
+        private func catchUpAtLast() async throws {
+            var backOff = BackOff()
+            while true {
+                do { return try await catchUp() } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    guard asRoostError(error).code == .io else { throw error }
+                    try await backOff.wait()
+                }
+            }
         }
 
         /// The directory follows what it did.

@@ -11,6 +11,8 @@
         /// Of the entry before; `nil` where that is not known.
         private var previous: [UInt8]?
         private var ahead: [JournalEntry] = []
+        /// The journal has later entries, and the next one no more.
+        private(set) var isOvertaken = false
 
         /// So many are asked for at a time.
         private static let windowCount = 8
@@ -50,7 +52,10 @@
                 prefix: ObjectName.journal, after: next == 0 ? nil : ObjectName.entry(next - 1))
             let indexes = names.compactMap { ObjectName.index(ofEntry: $0.name) }
             guard let first = indexes.first else { return }
-            guard first == next else { throw Self.removed(next) }
+            guard first == next else {
+                isOvertaken = true
+                throw Self.removed(next)
+            }
             let wanted = zip(indexes, first...).prefix { $0.0 == $0.1 }.map(\.0)
                 .prefix(Self.windowCount)
             ahead = try await withThrowingTaskGroup(of: JournalEntry.self) { [storage] group in
@@ -87,14 +92,40 @@
             // Bases say about where that is, so that not all names have to be listed.
             let bases = try await storage.listAll(prefix: ObjectName.bases)
             let begin = bases.compactMap { ObjectName.index(ofBase: $0.name) }.max() ?? 0
-            let names = try await storage.listAll(
+            // A base is named by the place of the next entry. The one before it stood then, and is gone only where
+            // later ones stand; the next may never have come.
+            var names = try await storage.listAll(
                 prefix: ObjectName.journal,
-                after: begin == 0 ? nil : ObjectName.entry(begin - 1))
+                after: begin < 2 ? nil : ObjectName.entry(begin - 2))
+            if names.isEmpty, begin >= 2 {
+                // The name says a place that the journal never had.
+                names = try await storage.listAll(prefix: ObjectName.journal)
+            }
             guard let last = names.last.flatMap({ ObjectName.index(ofEntry: $0.name) }) else {
                 return nil
             }
             guard let entry = try await entry(last, in: storage) else { throw removed(last) }
             return entry
+        }
+
+        /// Of the entries of one history from `low` on and before `high`, the first that has batches after `sequence`;
+        /// `high` where none has. Where some are gone it may be a later one: then the one before it has some too.
+        static func firstEntry(
+            behind sequence: UInt64, from low: UInt64, before high: UInt64,
+            in storage: any ObjectStorage
+        ) async throws -> UInt64 {
+            var (low, high) = (low, high)
+            // Below `low` no entry has more than `sequence`, from `high` on all have.
+            while low < high {
+                let middle = low + (high - low) / 2
+                let entry = try await entry(middle, in: storage)
+                if let entry, entry.standing.lastSequence > sequence {
+                    high = middle
+                } else {
+                    low = middle + 1
+                }
+            }
+            return low
         }
 
         /// The bases from the one at `index` back, the newest first: as many as there still are.

@@ -31,8 +31,8 @@
             let place = URL(fileURLWithPath: path).standardizedFileURL
             let name = place.lastPathComponent
             self.name = name
-            parent = try PosixFileSystem().openDirectory(
-                at: place.deletingLastPathComponent().path, create: true)
+            parent = try PosixFileSystem().openOrMakeDirectory(
+                at: place.deletingLastPathComponent().path)
             guard try !parent.entries().contains(where: { $0.name == name }) else {
                 throw RoostError(
                     .io, "there is something here already: restore to a new path", file: place.path)
@@ -102,7 +102,7 @@
         // MARK: The base
 
         private func fetch(_ record: BaseRecord, _ fileSystem: any FileSystem) async throws {
-            let directory = try fileSystem.openDirectory(at: incompletePath, create: true)
+            let directory = try fileSystem.openOrMakeDirectory(at: incompletePath)
             // Who writes the files of a new encrypted workspace makes its keys, under this lock.
             try directory.lock(exclusive: true)
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -17,6 +17,9 @@
     actor DirectoryFiles {
         private let path: String
         private let thread = WorkerThread(name: "roost-objects")
+        /// Directories that were made, and whose names may not be on disk.
+        private var unsyncedDirectories: Set<String> = []
+        private var hasRemovedAbandoned = false
 
         nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -124,10 +127,28 @@
 
         func begin() throws -> Unfinished {
             try makeDirectory(path)
-            let place = full(".unfinished-\(UInt64.random(in: .min ... .max))")
+            removeAbandoned()
+            let place = full(Self.unfinished + "\(UInt64.random(in: .min ... .max))")
             let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw failure("create", place) }
             return Unfinished(path: place, descriptor: descriptor)
+        }
+
+        private static let unfinished = ".unfinished-"
+
+        /// Removes, once, what writers that were killed have left: files that nobody has written to for a day. Who was
+        /// only asleep for so long fails to give his file its name, and makes another.
+        private func removeAbandoned() {
+            if hasRemovedAbandoned { return }
+            hasRemovedAbandoned = true
+            let files = FileManager.default
+            // What cannot be looked at or removed stays, and harms nobody.
+            let names = (try? files.contentsOfDirectory(atPath: path)) ?? []
+            for name in names where name.hasPrefix(Self.unfinished) {
+                let attributes = try? files.attributesOfItem(atPath: full(name))
+                let writtenAt = attributes?[.modificationDate] as? Date
+                if let writtenAt, writtenAt < Date() - 86_400 { unlink(full(name)) }
+            }
         }
 
         func write(_ bytes: [UInt8], to file: Unfinished) throws {
@@ -193,11 +214,17 @@
 
         private func makeDirectory(_ path: String) throws {
             var status = stat()
-            if stat(path, &status) == 0 { return }
+            let isThere = stat(path, &status) == 0
+            // One that is there may be from an attempt whose sync failed.
+            if isThere, !unsyncedDirectories.contains(path) { return }
             let parent = (path as NSString).deletingLastPathComponent
             if !parent.isEmpty, parent != path { try makeDirectory(parent) }
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("create", path) }
+            guard isThere || mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                throw failure("create", path)
+            }
+            unsyncedDirectories.insert(path)
             try syncDirectory(parent.isEmpty ? "." : parent)
+            unsyncedDirectories.remove(path)
         }
 
         private func syncDirectory(_ path: String) throws {

@@ -7,6 +7,7 @@
     ///
     /// - An object is there whole or not at all: it is written beside its place, synced, and linked
     ///   or renamed to its name.
+    /// - What a writer that was killed has left unfinished is removed a day later, by one that goes on.
     /// - `putIfAbsent` is `link`, which the file system must keep from replacing anything: local ones
     ///   do, and NFS does.
     public struct DirectoryStorage: ObjectStorage {

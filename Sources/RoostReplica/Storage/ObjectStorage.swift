@@ -80,12 +80,19 @@
 
     extension ObjectStorage {
         /// All objects whose names begin with `prefix`, from those after `name` on.
+        ///
+        /// - Throws: `.io` where the storage lists again what it has listed: that would have no end.
         func listAll(prefix: String, after name: String? = nil) async throws -> [StoredObject] {
             var all: [StoredObject] = []
             var last = name
             while true {
                 let page = try await list(prefix: prefix, after: last)
                 guard let end = page.last else { return all }
+                guard last.map({ isBefore($0, end.name) }) ?? true else {
+                    throw RoostError(
+                        .io, "the storage does not list from a name on (start-after)",
+                        file: end.name)
+                }
                 all += page
                 last = end.name
             }

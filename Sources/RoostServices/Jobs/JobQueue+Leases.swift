@@ -4,6 +4,9 @@
 
     extension JobQueue {
         /// Takes the job that is due for the longest time; `nil` where none is.
+        ///
+        /// A job that does not decode as `Payload`, as one of another version of the service, holds up no other: it
+        /// stays, and is looked at again after the policy's longest delay. ``counts`` has it.
         public func lease(for duration: Duration = .seconds(30)) async throws -> Lease? {
             try await workspace.transaction { transaction in
                 // Those that have no attempt left are set aside on the way, a few at a time.
@@ -12,12 +15,8 @@
                     guard let key = try transaction.keys(of: due, in: ..<end, limit: 1).first,
                         let id = try transaction.value(forKey: key, as: String.self, in: due)
                     else { return nil }
-                    guard var job = try transaction.value(forKey: id, as: Job.self, in: jobs)
-                    else {
-                        try transaction.removeValue(forKey: key, in: due)
-                        continue
-                    }
                     try transaction.removeValue(forKey: key, in: due)
+                    guard var job = try readableJob(id, in: &transaction) else { continue }
                     if job.attemptCount >= retries.attemptLimit {
                         try bury(job, id, "its worker did not come back", in: &transaction)
                         continue
@@ -94,9 +93,30 @@
 
         // MARK: Dead letters
 
-        /// Those that have failed for good, at most `limit`.
+        /// Those that have failed for good, at most `limit`. Letters that do not decode as `Payload` are passed
+        /// over; ``counts`` has them.
         public func deadLetters(limit: Int = 100) throws -> [DeadLetter] {
-            try dead.page(as: DeadLetter.self, limit: limit).map(\.value)
+            var letters: [DeadLetter] = []
+            var last: String?
+            while letters.count < limit {
+                let page = try dead.page(
+                    after: last, as: ReadLetter.self, limit: limit - letters.count)
+                guard let end = page.last else { break }
+                letters += page.compactMap(\.value.letter)
+                last = end.key
+            }
+            return letters
+        }
+
+        /// A letter; none where it cannot be read.
+        private struct ReadLetter: Codable, Sendable {
+            var letter: DeadLetter?
+
+            init(from decoder: any Decoder) {
+                do { letter = try DeadLetter(from: decoder) } catch { letter = nil }
+            }
+
+            func encode(to encoder: any Encoder) throws { try letter.encode(to: encoder) }
         }
 
         /// Enqueues a dead job anew, with all its attempts; `false` where there is none of that identifier.
@@ -112,6 +132,20 @@
         }
 
         // MARK: Within
+
+        /// The job, of which `due` has no key just now; `nil` where there is none any more, or it cannot be read: it
+        /// is due again later then, under a key that whoever reads it finds it by.
+        private func readableJob(_ id: String, in transaction: inout Transaction) throws -> Job? {
+            do {
+                return try transaction.value(forKey: id, as: Job.self, in: jobs)
+            } catch let error as RoostError
+                where error.code == .decodingFailed || error.code == .typeMismatch
+            {
+                let later = dueKey(id, after: retries.longestDelay)
+                try transaction.set(id, forKey: later, in: due)
+                return nil
+            }
+        }
 
         /// The job of a lease that counts, without its time.
         private func take(_ lease: Lease, in transaction: inout Transaction) throws -> Job {

@@ -1,0 +1,69 @@
+import Foundation
+import Roost
+import Synchronization
+import Testing
+
+@testable import RoostReplica
+
+/// What holds while a base is being written, and where its writer dies meanwhile.
+struct BaseInTheMakingTests {
+    /// The base is named by the place of the next entry, which does not stand yet.
+    @Test func aBaseThatTheJournalDoesNotKnowHidesNoCopy() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            try await workspace.dictionary("d").set("1", forKey: "n")
+            let replica = try Replica(of: workspace, to: storage, options: quick)
+            try await replica.end()
+            try await workspace.close()
+            let end = try #require(try await JournalReader.end(of: storage))
+            // One that was lost as it was written may say any place.
+            for index in [end.index + 1, end.index + 1_000] {
+                let name = ObjectName.base(index, .random())
+                try await storage.put(name, ObjectContent([]))
+                #expect(try await JournalReader.end(of: storage)?.digest == end.digest)
+            }
+            try await Replica.restore(from: storage, to: "\(directory)/r")
+            let restored = try await Workspace.open(at: "\(directory)/r")
+            #expect(try await contents(of: restored, "d") == ["n": "1"])
+            try await restored.close()
+        }
+    }
+
+    @Test func whoStopsDoesNotWaitForAFirstBaseThatCannotBeSent() async throws {
+        let workspace = try await Workspace.inMemory()
+        try await workspace.dictionary("d").set("1", forKey: "n")
+        let replica = try Replica(of: workspace, to: EntriesAlone(), options: quick)
+        #expect(try await eventually { replica.status.isWritingBase })
+        let failure = Mutex<RoostError?>(nil)
+        Task {
+            do { try await replica.stop(within: .milliseconds(200)) } catch {
+                failure.withLock { $0 = asRoostError(error) }
+            }
+        }
+        #expect(try await eventually { failure.withLock { $0?.code } == .cancelled })
+        #expect(replica.status.copiedSequence == 0)
+    }
+}
+
+/// A storage that takes entries of the journal, and no base.
+private final class EntriesAlone: ObjectStorage {
+    private let memory = MemoryStorage()
+
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        throw RoostError(.io, "no base is taken", file: name)
+    }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await memory.putIfAbsent(name, bytes)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try await memory.list(prefix: prefix, after: name)
+    }
+    func delete(_ name: String) async throws { try await memory.delete(name) }
+}

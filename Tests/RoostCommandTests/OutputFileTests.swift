@@ -1,0 +1,88 @@
+import Foundation
+import RoostTestSupport
+import Testing
+
+/// What `export` writes is there whole under its name, or what was there before is.
+@Suite struct OutputFileTests {
+    private func filled(_ path: String) async throws -> String {
+        let imported = try await Tool.run("import", "\(path)/w", input: lines(0..<300))
+        #expect(imported.status == 0, "\(imported.errors)")
+        return "\(path)/w"
+    }
+
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
+    }
+
+    @Test func anExportThatFailsLeavesTheFileAsItWas() async throws {
+        try await withTemporaryDirectory { path in
+            let w = try await filled(path)
+            #expect(try await Tool.run("compact", w).status == 0)
+            let name = try #require(try fileNames(in: w, prefix: "snapshot-").first)
+            var bytes = try readBytes("\(w)/\(name)")
+            for offset in bytes.count / 4..<bytes.count / 4 + 8 { bytes[offset] ^= 0x55 }
+            try writeBytes(bytes, to: "\(w)/\(name)")
+            try writeBytes(Array("keep\n".utf8), to: "\(path)/out")
+            let damaged = try await Tool.run("export", w, "\(path)/out")
+            #expect(damaged.status == 3, "\(damaged.errors)")
+            #expect(try text("\(path)/out") == "keep\n")
+            #expect(try await Tool.run("export", w, "\(path)/new").status == 3)
+            let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+            #expect(names == ["out", "w"], "nothing is left of what failed")
+        }
+    }
+
+    @Test func aLinkAndTheModeOfWhatIsReplacedStay() async throws {
+        try await withTemporaryDirectory { path in
+            let w = try await filled(path)
+            try writeBytes(Array("old\n".utf8), to: "\(path)/real")
+            #expect(chmod("\(path)/real", 0o640) == 0)
+            #expect(symlink("\(path)/real", "\(path)/link") == 0)
+            try writeBytes(Array("of one that was killed".utf8), to: "\(path)/real.incomplete")
+            let exported = try await Tool.run("export", w, "\(path)/link")
+            #expect(exported.status == 0, "\(exported.errors)")
+            #expect(try text("\(path)/real").hasPrefix(#"{"dictionary":"d","key":"k0","#))
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/real")
+            #expect(attributes[.posixPermissions] as? Int == 0o640)
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: "\(path)/link")
+                    == "\(path)/real")
+            #expect(!FileManager.default.fileExists(atPath: "\(path)/real.incomplete"))
+        }
+    }
+
+    @Test func aDeviceIsWrittenAsItIs() async throws {
+        try await withTemporaryDirectory { path in
+            let w = try await filled(path)
+            #expect(try await Tool.run("export", w, "/dev/null").status == 0)
+            #expect(!FileManager.default.fileExists(atPath: "/dev/null.incomplete"))
+        }
+    }
+
+    @Test func aWorkspacesOwnFilesAreNotReplaced() async throws {
+        try await withTemporaryDirectory { path in
+            let w = try await filled(path)
+            #expect(symlink("\(w)/MANIFEST", "\(path)/link") == 0)
+            for place in ["\(w)/MANIFEST", "\(path)/link", "\(w)/snapshot-000000000009"] {
+                let refused = try await Tool.run("export", w, place)
+                #expect(refused.status == 2, "\(refused.errors)")
+                #expect(refused.errors.contains("a workspace's own file"), "\(refused.errors)")
+            }
+            #expect(try await Tool.run("verify", w).status == 0)
+        }
+    }
+
+    @Test func aDictionaryThatIsNotThereIsNotFound() async throws {
+        try await withTemporaryDirectory { path in
+            let w = try await filled(path)
+            for arguments in [
+                ["export", w, "\(path)/out"], ["export", w], ["copy", w, "\(path)/c"],
+            ] {
+                let outcome = try await Tool.run(arguments + ["--dictionary", "nosuch"])
+                #expect(outcome.status == 1, "\(arguments): \(outcome.errors)")
+                #expect(outcome.errors.contains("nosuch"), "\(outcome.errors)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["w"])
+        }
+    }
+}
