@@ -143,6 +143,21 @@ import Testing
         #expect(try await values.load("b", as: Int.self) == 0)
     }
 
+    /// What an update read may expire before its commit, and is not written anew then.
+    @Test func anUpdateRunsAgainWhereWhatItReadHasExpired() async throws {
+        let time = SettableTime()
+        let values = try await connect(HookedEngine(), .settable(time)).dictionary("values")
+        try await values.set(1, forKey: "a", expiresIn: .seconds(60))
+        var seen: [Int?] = []
+        try await values.update("a", as: Int.self) { value in
+            seen.append(value)
+            if value != nil { time.advance(by: .seconds(120)) }
+            value = (value ?? 10) + 1
+        }
+        #expect(seen == [1, nil])
+        #expect(try await values.load("a", as: Int.self) == 11)
+    }
+
     // MARK: Watching
 
     /// After a break an engine may tell again what it told, and be less far than it was.
