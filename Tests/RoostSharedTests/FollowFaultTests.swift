@@ -144,6 +144,74 @@ import Testing
         try await local.close()
     }
 
+    /// An engine that has fewer commits than `followed` was told of, and cannot be asked for values until it has more:
+    /// what it has by then was never told.
+    private func takeOver(
+        _ engine: HookedEngine, from lost: String, passing revision: UInt64
+    ) async throws {
+        let standby = MemoryEngine()
+        let other = try await SharedWorkspace.connect(to: .memory(standby), namespace: "test")
+        let settings = other.dictionary("settings")
+        try await settings.set(1, forKey: "a")
+        try await settings.set(1, forKey: "c")
+        let key = Array("test/settings/\(lost)".utf8)
+        engine.set {
+            $0.read = { read in
+                if read.range.contains(key), try await other.revision <= revision {
+                    while try await other.revision <= revision {
+                        try await settings.set(2, forKey: "b")
+                    }
+                    throw RoostError(.unavailable, "nobody answers")
+                }
+                return try await standby.read(read, before: .now + .seconds(60))
+            }
+            $0.watch = { standby.watch($0, after: $1) }
+        }
+    }
+
+    /// The engine cannot be asked when it is found that it has lost commits, and when it can it has others in their place.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func whatWasFoundToBeLostIsLoadedAnewLater(loading: FollowLoading) async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(engine)
+        let settings = shared.dictionary("settings")
+        try await settings.set(0, forKey: "a")
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("settings", in: local, loading: loading)
+        for number in 0..<10 { try await settings.set(number, forKey: "lost") }
+        try await followed.reached(try await shared.revision)
+        for key in ["a", "c", "lost"] { _ = try await followed.load(key, as: Int.self) }
+
+        try await takeOver(engine, from: "lost", passing: followed.revision)
+        engine.engine.breakWatches()
+        let expected = loading == .whole ? ["a", "b", "c"] : ["a", "c"]
+        try await eventually { try followed.keys == expected }
+        #expect(try followed["a", default: 0] == 1)
+        #expect(followed.revision <= (try await shared.revision))
+        await followed.close()
+        try await local.close()
+    }
+
+    /// As above, where it is found when the dictionary is opened again.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func whatAnOpeningFoundToBeLostIsLoadedAnewLater(loading: FollowLoading) async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(engine)
+        let settings = shared.dictionary("settings")
+        for number in 0..<10 { try await settings.set(number, forKey: "lost") }
+        let local = try await Workspace.inMemory()
+        let before = try await shared.follow("settings", in: local, loading: loading)
+        for key in ["a", "c", "lost"] { _ = try await before.load(key, as: Int.self) }
+        await before.close()
+
+        try await takeOver(engine, from: "lost", passing: before.revision)
+        let followed = try await shared.follow("settings", in: local, loading: loading)
+        let expected = loading == .whole ? ["a", "b", "c"] : ["a", "c"]
+        try await eventually { try followed.keys == expected }
+        await followed.close()
+        try await local.close()
+    }
+
     /// A reader without the right to read is told so: a watcher ends, and a follower says why it does not go on.
     @Test func whoMayNotReadIsTold() async throws {
         let engine = HookedEngine()

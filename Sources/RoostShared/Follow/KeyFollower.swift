@@ -70,7 +70,10 @@ final class KeyFollower: Sendable {
             state.reach(revision, at: .now - .seconds(1 << 30))
             do {
                 // An engine that was set up anew has other revisions.
-                if try await shared.workspace.revision < revision { try await reload(isNew: true) }
+                if try await shared.workspace.revision < revision {
+                    state.noteLoss()
+                    try await reload()
+                }
             } catch let error as RoostError where error.code == .unavailable {}
             return
         }
@@ -86,12 +89,14 @@ final class KeyFollower: Sendable {
     func run() async {
         var backoff = Backoff()
         while !Task.isCancelled {
-            let reader = ChangeReader(shared, range, after: state.revision)
             do {
+                if state.hasLost { try await reload() }
+                let reader = ChangeReader(shared, range, after: state.revision)
                 while let next = await reader.nextElements() {
                     let (elements, through, heard) = (next.elements, next.through, next.instant)
                     if elements.contains(where: { if case .missed = $0 { true } else { false } }) {
-                        try await reload(isNew: through < state.revision)
+                        if through < state.revision { state.noteLoss() }
+                        try await reload()
                         break
                     }
                     try await withTurn { [self] in try await apply(elements, through, heard) }
@@ -138,8 +143,9 @@ final class KeyFollower: Sendable {
     }
 
     /// All loaded keys as they are at one revision, in the place of what was there.
-    private func reload(isNew: Bool = false) async throws {
+    private func reload() async throws {
         try await withTurn { [self] in
+            let isNew = state.hasLost
             let heard = ContinuousClock.now
             let loaded = keys.withLock { Array($0.loaded) }
             let deadline = shared.workspace.callEnd
