@@ -1,0 +1,60 @@
+import Roost
+import RoostEtcd
+import RoostShared
+import Synchronization
+import Testing
+
+/// What a client does where a member of etcd says less than it should, later, or in another order.
+@Suite(.timeLimit(.minutes(5))) struct EtcdFaultTests {
+    /// The answers of a member that has nothing but the namespace; none to what each test answers itself.
+    private static func usual(_ request: EtcdRequest, revision: Int64 = 1) -> [EtcdAnswer] {
+        switch request.kind {
+        case .status: [.message(EtcdMessage.status("3.5.9"))]
+        case .range:
+            [
+                .message(
+                    EtcdMessage.range(
+                        request.isOfFormat ? [("test/%format", "roost 1")] : [], revision: revision)
+                )
+            ]
+        case .grantLease: [.message(EtcdMessage.lease(7))]
+        case .authenticate: [.message(EtcdMessage.token("token-\(request.connection)"))]
+        default: []
+        }
+    }
+
+    private func connect(
+        _ servers: StubServer..., credentials: EtcdCredentials = .none,
+        callDeadline: Duration = .seconds(10)
+    ) async throws -> SharedWorkspace {
+        try await .connect(
+            to: .etcd(
+                endpoints: servers.map { "http://127.0.0.1:\($0.port)" }, credentials: credentials),
+            namespace: "test", configuration: .init(callDeadline: callDeadline))
+    }
+
+    // MARK: Calls
+
+    /// The outcome of a write that is not answered in its short time is unknown; the next one asks another member.
+    @Test func aWriteThatIsNotAnsweredIsTheLastOfItsConnection() async throws {
+        let counts = Mutex([0, 0])
+        func server(_ number: Int) throws -> StubServer {
+            try .etcd { request in
+                if request.kind == .transaction { counts.withLock { $0[number] += 1 } }
+                return Self.usual(request)
+            }
+        }
+        let (one, two) = (try server(0), try server(1))
+        defer { for server in [one, two] { server.stop() } }
+        let workspace = try await connect(one, two)
+        let values = workspace.withCallDeadline(.seconds(1)).dictionary("values")
+        for _ in 0..<3 {
+            let error = await #expect(throws: RoostError.self) {
+                try await values.set(1, forKey: "n")
+            }
+            #expect(error?.code == .unknownOutcome)
+        }
+        #expect(counts.withLock { $0.allSatisfy { $0 > 0 } })
+        await workspace.close()
+    }
+}
