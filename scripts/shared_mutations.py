@@ -138,7 +138,7 @@ ETCD = [
     ("etcd: values that expire have leases", "RoostEtcd/EtcdEngine.swift",
      "if let duration { ⟦lease = try await leases.lease(for: duration, before: deadline)⟧", "", ""),
     ("etcd: leases live longer than their values", "RoostEtcd/Commit/EtcdLeases.swift",
-     "granted[seconds] = Lease(task: task, lastUse: now + ⟦.seconds(slack - 1)⟧)", ".seconds(1 << 30)", ""),
+     "let lease = Lease(task: task, lastUse: now + ⟦.seconds(slack - 1)⟧)", ".seconds(1 << 30)", ""),
     ("etcd: a write that may have been made is not repeated", "RoostEtcd/EtcdEngine.swift",
      ".transaction, request, before: deadline, mayRepeat: ⟦false⟧)", "true",
      "what is repeated meets the mark that it has changed, and the mark says that it was made"),

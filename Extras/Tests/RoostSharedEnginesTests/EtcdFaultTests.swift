@@ -57,4 +57,27 @@ import Testing
         #expect(counts.withLock { $0.allSatisfy { $0 > 0 } })
         await workspace.close()
     }
+
+    /// Who begins to ask for a lease waits no longer than those who come after it.
+    @Test func aWriteThatWaitsForItsLeaseIsCancelled() async throws {
+        let asked = Mutex(false)
+        let server = try StubServer.etcd { request in
+            guard request.kind == .grantLease else { return Self.usual(request) }
+            asked.withLock { $0 = true }
+            return []
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server, callDeadline: .seconds(20))
+        let write = Task {
+            try await workspace.dictionary("values").set(
+                1, forKey: "n", expiresIn: .seconds(977))
+        }
+        while !asked.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
+        let begin = ContinuousClock.now
+        write.cancel()
+        let error = await #expect(throws: RoostError.self) { try await write.value }
+        #expect(error?.code == .cancelled)
+        #expect(.now - begin < .seconds(2))
+        await workspace.close()
+    }
 }
