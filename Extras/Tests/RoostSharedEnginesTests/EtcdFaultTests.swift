@@ -80,4 +80,50 @@ import Testing
         #expect(.now - begin < .seconds(2))
         await workspace.close()
     }
+
+    // MARK: Watching
+
+    /// The versions of so many changes of `values` after version 50.
+    private func versions(_ workspace: SharedWorkspace, count: Int) async -> [UInt64] {
+        var versions: [UInt64] = []
+        for await change in workspace.dictionary("values").changes(as: Int.self, since: 50) {
+            versions.append(change.version ?? 0)
+            if versions.count == count { break }
+        }
+        return versions
+    }
+
+    /// A token that has run out is that of the stream too, over which there may have been watches for long.
+    @Test func aWatchBeginsWithATokenThatHasNotRunOut() async throws {
+        let hasRunOut = Mutex(false)
+        let server = try StubServer.etcd { request in
+            let isRefused = request.connection == 1 && hasRunOut.withLock { $0 }
+            switch request.kind {
+            case .createWatch where isRefused:
+                return [
+                    .message(EtcdMessage.refused(request.watch, "etcdserver: permission denied"))
+                ]
+            case .createWatch:
+                return [
+                    EtcdMessage.created(request.watch, revision: 60),
+                    EtcdMessage.removals(request.watch, of: "test/values/n", at: 51...60),
+                ].map { .message($0) }
+            default:
+                if request.isCall, isRefused {
+                    return [.refusal(status: 16, "etcdserver: invalid auth token")]
+                }
+                return Self.usual(request, revision: 60)
+            }
+        }
+        defer { server.stop() }
+        let workspace = try await connect(
+            server, credentials: .none.user("test-user", password: "secret"))
+        let first = Task { await versions(workspace, count: 20) }
+        #expect(await versions(workspace, count: 10) == Array(51...60))
+        hasRunOut.withLock { $0 = true }
+        #expect(await versions(workspace, count: 10) == Array(51...60))
+        first.cancel()
+        _ = await first.value
+        await workspace.close()
+    }
 }

@@ -7,6 +7,7 @@
     /// - Each watcher has a number that is never used again; what comes for another is of one that was cancelled.
     /// - Where the stream breaks, all watchers end with an error, and begin again where they were.
     /// - `openings` counts the streams, so that what comes from an older one is passed over.
+    /// - A watch begins over the connection that calls use, which has a token that has not run out.
     actor EtcdWatches {
         private struct Watcher {
             let source: SharedEvents.Source
@@ -24,8 +25,8 @@
         private let tellsProgress: Bool
         private var watchers: [Int64: Watcher] = [:]
         private var nextID: Int64 = 1
-        private var stream: EtcdStream?
-        private var opening: Task<EtcdStream, any Error>?
+        private var opened: Opened?
+        private var opening: Task<Opened, any Error>?
         private var openings = 0
         private var lastMessage = ContinuousClock.now
         private var isClosed = false
@@ -45,7 +46,7 @@
             }
             watchers[id] = Watcher(source: source, revision: revision)
             do {
-                let stream = try await openedStream()
+                let stream = try await openedStream().stream
                 // It may have ended while the stream was opened.
                 guard watchers[id] != nil else { return }
                 stream.send(
@@ -62,14 +63,14 @@
 
         func close() {
             isClosed = true
-            stream?.close()
-            stream = nil
+            opened?.stream.close()
+            opened = nil
             endAll(RoostError(.closed, "the workspace was closed"))
         }
 
         private func cancel(_ id: Int64) {
             guard watchers.removeValue(forKey: id) != nil else { return }
-            stream?.send(WatchRequest.cancel(watchID: id).bytes)
+            opened?.stream.send(WatchRequest.cancel(watchID: id).bytes)
         }
 
         private func end(_ id: Int64, _ error: any Error) {
@@ -84,32 +85,46 @@
 
         // MARK: The stream
 
-        private func openedStream() async throws -> EtcdStream {
+        private struct Opened {
+            let stream: EtcdStream
+            let connection: EtcdConnection
+        }
+
+        private func openedStream() async throws -> Opened {
             if isClosed { throw RoostError(.closed, "the workspace was closed") }
-            if let stream { return stream }
+            if let opened {
+                let number = openings
+                let isCurrent = await endpoints.isCurrent(opened.connection)
+                if isCurrent, number == openings, !isClosed { return opened }
+                // The connection is closed soon, and its token may have run out: all begin again over another.
+                let error = RoostError(
+                    .unavailable, "calls use another connection than the watches")
+                if number == openings { breakStream(error) }
+                throw error
+            }
             if let opening { return try await opening.value }
             openings += 1
             let number = openings
             let task = Task { try await self.open(number) }
             opening = task
             defer { opening = nil }
-            let stream = try await task.value
+            let opened = try await task.value
             guard number == openings else {
                 // It broke before it was here.
-                stream.close()
+                opened.stream.close()
                 throw RoostError(.unavailable, "the stream of changes broke")
             }
             guard !isClosed else {
-                stream.close()
+                opened.stream.close()
                 throw RoostError(.closed, "the workspace was closed")
             }
-            self.stream = stream
+            self.opened = opened
             lastMessage = .now
             Task { await self.keepAsking(number) }
-            return stream
+            return opened
         }
 
-        private func open(_ number: Int) async throws -> EtcdStream {
+        private func open(_ number: Int) async throws -> Opened {
             let connection = try await endpoints.connection(
                 before: .now + EtcdEndpoints.attemptLimit)
             let (messages, continuation) = AsyncStream<CallHandler.Event>.makeStream()
@@ -133,7 +148,7 @@
                     }
                 }
             }
-            return stream
+            return Opened(stream: stream, connection: connection)
         }
 
         /// Returns whether the stream has ended.
@@ -161,15 +176,15 @@
 
         private func breakStream(_ error: RoostError) {
             openings += 1
-            stream?.close()
-            stream = nil
+            opened?.stream.close()
+            opened = nil
             endAll(error)
         }
 
         private func keepAsking(_ number: Int) async {
             while number == openings, !isClosed {
                 do { try await Task.sleep(for: Self.askingInterval) } catch { return }
-                guard number == openings, let stream else { return }
+                guard number == openings, let stream = opened?.stream else { return }
                 if ContinuousClock.now - lastMessage > Self.silenceLimit {
                     return breakStream(
                         RoostError(.unavailable, "etcd did not answer on the stream of changes"))
