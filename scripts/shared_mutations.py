@@ -150,7 +150,7 @@ ETCD = [
      "guard ⟦revision > told⟧ else { continue }", "true",
      "what is above an engine passes over what it was told before"),
     ("etcd: progress is believed of servers that tell it right", "RoostEtcd/Watch/EtcdWatches.swift",
-     "guard ⟦tellsProgress⟧ else { return }", "true",
+     "guard let opened, ⟦opened.tellsProgress⟧ else { return }", "true",
      "servers before 3.4.25 say too early how far they are only in a race"),
 ]
 POSTGRES = [

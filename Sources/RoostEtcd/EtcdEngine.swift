@@ -25,8 +25,8 @@
             leases = EtcdLeases(caller)
             let status: StatusResponse = try await caller.call(
                 .status, StatusRequest(), before: deadline)
-            let version = try EtcdVersion(status.version)
-            watches = EtcdWatches(endpoints, tellsProgress: version.tellsProgress)
+            _ = try EtcdVersion(status.version)
+            watches = EtcdWatches(endpoints)
         }
 
         private var caller: EtcdCaller { EtcdCaller(endpoints: endpoints) }

@@ -93,6 +93,90 @@ import Testing
         return versions
     }
 
+    /// How far a member was when it was asked, before it had a watch, says nothing of that watch; whether the answer
+    /// comes before the member tells that it has the watch, or after that.
+    @Test(arguments: [false, true])
+    func howFarAMemberWasBeforeAWatchIsNotBelievedOfIt(isOvertaken: Bool) async throws {
+        let askedCount = Mutex(0)
+        let server = try StubServer.etcd { request in
+            switch request.kind {
+            case .progress:
+                // The first answer is on its way.
+                let isFirst = askedCount.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                return isFirst ? [] : [.message(EtcdMessage.progress(revision: 100))]
+            case .createWatch:
+                let created = EtcdMessage.created(request.watch, revision: 100)
+                if request.watch == 1 { return [.message(created)] }
+                let answer = EtcdMessage.progress(revision: 100)
+                let events = EtcdMessage.removals(
+                    request.watch, of: "test/values/n", at: 50...100)
+                return (isOvertaken ? [created, answer, events] : [answer, created, events]).map {
+                    .message($0)
+                }
+            default: return Self.usual(request, revision: 100)
+            }
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server)
+        let other = Task { await versions(workspace, count: 1) }
+        while askedCount.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(await versions(workspace, count: 50) == Array(51...100))
+        other.cancel()
+        _ = await other.value
+        await workspace.close()
+    }
+
+    /// Where nothing changes any more, an answer to what was asked since tells how far the watch is.
+    @Test func aWatchIsAsFarAsItsMemberIsWhereNothingChanges() async throws {
+        let server = try StubServer.etcd { request in
+            switch request.kind {
+            case .createWatch:
+                [.message(EtcdMessage.created(request.watch, revision: 100))]
+            case .progress: [.message(EtcdMessage.progress(revision: 100))]
+            default: Self.usual(request, revision: request.isOfFormat ? 100 : 50)
+            }
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server)
+        let local = try await Workspace.inMemory()
+        let followed = try await workspace.follow("values", in: local)
+        #expect(followed.revision == 50)
+        try await followed.reached(100, within: .seconds(30))
+        await followed.close()
+        try await local.close()
+        await workspace.close()
+    }
+
+    /// A member that takes over may be of an older version, which says how far it is before it has told all.
+    @Test func theMemberThatWatchesIsAskedForItsVersion() async throws {
+        let asked = Mutex(0)
+        let server = try StubServer.etcd { request in
+            switch request.kind {
+            case .status:
+                let isFirst = asked.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                return [.message(EtcdMessage.status(isFirst ? "3.5.9" : "3.5.7"))]
+            case .createWatch:
+                return [.message(EtcdMessage.created(request.watch, revision: 50))]
+            case .progress:
+                return [
+                    EtcdMessage.progress(revision: 100),
+                    EtcdMessage.removals(1, of: "test/values/n", at: 51...100),
+                ].map { .message($0) }
+            default: return Self.usual(request, revision: 100)
+            }
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server)
+        #expect(await versions(workspace, count: 50) == Array(51...100))
+        await workspace.close()
+    }
+
     /// A token that has run out is that of the stream too, over which there may have been watches for long.
     @Test func aWatchBeginsWithATokenThatHasNotRunOut() async throws {
         let hasRunOut = Mutex(false)
