@@ -1,0 +1,73 @@
+import RoostIO
+import Testing
+
+@testable import RoostPostgres
+
+/// Calls behind one that a server does not answer: each has its own time, and its own caller.
+@Suite(.timeLimit(.minutes(5))) struct PostgresWaitingTests {
+    private struct Silence {
+        let server: StubServer
+        let session: PostgresSession
+        /// It has the session until it ends.
+        let first: Task<Void, any Error>
+    }
+
+    private static func run(_ session: PostgresSession, within duration: Duration) async throws {
+        try await CancellationFlag.with { flag in
+            _ = try await session.run(
+                PostgresSchema.clock, [], before: .now + duration, mayRepeat: true, flag)
+        }
+    }
+
+    private func beginCall() async throws -> Silence {
+        let server = try StubServer.silent()
+        let session = PostgresSession(
+            "postgres://app:secret@127.0.0.1:\(server.port)/app?sslmode=disable&gssencmode=disable",
+            name: "test", isSerializable: true)
+        let first = Task { try await Self.run(session, within: .seconds(60)) }
+        try await Task.sleep(for: .milliseconds(200))
+        return Silence(server: server, session: session, first: first)
+    }
+
+    @Test func aCallBehindAnotherEndsAtItsDeadline() async throws {
+        let silence = try await beginCall()
+        defer { silence.server.stop() }
+        let begin = ContinuousClock.now
+        let error = await #expect(throws: RoostError.self) {
+            try await Self.run(silence.session, within: .seconds(1))
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("calls before it took all the time") == true)
+        #expect(.now - begin < .seconds(5))
+        silence.first.cancel()
+        _ = await silence.first.result
+    }
+
+    @Test func aCallBehindAnotherEndsWhereItIsCancelled() async throws {
+        let silence = try await beginCall()
+        defer { silence.server.stop() }
+        let second = Task { try await Self.run(silence.session, within: .seconds(60)) }
+        try await Task.sleep(for: .milliseconds(100))
+        let begin = ContinuousClock.now
+        second.cancel()
+        let error = await #expect(throws: RoostError.self) { try await second.value }
+        #expect(error?.code == .cancelled)
+        #expect(.now - begin < .seconds(5))
+        silence.first.cancel()
+        _ = await silence.first.result
+    }
+
+    @Test func closingEndsTheCallsThatAreUnderWay() async throws {
+        let silence = try await beginCall()
+        defer { silence.server.stop() }
+        let second = Task { try await Self.run(silence.session, within: .seconds(60)) }
+        try await Task.sleep(for: .milliseconds(100))
+        let begin = ContinuousClock.now
+        await silence.session.close()
+        for call in [silence.first, second] {
+            let error = await #expect(throws: RoostError.self) { try await call.value }
+            #expect(error?.code == .closed)
+        }
+        #expect(.now - begin < .seconds(5))
+    }
+}
