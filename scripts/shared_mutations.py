@@ -69,7 +69,7 @@ WORKSPACE = [
     ("what has expired is not shown", "RoostShared/Workspace/SharedClock.swift",
      "⟦deadline == .never || deadline.milliseconds > milliseconds⟧", "true", ""),
     ("the client's clock is corrected by the engine's", "RoostShared/Workspace/SharedClock.swift",
-     "⟦offset.store(Int64(clamping: theirs) - ours, ordering: .relaxed)⟧", "", ""),
+     "⟦told = answer⟧", "", ""),
     # Watching and following.
     ("commits that the engine has lost are told of", "RoostShared/Watch/ChangeReader.swift",
      "if let revision, ⟦newest < revision⟧ {", "false", ""),
