@@ -223,6 +223,28 @@ import Testing
         #expect(versions == [start + 1, start + 2, start + 3])
     }
 
+    /// A reader that goes before its engine begins to watch leaves nothing there.
+    @Test func eventsWhoseReaderHasGoneEndAtOnce() async throws {
+        for isCancelled in [false, true] {
+            let (events, source) = SharedEvents.make()
+            if isCancelled {
+                let reader = Task {
+                    var iterator = events.makeAsyncIterator()
+                    return try await iterator.next() == nil
+                }
+                reader.cancel()
+                #expect(try await reader.value)
+            } else {
+                source.end(nil)
+            }
+            let count = Mutex(0)
+            source.onEnd { count.withLock { $0 += 1 } }
+            #expect(count.withLock { $0 } == 1)
+            source.end(nil)
+            #expect(count.withLock { $0 } == 1)
+        }
+    }
+
     @Test func theRevisionThatIsFollowedNeverGoesBack() {
         let state = FollowState()
         state.reach(5, at: .now)
