@@ -68,6 +68,26 @@ import Testing
         }
     }
 
+    /// What was loaded of a dictionary that is followed key by key has the revision that was reached as well.
+    @Test func aRestartGoesOnAtTheRevisionThatWasReachedByKey() async throws {
+        let shared = try await connect(HookedEngine())
+        let local = try await Workspace.inMemory()
+        var followed = try await shared.follow("settings", in: local, loading: .byKey)
+        #expect(try await followed.load("a", as: Int.self) == nil)
+        for number in 0..<5 { try await shared.dictionary("other").set(number, forKey: "n") }
+        try await followed.reached(try await shared.revision)
+        let revision = followed.revision
+        await followed.close()
+        let stored = try local.dictionary("followed-by-key").value(
+            forKey: "followed-by-key/test/settings", as: UInt64.self)
+        #expect(stored == revision)
+        followed = try await shared.follow("settings", in: local, loading: .byKey)
+        #expect(followed.revision >= revision)
+        #expect(followed.isLoaded("a"))
+        await followed.close()
+        try await local.close()
+    }
+
     /// What waits to be taken was heard of when it came; and that nothing has changed is heard of too.
     @Test func theLagIsThatOfWhatWasTold() async throws {
         let (events, source) = SharedEvents.make()

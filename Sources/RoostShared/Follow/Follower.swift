@@ -78,7 +78,7 @@ struct Follower: Sendable {
     }
 
     /// How long a revision may go unkept to which no changes belong.
-    private static let keepingInterval = Duration.seconds(10)
+    static let keepingInterval = Duration.seconds(10)
 
     /// So that a later opening begins where this one was, though nothing was changed here for long.
     private func keepRevision() async {

@@ -68,6 +68,7 @@ final class KeyFollower: Sendable {
             let loaded = try marks.keys.map { Array($0.utf8) }
             keys.withLock { $0.loaded = Set(loaded) }
             state.reach(revision, at: .now - .seconds(1 << 30))
+            state.keep(revision)
             do {
                 // An engine that was set up anew has other revisions.
                 if try await shared.workspace.revision < revision {
@@ -80,13 +81,20 @@ final class KeyFollower: Sendable {
         let heard = ContinuousClock.now
         let revision = try await shared.workspace.revision
         try await local.write { $0.set(revision, forKey: values.name, in: revisions) }
+        state.keep(revision)
         state.reach(revision, at: heard)
     }
 
     // MARK: Following
 
-    /// Follows until the task is cancelled or the workspace closed.
+    /// Follows until the task is cancelled or the workspace closed, and keeps the revision that it reached.
     func run() async {
+        await follow()
+        // The task may be cancelled, and this is to be done all the same.
+        await Task { await keepRevision() }.value
+    }
+
+    private func follow() async {
         var backoff = Backoff()
         while !Task.isCancelled {
             do {
@@ -100,6 +108,9 @@ final class KeyFollower: Sendable {
                         break
                     }
                     try await withTurn { [self] in try await apply(elements, through, heard) }
+                    if ContinuousClock.now - state.keptInstant > Follower.keepingInterval {
+                        await keepRevision()
+                    }
                     backoff = Backoff()
                 }
                 if Task.isCancelled { return }
@@ -112,6 +123,18 @@ final class KeyFollower: Sendable {
             }
             do { try await backoff.wait(before: .now + .seconds(60)) } catch { return }
         }
+    }
+
+    /// So that a later opening begins where this one was, though no key that is loaded was changed for long.
+    private func keepRevision() async {
+        do {
+            try await withTurn { [self] in
+                let revision = state.revision
+                guard revision != state.keptRevision else { return }
+                try await local.write { $0.set(revision, forKey: values.name, in: revisions) }
+                state.keep(revision)
+            }
+        } catch { state.note(error) }
     }
 
     private func apply(
@@ -133,6 +156,7 @@ final class KeyFollower: Sendable {
                 }
                 batch.set(revision, forKey: values.name, in: revisions)
             }
+            state.keep(revision)
         }
         keys.withLock { keys in
             for change in isLoading {
@@ -160,6 +184,7 @@ final class KeyFollower: Sendable {
                 }
                 batch.set(revision, forKey: values.name, in: revisions)
             }
+            state.keep(revision)
             keys.withLock { keys in
                 keys.reloadCount += 1
                 // Of an engine that was set up anew since, it would have too high a revision for ever.
