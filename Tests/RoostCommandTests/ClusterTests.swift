@@ -170,6 +170,13 @@ import Testing
             let copy = try await Tool.run("copy", "\(path)/w", "etcd://127.0.0.1:1")
             #expect(copy.status == 2 || copy.status == 5)
         }
+        for arguments in [
+            ["postgress://user:secret@h/d", "w"], ["w", "Postgres://user:secret@h/d"],
+        ] {
+            let copy = try await Tool.run(["copy"] + arguments + ["--namespace", "n"])
+            #expect(copy.status == 2 && copy.errors.contains("postgres://…"))
+            #expect(!(copy.errors + copy.output).contains("secret"))
+        }
         let help = try await Tool.run("--cluster", "--help")
         #expect(help.status == 0 && help.output.contains("shell"))
     }

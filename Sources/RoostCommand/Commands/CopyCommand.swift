@@ -1,5 +1,6 @@
 import ArgumentParser
 import Roost
+import RoostShared
 
 /// `roost copy`: records from one workspace into another.
 struct CopyCommand: AsyncParsableCommand {
@@ -37,6 +38,11 @@ struct CopyCommand: AsyncParsableCommand {
     func validate() throws {
         if newName != nil && dictionary == nil {
             throw ValidationError("--as needs --dictionary")
+        }
+        // An address that is mistyped is not taken for a directory: errors and file systems show those.
+        for place in [source, target] where ClusterAddress(place) == nil && place.contains("://") {
+            throw ValidationError(
+                "\(redactedAddress(place)) is no address: etcd://…, etcds://… or postgres://… are")
         }
     }
 
