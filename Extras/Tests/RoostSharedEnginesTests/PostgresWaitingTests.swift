@@ -57,6 +57,19 @@ import Testing
         _ = await silence.first.result
     }
 
+    /// A server that cannot be reached is asked again, and another in its place, whatever it is called.
+    @Test func onlyWhatAServerRefusesIsNotPermitted() {
+        let place = "connection to server at \"alerts-db\" (10.0.0.7), port 5432 failed: "
+        #expect(PostgresConnecting.failure(place + "Connection refused") is PostgresFailure)
+        for alert in [
+            "tlsv13 alert certificate required", "sslv3 alert certificate unknown",
+            "ssl/tls alert bad certificate",
+        ] {
+            let error = PostgresConnecting.failure(place + "SSL error: " + alert) as? RoostError
+            #expect(error?.code == .notPermitted)
+        }
+    }
+
     @Test func closingEndsTheCallsThatAreUnderWay() async throws {
         let silence = try await beginCall()
         defer { silence.server.stop() }
