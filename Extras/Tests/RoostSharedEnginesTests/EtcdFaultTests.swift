@@ -81,6 +81,51 @@ import Testing
         await workspace.close()
     }
 
+    /// etcd may lose a lease between its granting and the write, as where its data was restored; but not each.
+    @Test func aWriteWhoseLeasesAreLostSaysThatItWasNotMade() async throws {
+        let server = try StubServer.etcd { request in
+            guard request.kind == .transaction else { return Self.usual(request) }
+            return [.refusal(status: 5, "etcdserver: requested lease not found")]
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server)
+        let error = await #expect(throws: RoostError.self) {
+            try await workspace.dictionary("values").set(1, forKey: "n")
+        }
+        #expect(error?.code == .unavailable)
+        await workspace.close()
+    }
+
+    // MARK: Connections
+
+    private func eventually(
+        _ holds: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let end = ContinuousClock.now + .seconds(30)
+        while !holds(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(holds(), sourceLocation: sourceLocation)
+    }
+
+    @Test func aMemberThatIsTooOldKeepsNoConnection() async throws {
+        let endCount = Mutex(0)
+        let server = try StubServer.etcd(onEnd: { endCount.withLock { $0 += 1 } }) { _ in
+            [.message(EtcdMessage.status("3.3.27"))]
+        }
+        defer { server.stop() }
+        await #expect(throws: RoostError.self) { _ = try await connect(server) }
+        try await eventually { endCount.withLock { $0 } == 1 }
+    }
+
+    @Test func aWorkspaceThatNobodyRefersToKeepsNoConnection() async throws {
+        let endCount = Mutex(0)
+        let server = try StubServer.etcd(onEnd: { endCount.withLock { $0 += 1 } }) {
+            Self.usual($0)
+        }
+        defer { server.stop() }
+        _ = try await connect(server)
+        try await eventually { endCount.withLock { $0 } == 1 }
+    }
+
     // MARK: Watching
 
     /// The versions of so many changes of `values` after version 50.

@@ -44,8 +44,9 @@ enum EtcdAnswer: Sendable {
 }
 
 extension StubServer {
-    /// Answers as `answer` says; a call without an answer waits for ever.
+    /// Answers as `answer` says; a call without an answer waits for ever. `onEnd` is called for each client that goes.
     static func etcd(
+        onEnd: @escaping @Sendable () -> Void = {},
         _ answer: @escaping @Sendable (EtcdRequest) -> [EtcdAnswer]
     ) throws -> StubServer {
         let connections = Mutex(0)
@@ -54,6 +55,7 @@ extension StubServer {
                 count += 1
                 return count
             }
+            defer { onEnd() }
             // The preface of HTTP/2.
             guard connection.read(24) != nil else { return }
             connection.write(HTTP2.frame(.settings, stream: 0, []))
