@@ -1,4 +1,6 @@
+import Foundation
 import RoostIO
+import RoostShared
 import Testing
 
 @testable import RoostPostgres
@@ -82,5 +84,48 @@ import Testing
             #expect(error?.code == .closed)
         }
         #expect(.now - begin < .seconds(5))
+    }
+
+    // MARK: Watching
+
+    /// What was told of a hundred changes, from one connection's end to the next.
+    private func revisions(_ watches: PostgresWatches) async -> [UInt64] {
+        var revisions: [UInt64] = []
+        var reached: UInt64 = 0
+        for _ in 0..<3 where reached < 100 {
+            let (events, source) = SharedEvents.make()
+            await watches.add(
+                SharedKeyRange(lower: [], upper: [0xff]), after: reached, source)
+            do {
+                for try await case .changes(let changes, let through) in events {
+                    revisions += changes.map(\.revision)
+                    reached = through
+                    if reached == 100 { break }
+                }
+            } catch {
+                // What could not be read in its time is read in smaller parts.
+                continue
+            }
+        }
+        return revisions
+    }
+
+    /// A server that takes longer for all that is asked for at once than a round has, as it is much.
+    @Test func changesThatTakeTooLongAreReadInSmallerParts() async throws {
+        let server = try StubServer.postgres(version: "15.0") { from, count in
+            Thread.sleep(forTimeInterval: 0.06 * Double(count))
+            let state = [UInt64(100).networkBytes, UInt64(0).networkBytes]
+            guard from < 100 else { return [state + [nil, nil, nil]] }
+            return (from + 1...min(100, from + count)).map {
+                state + [$0.networkBytes, Array("test/values/n".utf8), nil]
+            }
+        }
+        defer { server.stop() }
+        let session = PostgresSession(
+            "postgres://app:secret@127.0.0.1:\(server.port)/app?sslmode=disable&gssencmode=disable",
+            name: "test", isSerializable: false)
+        let watches = PostgresWatches(session)
+        #expect(await revisions(watches) == Array(1...100))
+        await watches.close()
     }
 }
