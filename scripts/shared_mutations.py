@@ -69,7 +69,7 @@ WORKSPACE = [
     ("what has expired is not shown", "RoostShared/Workspace/SharedClock.swift",
      "⟦deadline == .never || deadline.milliseconds > milliseconds⟧", "true", ""),
     ("the client's clock is corrected by the engine's", "RoostShared/Workspace/SharedClock.swift",
-     "⟦offset.store(Int64(clamping: theirs) - ours, ordering: .relaxed)⟧", "", ""),
+     "⟦told = answer⟧", "", ""),
     # Watching and following.
     ("commits that the engine has lost are told of", "RoostShared/Watch/ChangeReader.swift",
      "if let revision, ⟦newest < revision⟧ {", "false", ""),
@@ -84,14 +84,14 @@ WORKSPACE = [
     ("a followed dictionary is not loaded as it was before", "RoostShared/Follow/Follower.swift",
      "guard ⟦isNew || revision >= state.revision⟧ else { return }", "true", ""),
     ("a restart finds an engine that was set up anew", "RoostShared/Follow/Follower.swift",
-     "if ⟦try await shared.workspace.revision < revision⟧ { try await loadAll(isNew: true) }", "false", ""),
+     "if ⟦try await shared.workspace.revision < revision⟧ {", "false", ""),
     ("values and their revision are one batch", "RoostShared/Follow/Follower.swift",
      "batch.removeValue(forKey: key, in: values)\n                }\n            }\n"
      "            ⟦batch.set(revision, forKey: values.name, in: revisions)⟧", "", ""),
     ("keys are not loaded as they were before", "RoostShared/Follow/KeyFollower.swift",
      "guard ⟦isNew || revision >= state.revision⟧ else { return }", "true", ""),
     ("a restart finds an engine that was set up anew, by key", "RoostShared/Follow/KeyFollower.swift",
-     "if ⟦try await shared.workspace.revision < revision⟧ { try await reload(isNew: true) }", "false", ""),
+     "if ⟦try await shared.workspace.revision < revision⟧ {", "false", ""),
     ("a key is loaded at the revision of the others", "RoostShared/Follow/KeyFollower.swift",
      "connection.record(engineKey, at: ⟦revision⟧, before: deadline).record)", "nil", ""),
     ("a change while a key is loaded is kept", "RoostShared/Follow/KeyFollower.swift",
@@ -138,7 +138,7 @@ ETCD = [
     ("etcd: values that expire have leases", "RoostEtcd/EtcdEngine.swift",
      "if let duration { ⟦lease = try await leases.lease(for: duration, before: deadline)⟧", "", ""),
     ("etcd: leases live longer than their values", "RoostEtcd/Commit/EtcdLeases.swift",
-     "granted[seconds] = Lease(task: task, lastUse: now + ⟦.seconds(slack - 1)⟧)", ".seconds(1 << 30)", ""),
+     "let lease = Lease(task: task, lastUse: now + ⟦.seconds(slack - 1)⟧)", ".seconds(1 << 30)", ""),
     ("etcd: a write that may have been made is not repeated", "RoostEtcd/EtcdEngine.swift",
      ".transaction, request, before: deadline, mayRepeat: ⟦false⟧)", "true",
      "what is repeated meets the mark that it has changed, and the mark says that it was made"),
@@ -150,7 +150,7 @@ ETCD = [
      "guard ⟦revision > told⟧ else { continue }", "true",
      "what is above an engine passes over what it was told before"),
     ("etcd: progress is believed of servers that tell it right", "RoostEtcd/Watch/EtcdWatches.swift",
-     "guard ⟦tellsProgress⟧ else { return }", "true",
+     "guard let opened, ⟦opened.tellsProgress⟧ else { return }", "true",
      "servers before 3.4.25 say too early how far they are only in a race"),
 ]
 POSTGRES = [

@@ -45,6 +45,10 @@
                     await endpoints.replace(connection)
                     continue
                 }
+                // Also where the call ends here: a member that says nothing is not to be asked next.
+                if !failure.isAnswer, failure.code != .cancelled {
+                    await endpoints.replace(connection)
+                }
                 try check(failure, mayRepeat: mayRepeat)
                 if !failure.isOverload { await endpoints.replace(connection) }
                 guard ContinuousClock.now < deadline else {

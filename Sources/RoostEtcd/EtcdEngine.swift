@@ -23,10 +23,15 @@
             self.endpoints = endpoints
             let caller = EtcdCaller(endpoints: endpoints)
             leases = EtcdLeases(caller)
-            let status: StatusResponse = try await caller.call(
-                .status, StatusRequest(), before: deadline)
-            let version = try EtcdVersion(status.version)
-            watches = EtcdWatches(endpoints, tellsProgress: version.tellsProgress)
+            do {
+                let status: StatusResponse = try await caller.call(
+                    .status, StatusRequest(), before: deadline)
+                _ = try EtcdVersion(status.version)
+            } catch {
+                await endpoints.close()
+                throw error
+            }
+            watches = EtcdWatches(endpoints)
         }
 
         private var caller: EtcdCaller { EtcdCaller(endpoints: endpoints) }
@@ -53,7 +58,7 @@
         func commit(
             _ commit: SharedCommit, before deadline: ContinuousClock.Instant
         ) async throws -> SharedOutcome {
-            for isLast in [false, true] {
+            for _ in 0..<2 {
                 let request = try await request(commit, before: deadline)
                 do {
                     let response: TransactionResponse = try await caller.call(
@@ -61,8 +66,7 @@
                     return response.succeeded
                         ? .committed(revision: UInt64(clamping: response.header.revision))
                         : .conflict
-                } catch let lost as LeaseLost where !isLast {
-                    _ = lost
+                } catch is LeaseLost {
                     await leases.forgetAll()
                 }
             }
@@ -114,6 +118,14 @@
         func close() async {
             await watches.close()
             await endpoints.close()
+        }
+
+        deinit {
+            let (watches, endpoints) = (watches, endpoints)
+            Task {
+                await watches.close()
+                await endpoints.close()
+            }
         }
     }
 

@@ -51,13 +51,19 @@
                 "authentication failed", "no password supplied", "certificate verify failed",
                 "does not exist", "no pg_hba.conf entry", "pg_hba.conf rejects",
                 "does not match host name", "certificate revoked", "certificate has expired",
-                "alert", "requires a valid client certificate", "is not permitted to log in",
+                "requires a valid client certificate", "is not permitted to log in",
                 "permission denied",
             ]
-            if refusals.contains(where: message.contains) {
+            if refusals.contains(where: message.contains) || isAlert(message) {
                 return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
             }
             return PostgresFailure(state: nil, message: message, wasSent: false)
+        }
+
+        /// Whether the server ended TLS with an alert. What stands before has the host, whose name may be anything.
+        private static func isAlert(_ message: String) -> Bool {
+            guard let begin = message.range(of: "SSL error: ") else { return false }
+            return message[begin.upperBound...].contains(" alert ")
         }
     }
 

@@ -19,7 +19,8 @@
         private var connection: OpaquePointer?
         private var prepared: Set<String> = []
         private var isListening = false
-        private var isClosed = false
+        /// Set while a call may be under way, which then ends.
+        private nonisolated let closing = CancellationFlag()
 
         nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -32,15 +33,17 @@
 
         isolated deinit { disconnect() }
 
-        func close() {
-            isClosed = true
-            disconnect()
+        nonisolated func close() async {
+            closing.set()
+            await disconnect()
         }
 
-        /// Runs one prepared statement, and again where it conflicts with another or the connection is lost.
-        ///
-        /// - Parameter mayRepeat: whether it may be run again where it is not known whether it was run.
-        func run(
+        private func checkOpen() throws {
+            if closing.isSet { throw RoostError(.closed, "the workspace was closed") }
+        }
+
+        /// What `run` does once it is the call's turn.
+        func runNow(
             _ statement: PostgresStatement, _ parameters: [PostgresParameter],
             before deadline: ContinuousClock.Instant, mayRepeat: Bool, _ flag: CancellationFlag
         ) throws -> PostgresRows {
@@ -48,7 +51,7 @@
             // Of each server the last, as another's may say more of why.
             var messages: [Int: String] = [:]
             while true {
-                if isClosed { throw RoostError(.closed, "the workspace was closed") }
+                try checkOpen()
                 try flag.check()
                 guard ContinuousClock.now < deadline else {
                     let reasons = messages.sorted { $0.key < $1.key }.map(\.value)
@@ -66,9 +69,10 @@
                         statement, parameters, before: min(deadline, .now + Self.attemptLimit), flag
                     )
                 } catch let error as PostgresFailure { failure = error }
-                if flag.isSet {
+                if flag.isSet || closing.isSet {
                     disconnect()
                     if failure.isUnknown && !mayRepeat { throw unknown(failure) }
+                    try checkOpen()
                     try flag.check()
                 }
                 if failure.isMissingTable { try createTables(before: deadline, flag) }
@@ -331,7 +335,7 @@
                 wasSent: wasSent)
         }
 
-        /// Waits until the socket is ready, the deadline, or a cancellation, which is looked for now and then.
+        /// Waits until the socket is ready, the deadline, or a cancellation or the closing, which are looked for now and then.
         private func wait(
             _ connection: OpaquePointer, forWriting: Bool, before deadline: ContinuousClock.Instant,
             _ flag: CancellationFlag, wasSent: Bool
@@ -341,7 +345,7 @@
                 events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0)
             while true {
                 let remaining = deadline - .now
-                if flag.isSet || remaining <= .zero {
+                if flag.isSet || closing.isSet || remaining <= .zero {
                     throw PostgresFailure(
                         state: nil,
                         message: "no answer in time from \(PostgresConnecting.place(connection))",
@@ -357,6 +361,7 @@
         /// Waits until somebody tells of a change, but for `duration` at most.
         func waitForNotice(_ duration: Duration, _ flag: CancellationFlag) throws {
             let deadline = ContinuousClock.now + duration
+            try checkOpen()
             do {
                 try connect(before: .now + Self.attemptLimit, flag)
                 if !isListening, hasNotices {

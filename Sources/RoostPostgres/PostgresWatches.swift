@@ -15,8 +15,10 @@
             var lastTold = ContinuousClock.now
         }
 
-        /// How many revisions one round reads.
-        private static let roundLimit: UInt64 = 500
+        /// How many revisions one round reads at most.
+        private static let longestRound: UInt64 = 500
+        /// After a round that took less, the next may read twice as many revisions.
+        private static let quickRound = Duration.milliseconds(500)
         /// How often a watcher is told that nothing has changed.
         private static let progressInterval = Duration.seconds(1)
 
@@ -25,6 +27,9 @@
         private var watchers: [Int: Watcher] = [:]
         private var nextID = 1
         private var isRunning = false
+        /// How many revisions the next round reads: fewer where so many could not be read in time, as where their values
+        /// are large.
+        private var roundLimit = longestRound
         private var isClosed = false
 
         init(_ session: PostgresSession) { self.session = session }
@@ -68,6 +73,7 @@
                         try await session.waitForNotice(.milliseconds(250), flag)
                     }
                 } catch {
+                    roundLimit = max(1, roundLimit / 8)
                     endAll(error)
                 }
             }
@@ -79,9 +85,10 @@
             guard let from = watchers.values.map(\.revision).min() else { return false }
             let instant = ContinuousClock.now
             let asked = watchers
+            let limit = roundLimit
             let rows = try await session.run(
                 PostgresSchema.changes,
-                [.number(Int64(clamping: from)), .number(Int64(Self.roundLimit))],
+                [.number(Int64(clamping: from)), .number(Int64(limit))],
                 before: .now + .seconds(5), mayRepeat: true, flag)
             guard !rows.rows.isEmpty, let newest = rows.number(0, 0),
                 let trimmed = rows.number(0, 1)
@@ -95,7 +102,8 @@
                 watchers.removeValue(forKey: id)?.source.end(
                     RoostError(.unavailable, "the server has lost commits that it told of"))
             }
-            let through = min(newest, from + Self.roundLimit)
+            let through = min(newest, from + limit)
+            if .now - instant < Self.quickRound { roundLimit = min(limit * 2, Self.longestRound) }
             for id in watchers.keys {
                 tell(id, changes, from: from, through: through, trimmed, instant)
             }

@@ -171,6 +171,13 @@ import Testing
             #expect(copy.status == 2 || copy.status == 5)
         }
         for arguments in [
+            ["postgress://user:secret@h/d", "w"], ["w", "Postgres://user:secret@h/d"],
+        ] {
+            let copy = try await Tool.run(["copy"] + arguments + ["--namespace", "n"])
+            #expect(copy.status == 2 && copy.errors.contains("an address"))
+            #expect(!(copy.errors + copy.output).contains("secret"))
+        }
+        for arguments in [
             ["--cluster", "--help"], ["--cluster", "-h"], ["--cluster"],
             ["--cluster", "etcd://h:1"],
             ["--cluster", "etcd://h:1", "--namespace", "n", "--help"],

@@ -68,6 +68,26 @@ import Testing
         }
     }
 
+    /// What was loaded of a dictionary that is followed key by key has the revision that was reached as well.
+    @Test func aRestartGoesOnAtTheRevisionThatWasReachedByKey() async throws {
+        let shared = try await connect(HookedEngine())
+        let local = try await Workspace.inMemory()
+        var followed = try await shared.follow("settings", in: local, loading: .byKey)
+        #expect(try await followed.load("a", as: Int.self) == nil)
+        for number in 0..<5 { try await shared.dictionary("other").set(number, forKey: "n") }
+        try await followed.reached(try await shared.revision)
+        let revision = followed.revision
+        await followed.close()
+        let stored = try local.dictionary("followed-by-key").value(
+            forKey: "followed-by-key/test/settings", as: UInt64.self)
+        #expect(stored == revision)
+        followed = try await shared.follow("settings", in: local, loading: .byKey)
+        #expect(followed.revision >= revision)
+        #expect(followed.isLoaded("a"))
+        await followed.close()
+        try await local.close()
+    }
+
     /// What waits to be taken was heard of when it came; and that nothing has changed is heard of too.
     @Test func theLagIsThatOfWhatWasTold() async throws {
         let (events, source) = SharedEvents.make()
@@ -140,6 +160,74 @@ import Testing
         let told = await missed.value
         #expect(told.missed)
         #expect(told.last == 4)
+        await followed.close()
+        try await local.close()
+    }
+
+    /// An engine that has fewer commits than `followed` was told of, and cannot be asked for values until it has more:
+    /// what it has by then was never told.
+    private func takeOver(
+        _ engine: HookedEngine, from lost: String, passing revision: UInt64
+    ) async throws {
+        let standby = MemoryEngine()
+        let other = try await SharedWorkspace.connect(to: .memory(standby), namespace: "test")
+        let settings = other.dictionary("settings")
+        try await settings.set(1, forKey: "a")
+        try await settings.set(1, forKey: "c")
+        let key = Array("test/settings/\(lost)".utf8)
+        engine.set {
+            $0.read = { read in
+                if read.range.contains(key), try await other.revision <= revision {
+                    while try await other.revision <= revision {
+                        try await settings.set(2, forKey: "b")
+                    }
+                    throw RoostError(.unavailable, "nobody answers")
+                }
+                return try await standby.read(read, before: .now + .seconds(60))
+            }
+            $0.watch = { standby.watch($0, after: $1) }
+        }
+    }
+
+    /// The engine cannot be asked when it is found that it has lost commits, and when it can it has others in their place.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func whatWasFoundToBeLostIsLoadedAnewLater(loading: FollowLoading) async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(engine)
+        let settings = shared.dictionary("settings")
+        try await settings.set(0, forKey: "a")
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("settings", in: local, loading: loading)
+        for number in 0..<10 { try await settings.set(number, forKey: "lost") }
+        try await followed.reached(try await shared.revision)
+        for key in ["a", "c", "lost"] { _ = try await followed.load(key, as: Int.self) }
+
+        try await takeOver(engine, from: "lost", passing: followed.revision)
+        engine.engine.breakWatches()
+        let expected = loading == .whole ? ["a", "b", "c"] : ["a", "c"]
+        try await eventually { try followed.keys == expected }
+        #expect(try followed["a", default: 0] == 1)
+        #expect(followed.revision <= (try await shared.revision))
+        await followed.close()
+        try await local.close()
+    }
+
+    /// As above, where it is found when the dictionary is opened again.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func whatAnOpeningFoundToBeLostIsLoadedAnewLater(loading: FollowLoading) async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(engine)
+        let settings = shared.dictionary("settings")
+        for number in 0..<10 { try await settings.set(number, forKey: "lost") }
+        let local = try await Workspace.inMemory()
+        let before = try await shared.follow("settings", in: local, loading: loading)
+        for key in ["a", "c", "lost"] { _ = try await before.load(key, as: Int.self) }
+        await before.close()
+
+        try await takeOver(engine, from: "lost", passing: before.revision)
+        let followed = try await shared.follow("settings", in: local, loading: loading)
+        let expected = loading == .whole ? ["a", "b", "c"] : ["a", "c"]
+        try await eventually { try followed.keys == expected }
         await followed.close()
         try await local.close()
     }

@@ -126,10 +126,45 @@ import Testing
         #expect(try await others.load("n", as: Int.self) == 1)
     }
 
+    /// The machine's clock is set while the workspace is connected: time passes as the engine says all the same.
+    @Test(arguments: [3600, -3600]) func aClockThatIsSetChangesNothing(seconds: Int) async throws {
+        let time = SettableTime()
+        let engine = HookedEngine()
+        let workspace = try await connect(engine, .settable(time))
+        let values = workspace.dictionary("values")
+        try await values.set(1, forKey: "n", expiresIn: .seconds(60))
+        try await values.set(1, forKey: "short", expiresIn: .milliseconds(50))
+        time.advance(by: .seconds(seconds))
+        #expect(try await values.load("n", as: Int.self) == 1)
+        try await values.set(2, forKey: "m", expiresIn: .seconds(60))
+        let others = try await connect(engine).dictionary("values")
+        #expect(try await others.load("m", as: Int.self) == 2)
+        try await Task.sleep(for: .milliseconds(60))
+        #expect(try await values.load("short", as: Int.self) == nil)
+    }
+
+    /// An engine's clock may be set too, or another server with another clock take over.
+    @Test func theEngineIsAskedForItsTimeAgain() async throws {
+        let ahead = Mutex<UInt64>(0)
+        let engine = HookedEngine()
+        engine.set { $0.time = { WallTime.milliseconds + ahead.withLock { $0 } } }
+        let clock = SharedClock(.system, askingInterval: .zero)
+        try await clock.adjust(to: engine, before: .now + .seconds(10))
+        #expect(clock.milliseconds < WallTime.milliseconds + 60_000)
+        ahead.withLock { $0 = 3_600_000 }
+        clock.keepAdjusted(to: engine)
+        let end = ContinuousClock.now + .seconds(60)
+        while clock.milliseconds < WallTime.milliseconds + 3_000_000, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(clock.milliseconds > WallTime.milliseconds + 3_000_000)
+    }
+
     /// What a transaction read may expire before its commit.
     @Test func aTransactionRunsAgainWhereWhatItReadHasExpired() async throws {
         let time = SettableTime()
-        let workspace = try await connect(HookedEngine(), .settable(time))
+        let engine = HookedEngine(MemoryEngine(tellsTime: false))
+        let workspace = try await connect(engine, .settable(time))
         let values = workspace.dictionary("values")
         try await values.set(1, forKey: "a", expiresIn: .seconds(60))
         let seen = Mutex<[Int?]>([])
@@ -141,6 +176,22 @@ import Testing
         }
         #expect(seen.withLock { $0 } == [1, nil])
         #expect(try await values.load("b", as: Int.self) == 0)
+    }
+
+    /// What an update read may expire before its commit, and is not written anew then.
+    @Test func anUpdateRunsAgainWhereWhatItReadHasExpired() async throws {
+        let time = SettableTime()
+        let engine = HookedEngine(MemoryEngine(tellsTime: false))
+        let values = try await connect(engine, .settable(time)).dictionary("values")
+        try await values.set(1, forKey: "a", expiresIn: .seconds(60))
+        var seen: [Int?] = []
+        try await values.update("a", as: Int.self) { value in
+            seen.append(value)
+            if value != nil { time.advance(by: .seconds(120)) }
+            value = (value ?? 10) + 1
+        }
+        #expect(seen == [1, nil])
+        #expect(try await values.load("a", as: Int.self) == 11)
     }
 
     // MARK: Watching
@@ -170,6 +221,28 @@ import Testing
             if versions.last == start + 3 { break }
         }
         #expect(versions == [start + 1, start + 2, start + 3])
+    }
+
+    /// A reader that goes before its engine begins to watch leaves nothing there.
+    @Test func eventsWhoseReaderHasGoneEndAtOnce() async throws {
+        for isCancelled in [false, true] {
+            let (events, source) = SharedEvents.make()
+            if isCancelled {
+                let reader = Task {
+                    var iterator = events.makeAsyncIterator()
+                    return try await iterator.next() == nil
+                }
+                reader.cancel()
+                #expect(try await reader.value)
+            } else {
+                source.end(nil)
+            }
+            let count = Mutex(0)
+            source.onEnd { count.withLock { $0 += 1 } }
+            #expect(count.withLock { $0 } == 1)
+            source.end(nil)
+            #expect(count.withLock { $0 } == 1)
+        }
     }
 
     @Test func theRevisionThatIsFollowedNeverGoesBack() {

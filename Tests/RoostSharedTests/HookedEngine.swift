@@ -8,6 +8,7 @@ final class HookedEngine: SharedEngine {
         var read: @Sendable (SharedRead) async throws -> SharedPage? = { _ in nil }
         var commit: @Sendable (SharedCommit) async throws -> SharedOutcome? = { _ in nil }
         var watch: @Sendable (SharedKeyRange, UInt64) -> SharedEvents? = { _, _ in nil }
+        var time: @Sendable () -> UInt64? = { nil }
     }
 
     let engine: MemoryEngine
@@ -41,7 +42,8 @@ final class HookedEngine: SharedEngine {
     }
 
     func clockMilliseconds(before deadline: ContinuousClock.Instant) async throws -> UInt64? {
-        try await engine.clockMilliseconds(before: deadline)
+        if let time = hooks.withLock({ $0.time })() { return time }
+        return try await engine.clockMilliseconds(before: deadline)
     }
 
     func close() async { await engine.close() }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Roost
+import RoostShared
 
 /// `roost copy`: records from one workspace into another.
 struct CopyCommand: AsyncParsableCommand {

@@ -100,8 +100,27 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                 try await tickets.buildIndexes()
                 try requireEqual(
                     try await tickets.where { $0.priority >= 0 }.count(), 2, "the count")
+                try await exchange(ticket(3, 3), with: other)
+                try await requireError(.notIndexed, "a query of what a device has sent") {
+                    _ = try await tickets.where { $0.priority >= 0 }.count()
+                }
+                try await tickets.buildIndexes()
+                try requireEqual(
+                    try await tickets.where { $0.priority >= 0 }.count(), 3, "the count")
             },
         ]
+    }
+
+    /// A device that was offline sends what it has saved.
+    private static func exchange(
+        _ ticket: Ticket, with dictionary: SharedDictionary
+    ) async throws {
+        let local = try await Roost.Workspace.inMemory()
+        let tickets = SyncedRepository(
+            of: Ticket.self, named: dictionary.name, in: local, with: dictionary.workspace)
+        try await tickets.save(ticket)
+        _ = try await tickets.synchronize()
+        try await local.close()
     }
 
     private static func ticket(_ id: Int, _ round: Int) -> Ticket {

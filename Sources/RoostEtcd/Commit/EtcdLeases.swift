@@ -24,12 +24,7 @@
             let seconds = min(max(duration.components.seconds + 1, 1), 1 << 40)
             let now = ContinuousClock.now
             if let lease = granted[seconds], now < lease.lastUse {
-                do {
-                    guard let id = try await value(of: lease.task, before: deadline) else {
-                        throw RoostError(.unavailable, "etcd granted no lease in time")
-                    }
-                    return id
-                } catch {
+                do { return try await id(of: lease, before: deadline) } catch {
                     if Task.isCancelled || ContinuousClock.now >= deadline { throw error }
                     // Whoever began it may have had less time; it is begun again.
                     granted[seconds] = nil
@@ -46,11 +41,22 @@
                 }
                 return answer.id
             }
-            granted[seconds] = Lease(task: task, lastUse: now + .seconds(slack - 1))
-            do { return try await task.value } catch {
-                granted[seconds] = nil
+            let lease = Lease(task: task, lastUse: now + .seconds(slack - 1))
+            granted[seconds] = lease
+            do { return try await id(of: lease, before: deadline) } catch {
+                // Others may wait for it, where only this caller gives it up.
+                if !Task.isCancelled { granted[seconds] = nil }
                 throw error
             }
+        }
+
+        private func id(
+            of lease: Lease, before deadline: ContinuousClock.Instant
+        ) async throws -> Int64 {
+            guard let id = try await value(of: lease.task, before: deadline) else {
+                throw RoostError(.unavailable, "etcd granted no lease in time")
+            }
+            return id
         }
 
         /// After one was lost: as after the server's data was restored from an older copy.

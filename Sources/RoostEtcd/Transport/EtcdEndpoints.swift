@@ -64,6 +64,9 @@
             }
         }
 
+        /// Whether new calls take this connection.
+        func isCurrent(_ connection: EtcdConnection) -> Bool { current === connection }
+
         /// Takes a connection out of use that has failed, or that a new token is needed for.
         func replace(_ connection: EtcdConnection) {
             guard current === connection else { return }

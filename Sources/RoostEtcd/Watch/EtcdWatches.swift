@@ -7,13 +7,24 @@
     /// - Each watcher has a number that is never used again; what comes for another is of one that was cancelled.
     /// - Where the stream breaks, all watchers end with an error, and begin again where they were.
     /// - `openings` counts the streams, so that what comes from an older one is passed over.
+    /// - How far the server says that it is counts for a watch only where it says so after it had that watch: `askedCount`
+    ///   says how often this stream was asked, and `answeredCount` how often it answered, which it does in that order.
+    /// - A watch begins over the connection that calls use, which has a token that has not run out.
     actor EtcdWatches {
         private struct Watcher {
             let source: SharedEvents.Source
             var revision: UInt64
-            var isCreated = false
+            var creation: Creation?
             /// Of an answer that is not whole yet.
             var fragments: [SharedChange] = []
+        }
+
+        /// When the server told that it has a watch.
+        private struct Creation {
+            /// The server's when it began to have it.
+            let revision: UInt64
+            /// How often it had been asked by then how far it is.
+            let askedCount: Int
         }
 
         /// How often the server is asked for a sign of life, and how long one may take.
@@ -21,19 +32,17 @@
         private static let silenceLimit = Duration.seconds(10)
 
         private let endpoints: EtcdEndpoints
-        private let tellsProgress: Bool
         private var watchers: [Int64: Watcher] = [:]
         private var nextID: Int64 = 1
-        private var stream: EtcdStream?
-        private var opening: Task<EtcdStream, any Error>?
+        private var opened: Opened?
+        private var opening: Task<Opened, any Error>?
         private var openings = 0
+        private var askedCount = 0
+        private var answeredCount = 0
         private var lastMessage = ContinuousClock.now
         private var isClosed = false
 
-        init(_ endpoints: EtcdEndpoints, tellsProgress: Bool) {
-            self.endpoints = endpoints
-            self.tellsProgress = tellsProgress
-        }
+        init(_ endpoints: EtcdEndpoints) { self.endpoints = endpoints }
 
         func add(
             _ range: SharedKeyRange, after revision: UInt64, _ source: SharedEvents.Source
@@ -45,7 +54,7 @@
             }
             watchers[id] = Watcher(source: source, revision: revision)
             do {
-                let stream = try await openedStream()
+                let stream = try await openedStream().stream
                 // It may have ended while the stream was opened.
                 guard watchers[id] != nil else { return }
                 stream.send(
@@ -62,14 +71,14 @@
 
         func close() {
             isClosed = true
-            stream?.close()
-            stream = nil
+            opened?.stream.close()
+            opened = nil
             endAll(RoostError(.closed, "the workspace was closed"))
         }
 
         private func cancel(_ id: Int64) {
             guard watchers.removeValue(forKey: id) != nil else { return }
-            stream?.send(WatchRequest.cancel(watchID: id).bytes)
+            opened?.stream.send(WatchRequest.cancel(watchID: id).bytes)
         }
 
         private func end(_ id: Int64, _ error: any Error) {
@@ -84,37 +93,57 @@
 
         // MARK: The stream
 
-        private func openedStream() async throws -> EtcdStream {
+        private struct Opened {
+            let stream: EtcdStream
+            let connection: EtcdConnection
+            /// Members of a cluster may be of several versions.
+            let tellsProgress: Bool
+        }
+
+        private func openedStream() async throws -> Opened {
             if isClosed { throw RoostError(.closed, "the workspace was closed") }
-            if let stream { return stream }
+            if let opened {
+                let number = openings
+                let isCurrent = await endpoints.isCurrent(opened.connection)
+                if isCurrent, number == openings, !isClosed { return opened }
+                // The connection is closed soon, and its token may have run out: all begin again over another.
+                let error = RoostError(
+                    .unavailable, "calls use another connection than the watches")
+                if number == openings { breakStream(error) }
+                throw error
+            }
             if let opening { return try await opening.value }
             openings += 1
             let number = openings
             let task = Task { try await self.open(number) }
             opening = task
             defer { opening = nil }
-            let stream = try await task.value
+            let opened = try await task.value
             guard number == openings else {
                 // It broke before it was here.
-                stream.close()
+                opened.stream.close()
                 throw RoostError(.unavailable, "the stream of changes broke")
             }
             guard !isClosed else {
-                stream.close()
+                opened.stream.close()
                 throw RoostError(.closed, "the workspace was closed")
             }
-            self.stream = stream
+            self.opened = opened
+            askedCount = 0
+            answeredCount = 0
             lastMessage = .now
             Task { await self.keepAsking(number) }
-            return stream
+            return opened
         }
 
-        private func open(_ number: Int) async throws -> EtcdStream {
+        private func open(_ number: Int) async throws -> Opened {
             let connection = try await endpoints.connection(
                 before: .now + EtcdEndpoints.attemptLimit)
             let (messages, continuation) = AsyncStream<CallHandler.Event>.makeStream()
             let stream: EtcdStream
+            let version: EtcdVersion
             do {
+                version = try await Self.version(of: connection)
                 // A member that is cut off from the others then ends the stream, where it would be silent.
                 stream = try await connection.stream(
                     "/etcdserverpb.Watch/Watch", metadata: [("hasleader", "true")]
@@ -133,7 +162,15 @@
                     }
                 }
             }
-            return stream
+            return Opened(
+                stream: stream, connection: connection, tellsProgress: version.tellsProgress)
+        }
+
+        private static func version(of connection: EtcdConnection) async throws -> EtcdVersion {
+            let answer = try await connection.call(
+                EtcdMethod.status.rawValue, StatusRequest().bytes,
+                before: .now + EtcdEndpoints.attemptLimit)
+            return try EtcdVersion(try StatusResponse(answer[...]).version)
         }
 
         /// Returns whether the stream has ended.
@@ -161,21 +198,26 @@
 
         private func breakStream(_ error: RoostError) {
             openings += 1
-            stream?.close()
-            stream = nil
+            opened?.stream.close()
+            opened = nil
             endAll(error)
         }
 
         private func keepAsking(_ number: Int) async {
             while number == openings, !isClosed {
                 do { try await Task.sleep(for: Self.askingInterval) } catch { return }
-                guard number == openings, let stream else { return }
+                guard number == openings, opened != nil else { return }
                 if ContinuousClock.now - lastMessage > Self.silenceLimit {
                     return breakStream(
                         RoostError(.unavailable, "etcd did not answer on the stream of changes"))
                 }
-                stream.send(WatchRequest.progress.bytes)
+                ask()
             }
+        }
+
+        private func ask() {
+            askedCount += 1
+            opened?.stream.send(WatchRequest.progress.bytes)
         }
 
         // MARK: What comes
@@ -187,7 +229,10 @@
             }
             if response.isCanceled, id < 0 { return endUncreated(response.cancelReason) }
             guard watchers[id] != nil else { return }
-            watchers[id]?.isCreated = true
+            if response.isCreated {
+                watchers[id]?.creation = Creation(
+                    revision: UInt64(clamping: response.header.revision), askedCount: askedCount)
+            }
             if response.isCanceled {
                 let source = watchers.removeValue(forKey: id)?.source
                 guard response.compactRevision > 0 else {
@@ -221,21 +266,34 @@
 
         /// Older servers do not say which watch they refuse; those that are not refused begin again.
         private func endUncreated(_ reason: String) {
-            for (id, watcher) in watchers where !watcher.isCreated {
+            for (id, watcher) in watchers where watcher.creation == nil {
                 end(id, RoostError(.notPermitted, "etcd refused a watch: \(reason)"))
             }
         }
 
         private func takeProgress(_ response: WatchResponse) {
-            guard tellsProgress else { return }
+            guard let opened, opened.tellsProgress else { return }
+            if response.watchID < 0 { answeredCount += 1 }
             let revision = UInt64(clamping: response.header.revision)
+            var isEarly = false
             for (id, watcher) in watchers
             where (response.watchID < 0 || response.watchID == id) && watcher.fragments.isEmpty
                 && watcher.revision <= revision
             {
+                guard let creation = watcher.creation else { continue }
+                // What it had told before it had the watch was not about it, and may come after it told that it has it.
+                guard
+                    revision > creation.revision || watcher.revision >= creation.revision
+                        || answeredCount > creation.askedCount
+                else {
+                    isEarly = true
+                    continue
+                }
                 watchers[id]?.revision = revision
                 watcher.source.tell(.changes([], through: revision))
             }
+            // It does not answer while a watch is behind, so that more may have been asked than will be answered.
+            if isEarly { ask() }
         }
     }
 #endif

@@ -20,7 +20,9 @@ public struct SharedEvents: AsyncSequence, Sendable {
     public static func make() -> (events: SharedEvents, source: Source) {
         let (stream, continuation) = AsyncThrowingStream<Told, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(waitingLimit))
-        return (SharedEvents(stream: stream), Source(continuation: continuation))
+        let ending = Ending()
+        continuation.onTermination = { _ in ending.end() }
+        return (SharedEvents(stream: stream), Source(continuation: continuation, ending: ending))
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
@@ -44,6 +46,7 @@ public struct SharedEvents: AsyncSequence, Sendable {
     /// Tells a watcher's events.
     public struct Source: Sendable {
         fileprivate let continuation: AsyncThrowingStream<Told, any Error>.Continuation
+        fileprivate let ending: Ending
 
         /// Tells an event. Where the reader has fallen far behind, it ends instead: the reader takes what waits,
         /// and begins again after that.
@@ -58,9 +61,35 @@ public struct SharedEvents: AsyncSequence, Sendable {
         /// Ends the events, with an error where there is one.
         public func end(_ error: (any Error)?) { continuation.finish(throwing: error) }
 
-        /// Calls `body` once the events have ended, or their reader has gone.
-        public func onEnd(_ body: @escaping @Sendable () -> Void) {
-            continuation.onTermination = { _ in body() }
+        /// Calls `body` once the events have ended, or their reader has gone; at once where that is so already.
+        public func onEnd(_ body: @escaping @Sendable () -> Void) { ending.wait(body) }
+    }
+
+    /// A stream that has ended says so to nobody who asks it later.
+    fileprivate final class Ending: Sendable {
+        private enum State {
+            case open
+            case waiting(@Sendable () -> Void)
+            case over
+        }
+
+        private let state = Mutex(State.open)
+
+        func wait(_ body: @escaping @Sendable () -> Void) {
+            let isOver = state.withLock { state in
+                if case .over = state { return true }
+                state = .waiting(body)
+                return false
+            }
+            if isOver { body() }
+        }
+
+        func end() {
+            let before = state.withLock { state in
+                defer { state = .over }
+                return state
+            }
+            if case .waiting(let body) = before { body() }
         }
     }
 }

@@ -218,14 +218,21 @@ public enum FollowLoading: Sendable {
 /// How far a followed dictionary is.
 ///
 /// - `revision` only grows, but where the engine was set up anew, and is stored only once the local workspace shows what belongs to it.
+/// - `hasLost` from when the engine was found to have fewer commits than that, until everything is loaded anew: once it
+///   has made others in their place, nothing else tells.
 final class FollowState: Sendable {
     private let current = Mutex<(revision: UInt64, heard: ContinuousClock.Instant)>((0, .now))
     private let kept = Mutex<(revision: UInt64, instant: ContinuousClock.Instant)>((0, .now))
     private let lastFailure = Mutex<(any Error)?>(nil)
+    private let isLost = Atomic<Bool>(false)
 
     var failure: (any Error)? { lastFailure.withLock { $0 } }
 
     func note(_ error: (any Error)?) { lastFailure.withLock { $0 = error } }
+
+    var hasLost: Bool { isLost.load(ordering: .relaxed) }
+
+    func noteLoss() { isLost.store(true, ordering: .relaxed) }
 
     var revision: UInt64 { current.withLock { $0.revision } }
     var lag: Duration { current.withLock { .now - $0.heard } }
@@ -244,5 +251,6 @@ final class FollowState: Sendable {
     /// Where the engine was set up anew: its revisions are others.
     func restart(at revision: UInt64, _ heard: ContinuousClock.Instant) {
         current.withLock { $0 = (revision, heard) }
+        isLost.store(false, ordering: .relaxed)
     }
 }

@@ -32,7 +32,10 @@ struct Follower: Sendable {
         state.keep(revision)
         // The engine may have been set up anew since, or be out of reach.
         do {
-            if try await shared.workspace.revision < revision { try await loadAll(isNew: true) }
+            if try await shared.workspace.revision < revision {
+                state.noteLoss()
+                try await loadAll()
+            }
         } catch let error as RoostError where error.code == .unavailable {}
     }
 
@@ -46,11 +49,13 @@ struct Follower: Sendable {
     private func follow() async {
         var backoff = Backoff()
         while !Task.isCancelled {
-            let reader = ChangeReader(shared, range, after: state.revision)
             do {
+                if state.hasLost { try await loadAll() }
+                let reader = ChangeReader(shared, range, after: state.revision)
                 while let next = await reader.nextElements() {
                     if next.elements.contains(where: \.isMissed) {
-                        try await loadAll(isNew: next.through < state.revision)
+                        if next.through < state.revision { state.noteLoss() }
+                        try await loadAll()
                         break
                     }
                     try await apply(next.elements, next.through)
@@ -73,7 +78,7 @@ struct Follower: Sendable {
     }
 
     /// How long a revision may go unkept to which no changes belong.
-    private static let keepingInterval = Duration.seconds(10)
+    static let keepingInterval = Duration.seconds(10)
 
     /// So that a later opening begins where this one was, though nothing was changed here for long.
     private func keepRevision() async {
@@ -102,7 +107,8 @@ struct Follower: Sendable {
     }
 
     /// Everything of one revision, in the place of what was there.
-    private func loadAll(isNew: Bool = false) async throws {
+    private func loadAll() async throws {
+        let isNew = state.hasLost
         let heard = ContinuousClock.now
         let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
         var records: [SharedRecord] = []

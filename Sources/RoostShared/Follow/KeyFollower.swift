@@ -68,33 +68,49 @@ final class KeyFollower: Sendable {
             let loaded = try marks.keys.map { Array($0.utf8) }
             keys.withLock { $0.loaded = Set(loaded) }
             state.reach(revision, at: .now - .seconds(1 << 30))
+            state.keep(revision)
             do {
                 // An engine that was set up anew has other revisions.
-                if try await shared.workspace.revision < revision { try await reload(isNew: true) }
+                if try await shared.workspace.revision < revision {
+                    state.noteLoss()
+                    try await reload()
+                }
             } catch let error as RoostError where error.code == .unavailable {}
             return
         }
         let heard = ContinuousClock.now
         let revision = try await shared.workspace.revision
         try await local.write { $0.set(revision, forKey: values.name, in: revisions) }
+        state.keep(revision)
         state.reach(revision, at: heard)
     }
 
     // MARK: Following
 
-    /// Follows until the task is cancelled or the workspace closed.
+    /// Follows until the task is cancelled or the workspace closed, and keeps the revision that it reached.
     func run() async {
+        await follow()
+        // The task may be cancelled, and this is to be done all the same.
+        await Task { await keepRevision() }.value
+    }
+
+    private func follow() async {
         var backoff = Backoff()
         while !Task.isCancelled {
-            let reader = ChangeReader(shared, range, after: state.revision)
             do {
+                if state.hasLost { try await reload() }
+                let reader = ChangeReader(shared, range, after: state.revision)
                 while let next = await reader.nextElements() {
                     let (elements, through, heard) = (next.elements, next.through, next.instant)
                     if elements.contains(where: { if case .missed = $0 { true } else { false } }) {
-                        try await reload(isNew: through < state.revision)
+                        if through < state.revision { state.noteLoss() }
+                        try await reload()
                         break
                     }
                     try await withTurn { [self] in try await apply(elements, through, heard) }
+                    if ContinuousClock.now - state.keptInstant > Follower.keepingInterval {
+                        await keepRevision()
+                    }
                     backoff = Backoff()
                 }
                 if Task.isCancelled { return }
@@ -107,6 +123,18 @@ final class KeyFollower: Sendable {
             }
             do { try await backoff.wait(before: .now + .seconds(60)) } catch { return }
         }
+    }
+
+    /// So that a later opening begins where this one was, though no key that is loaded was changed for long.
+    private func keepRevision() async {
+        do {
+            try await withTurn { [self] in
+                let revision = state.revision
+                guard revision != state.keptRevision else { return }
+                try await local.write { $0.set(revision, forKey: values.name, in: revisions) }
+                state.keep(revision)
+            }
+        } catch { state.note(error) }
     }
 
     private func apply(
@@ -128,6 +156,7 @@ final class KeyFollower: Sendable {
                 }
                 batch.set(revision, forKey: values.name, in: revisions)
             }
+            state.keep(revision)
         }
         keys.withLock { keys in
             for change in isLoading {
@@ -138,8 +167,9 @@ final class KeyFollower: Sendable {
     }
 
     /// All loaded keys as they are at one revision, in the place of what was there.
-    private func reload(isNew: Bool = false) async throws {
+    private func reload() async throws {
         try await withTurn { [self] in
+            let isNew = state.hasLost
             let heard = ContinuousClock.now
             let loaded = keys.withLock { Array($0.loaded) }
             let deadline = shared.workspace.callEnd
@@ -154,6 +184,7 @@ final class KeyFollower: Sendable {
                 }
                 batch.set(revision, forKey: values.name, in: revisions)
             }
+            state.keep(revision)
             keys.withLock { keys in
                 keys.reloadCount += 1
                 // Of an engine that was set up anew since, it would have too high a revision for ever.

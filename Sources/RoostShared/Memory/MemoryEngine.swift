@@ -5,14 +5,20 @@ import Synchronization
 /// runs over a cluster. Several workspaces may connect to one.
 public final class MemoryEngine: SharedEngine {
     public let limits: SharedLimits
+    private let tellsTime: Bool
     private let state = Mutex(MemoryRecords())
 
-    /// - Parameter limits: those of etcd where nothing is said.
+    /// - Parameters:
+    ///   - limits: those of etcd where nothing is said.
+    ///   - tellsTime: whether values expire by the system's clock; where it is `false`, as with etcd, by that of each
+    ///     workspace's configuration, which a test may set.
     public init(
         limits: SharedLimits = SharedLimits(
-            operationCount: 128, commitSizeBytes: 3 << 19, keySizeBytes: 64 << 10)
+            operationCount: 128, commitSizeBytes: 3 << 19, keySizeBytes: 64 << 10),
+        tellsTime: Bool = true
     ) {
         self.limits = limits
+        self.tellsTime = tellsTime
     }
 
     /// Forgets all that was before `revision`, as engines do to keep small: what reads or watches from before is
@@ -68,7 +74,7 @@ public final class MemoryEngine: SharedEngine {
 
     public func clockMilliseconds(before deadline: ContinuousClock.Instant) async throws -> UInt64?
     {
-        WallTime.milliseconds
+        tellsTime ? WallTime.milliseconds : nil
     }
 
     public func close() async {

@@ -8,6 +8,7 @@ import RoostIO
 ///   have changed the object since; and it is no conflict of a device with itself.
 /// - A commit is guarded by what the receipt was: one attempt of a device is under way at a time, and one that
 ///   comes late, after a later one, is not made.
+/// - An object is written by its key, so the commit takes away the indexes that others have built over it.
 final class SyncedExchange<Item: Codable & Identifiable & Sendable>
 where Item.ID: KeyRepresentable {
     private let records: SyncedRecords<Item>
@@ -129,7 +130,7 @@ where Item.ID: KeyRepresentable {
             operations: [operation, .put(key: receiptKey, value: name, expiresIn: nil)])
         guard
             case .committed(let revision) = try await shared.connection.commit(
-                commit, before: shared.workspace.callEnd)
+                commit, byKeysOf: [shared.name], before: shared.workspace.callEnd)
         else {
             receipt = try await receipts.loadEntry(receipt.key, as: String.self)
             return nil

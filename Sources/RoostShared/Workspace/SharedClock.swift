@@ -4,18 +4,39 @@ import RoostFormat
 import RoostIO
 import Synchronization
 
-/// The time that values expire by: the client's clock, corrected by the engine's where that tells one.
+/// The time that values expire by: the engine's where that tells one, else the client's.
 ///
-/// - `offset` is what the engine's clock was ahead of the client's when it was last asked, in milliseconds.
+/// - `told` is what the engine said that its time was, and when. From then on time passes as it does in this process:
+///   the client's clock may be set at any moment, by a second or by an hour.
 package final class SharedClock: Sendable {
-    private let clock: WallClock
-    private let offset = Atomic<Int64>(0)
+    private struct Told {
+        let milliseconds: UInt64
+        let instant: ContinuousClock.Instant
+        /// When the engine was last asked.
+        var asked: ContinuousClock.Instant
+    }
 
-    package init(_ clock: WallClock) { self.clock = clock }
+    private let clock: WallClock
+    private let askingInterval: Duration
+    private let told = Mutex<Told?>(nil)
+
+    /// - Parameter askingInterval: how long the engine's word counts: its clock may be set too, and another server may
+    ///   take over.
+    package init(_ clock: WallClock, askingInterval: Duration = .seconds(60)) {
+        self.clock = clock
+        self.askingInterval = askingInterval
+    }
 
     /// Milliseconds since 1970.
     package var milliseconds: UInt64 {
-        UInt64(clamping: Int64(clamping: clock.now) + offset.load(ordering: .relaxed))
+        guard let told = told.withLock({ $0 }) else { return clock.now }
+        return Self.milliseconds(told, at: .now)
+    }
+
+    private static func milliseconds(_ told: Told, at instant: ContinuousClock.Instant) -> UInt64 {
+        let (seconds, attoseconds) = (instant - told.instant).components
+        let passed = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        return UInt64(clamping: Int64(clamping: told.milliseconds) + passed)
     }
 
     package func isLive(_ stored: [UInt8]) -> Bool {
@@ -36,12 +57,43 @@ package final class SharedClock: Sendable {
         return min(Deadline(milliseconds: milliseconds + span), .latest)
     }
 
+    // MARK: Asking
+
     /// Asks the engine. What the answer took is halved: it was read about then.
     func adjust(to engine: any SharedEngine, before deadline: ContinuousClock.Instant) async throws
     {
-        let before = clock.now
+        let begin = ContinuousClock.now
         guard let theirs = try await engine.clockMilliseconds(before: deadline) else { return }
-        let ours = Int64(clamping: before) / 2 + Int64(clamping: clock.now) / 2
-        offset.store(Int64(clamping: theirs) - ours, ordering: .relaxed)
+        let half = (ContinuousClock.now - begin) / 2
+        let answer = Told(milliseconds: theirs, instant: begin + half, asked: .now)
+        told.withLock { told in
+            // What only the answer's way may explain is no other time, and would let time go back.
+            if let known = told,
+                Self.distance(theirs, Self.milliseconds(known, at: answer.instant))
+                    <= half + .milliseconds(1)
+            {
+                told?.asked = answer.asked
+            } else {
+                told = answer
+            }
+        }
+    }
+
+    private static func distance(_ one: UInt64, _ other: UInt64) -> Duration {
+        .milliseconds(one > other ? one - other : other - one)
+    }
+
+    /// Asks an engine that tells the time again, where its word is old, beside the call that comes here.
+    func keepAdjusted(to engine: any SharedEngine) {
+        let isDue = told.withLock { told in
+            guard let known = told, .now - known.asked >= askingInterval else { return false }
+            told?.asked = .now
+            return true
+        }
+        guard isDue else { return }
+        Task {
+            // Where it cannot be asked now, what it said counts, and it is asked again later.
+            do { try await adjust(to: engine, before: .now + .seconds(10)) } catch { return }
+        }
     }
 }

@@ -26,6 +26,7 @@ package final class SharedConnectionState: Sendable {
         _ read: SharedRead, before deadline: ContinuousClock.Instant
     ) async throws -> SharedPage {
         try checkCancellation()
+        clock.keepAdjusted(to: engine)
         return try await engine.read(read, before: deadline)
     }
 

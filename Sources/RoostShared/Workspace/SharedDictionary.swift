@@ -207,6 +207,11 @@ public struct SharedDictionary: KeyValueDictionary {
             var new = old
             let result = try body(&new)
             if old == nil && new == nil { return result }
+            // What has expired since is not to come back: for everybody else it is gone.
+            if old != nil, connection.live(record) == nil {
+                try checkTime(deadline)
+                continue
+            }
             let operation: SharedOperation =
                 if let new {
                     .put(key: engineKey, value: try stored(new, form), expiresIn: nil)

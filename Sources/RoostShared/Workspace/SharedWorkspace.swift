@@ -83,8 +83,8 @@ public final class SharedWorkspace: KeyValueWorkspace {
         }
     }
 
-    /// Gives the connections back. Calls under way end with `.closed`, watchers end, and later calls throw
-    /// `.closed`. What was acknowledged stays.
+    /// Gives the connections back. Calls under way end with `.closed`, writes that were sent and not answered with
+    /// `.unknownOutcome`; watchers end, and later calls throw `.closed`. What was acknowledged stays.
     public func close() async { await connection.engine.close() }
 
     /// When a call that begins now has to end.

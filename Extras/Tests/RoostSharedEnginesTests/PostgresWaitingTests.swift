@@ -1,0 +1,131 @@
+import Foundation
+import RoostIO
+import RoostShared
+import Testing
+
+@testable import RoostPostgres
+
+/// Calls behind one that a server does not answer: each has its own time, and its own caller.
+@Suite(.timeLimit(.minutes(5))) struct PostgresWaitingTests {
+    private struct Silence {
+        let server: StubServer
+        let session: PostgresSession
+        /// It has the session until it ends.
+        let first: Task<Void, any Error>
+    }
+
+    private static func run(_ session: PostgresSession, within duration: Duration) async throws {
+        try await CancellationFlag.with { flag in
+            _ = try await session.run(
+                PostgresSchema.clock, [], before: .now + duration, mayRepeat: true, flag)
+        }
+    }
+
+    private func beginCall() async throws -> Silence {
+        let server = try StubServer.silent()
+        let session = PostgresSession(
+            "postgres://app:secret@127.0.0.1:\(server.port)/app?sslmode=disable&gssencmode=disable",
+            name: "test", isSerializable: true)
+        let first = Task { try await Self.run(session, within: .seconds(60)) }
+        try await Task.sleep(for: .milliseconds(200))
+        return Silence(server: server, session: session, first: first)
+    }
+
+    @Test func aCallBehindAnotherEndsAtItsDeadline() async throws {
+        let silence = try await beginCall()
+        defer { silence.server.stop() }
+        let begin = ContinuousClock.now
+        let error = await #expect(throws: RoostError.self) {
+            try await Self.run(silence.session, within: .seconds(1))
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("calls before it took all the time") == true)
+        #expect(.now - begin < .seconds(5))
+        silence.first.cancel()
+        _ = await silence.first.result
+    }
+
+    @Test func aCallBehindAnotherEndsWhereItIsCancelled() async throws {
+        let silence = try await beginCall()
+        defer { silence.server.stop() }
+        let second = Task { try await Self.run(silence.session, within: .seconds(60)) }
+        try await Task.sleep(for: .milliseconds(100))
+        let begin = ContinuousClock.now
+        second.cancel()
+        let error = await #expect(throws: RoostError.self) { try await second.value }
+        #expect(error?.code == .cancelled)
+        #expect(.now - begin < .seconds(5))
+        silence.first.cancel()
+        _ = await silence.first.result
+    }
+
+    /// A server that cannot be reached is asked again, and another in its place, whatever it is called.
+    @Test func onlyWhatAServerRefusesIsNotPermitted() {
+        let place = "connection to server at \"alerts-db\" (10.0.0.7), port 5432 failed: "
+        #expect(PostgresConnecting.failure(place + "Connection refused") is PostgresFailure)
+        for alert in [
+            "tlsv13 alert certificate required", "sslv3 alert certificate unknown",
+            "ssl/tls alert bad certificate",
+        ] {
+            let error = PostgresConnecting.failure(place + "SSL error: " + alert) as? RoostError
+            #expect(error?.code == .notPermitted)
+        }
+    }
+
+    @Test func closingEndsTheCallsThatAreUnderWay() async throws {
+        let silence = try await beginCall()
+        defer { silence.server.stop() }
+        let second = Task { try await Self.run(silence.session, within: .seconds(60)) }
+        try await Task.sleep(for: .milliseconds(100))
+        let begin = ContinuousClock.now
+        await silence.session.close()
+        for call in [silence.first, second] {
+            let error = await #expect(throws: RoostError.self) { try await call.value }
+            #expect(error?.code == .closed)
+        }
+        #expect(.now - begin < .seconds(5))
+    }
+
+    // MARK: Watching
+
+    /// What was told of a hundred changes, from one connection's end to the next.
+    private func revisions(_ watches: PostgresWatches) async -> [UInt64] {
+        var revisions: [UInt64] = []
+        var reached: UInt64 = 0
+        for _ in 0..<3 where reached < 100 {
+            let (events, source) = SharedEvents.make()
+            await watches.add(
+                SharedKeyRange(lower: [], upper: [0xff]), after: reached, source)
+            do {
+                for try await case .changes(let changes, let through) in events {
+                    revisions += changes.map(\.revision)
+                    reached = through
+                    if reached == 100 { break }
+                }
+            } catch {
+                // What could not be read in its time is read in smaller parts.
+                continue
+            }
+        }
+        return revisions
+    }
+
+    /// A server that takes longer for all that is asked for at once than a round has, as it is much.
+    @Test func changesThatTakeTooLongAreReadInSmallerParts() async throws {
+        let server = try StubServer.postgres(version: "15.0") { from, count in
+            Thread.sleep(forTimeInterval: 0.06 * Double(count))
+            let state = [UInt64(100).networkBytes, UInt64(0).networkBytes]
+            guard from < 100 else { return [state + [nil, nil, nil]] }
+            return (from + 1...min(100, from + count)).map {
+                state + [$0.networkBytes, Array("test/values/n".utf8), nil]
+            }
+        }
+        defer { server.stop() }
+        let session = PostgresSession(
+            "postgres://app:secret@127.0.0.1:\(server.port)/app?sslmode=disable&gssencmode=disable",
+            name: "test", isSerializable: false)
+        let watches = PostgresWatches(session)
+        #expect(await revisions(watches) == Array(1...100))
+        await watches.close()
+    }
+}
