@@ -131,6 +131,30 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
     }
 
     /// What is written past the indexes takes them away, whoever writes it, so that no query misses an object.
+    /// Its stored form has whole numbers.
+    private struct Rounded: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var at: Double
+        static var indexes: [Index<Rounded>] { [Index("at", \.at)] }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(id, forKey: .id)
+            try values.encode(at.rounded(.down), forKey: .at)
+        }
+    }
+
+    @Test func indexesHaveWhatIsStoredAndNotWhatWasGiven() async throws {
+        let workspace = try await connect()
+        let rounded = workspace.repository(of: Rounded.self)
+        try await rounded.buildIndexes()
+        try await rounded.insert(Rounded(id: 1, at: 1.4))
+        #expect(try await rounded.where { $0.at == 1 }.fetch().count == 1)
+        #expect(try await rounded.where { $0.at < 2 }.count() == 1)
+        try await rounded.delete(1)
+        #expect(try await rounded.where { $0.at < 2 }.count() == 0)
+    }
+
     @Test(arguments: ["set", "setAll", "update", "removeAll", "transaction", "other", "elsewhere"])
     func writingByKeysTakesTheIndexesAway(how: String) async throws {
         let workspace = try await connect()

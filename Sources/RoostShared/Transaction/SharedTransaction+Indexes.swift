@@ -89,9 +89,14 @@ extension SharedTransaction {
         try await dropIndexes(ofDictionary: dictionary.name) { listed in
             !declared.contains { $0.index == listed }
         }
+        let stored = try item.map { try dictionary.stored($0, repository.form) }
+        // Of what everybody will read: a coding may keep less than it was given.
+        let kept = try stored.map {
+            try repository.form.value(ofStored: $0, key: key, in: try dictionary.checkedName())
+        }
         for (place, listed) in declared {
             let old = try before.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
-            let new = try item.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
+            let new = try kept.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
             let start = connection.keys.entries(of: dictionary.name, number: listed.number).lower
             for entry in new where !old.contains(entry) {
                 if entry.isSole, let other = try await holder(start + entry.key, objectKey) {
@@ -105,7 +110,7 @@ extension SharedTransaction {
                 try write(entry.value, forKey: start + entry.key)
             }
         }
-        try write(try item.map { try dictionary.stored($0, repository.form) }, forKey: engineKey)
+        try write(stored, forKey: engineKey)
     }
 
     /// The other object that has a sole entry; `nil` where none has.
