@@ -145,10 +145,13 @@ struct WriterMark: Equatable {
 }
 
 extension ManifestRecord {
-    /// Every batch of which anything is in the snapshots is at or before this one.
+    /// Every batch of which anything is in the snapshots, or was left out of them, is at or before this one:
+    /// of a removal that a flush has taken in nothing may be there. All of them were on disk before the
+    /// manifest was written.
     var coveredSequence: UInt64 {
         let newest = snapshots.lazy.map(\.maximumSequence).max() ?? 0
-        return max(flushedSequence, newest, clears.lazy.map(\.sequence).max() ?? 0)
+        let cleared = clears.lazy.map(\.sequence).max() ?? 0
+        return max(flushedSequence, durableSequence, newest, cleared)
     }
 }
 

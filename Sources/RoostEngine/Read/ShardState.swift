@@ -77,7 +77,7 @@ struct ShardState: ~Copyable {
     }
 
     @inline(never)
-    private func clearedSequence(of key: UnsafeRawBufferPointer) -> UInt64 {
+    func clearedSequence(of key: UnsafeRawBufferPointer) -> UInt64 {
         guard let (dictionary, _) = splitRecordKey(key) else { return 0 }
         return clearedSequence(ofPrefix: [UInt8(dictionary.count)] + Array(dictionary))
     }

@@ -38,8 +38,10 @@ extension ShardState {
 
     mutating func unwatch(_ target: WatchTarget) { watches.remove(target) }
 
-    /// Whether a change of the key that is newer than `sequence` is visible.
+    /// Whether a change of the key that is newer than `sequence` is visible, be it that its dictionary was
+    /// emptied.
     func isNewer(than sequence: UInt64, _ key: UnsafeRawBufferPointer, hash: UInt64) -> Bool {
+        if clearedSequence(of: key) > sequence { return true }
         if let found = active.find(key, hash: hash), found.sequence > sequence { return true }
         if let found = frozen?.find(key, hash: hash), found.sequence > sequence { return true }
         return staged.contains { batch in

@@ -15,15 +15,22 @@ extension Engine {
             sizeBytes: EnqueuedWrites.sizeBytes(
                 keyCount: name.prefix.count + key.utf8.count, valueCount: value?.count ?? 0),
             isStalled: isStalled)
-        let generation = guards.generation
-        if generation > 0 { try removeMarksAtOnce(of: name) }
-        defer { if guards.generation != generation { removeMarksBehind(of: name) } }
         let hash = hash(of: key, in: name)
-        let appended: LogWriter.Appended?
-        do {
-            appended = try shard(of: hash).enqueue(value, key: key, name: name, hash: hash)
-        } catch {
-            throw name.withRecordKey(key) { WriteBehind.loss(of: $0, error) }
+        var appended: LogWriter.Appended?
+        var isMade = false
+        while !isMade {
+            let generation = guards.generation
+            if generation > 0 { try removeMarksAtOnce(of: name) }
+            defer { if isMade, guards.generation != generation { removeMarksBehind(of: name) } }
+            do {
+                appended = try shard(of: hash).enqueue(
+                    value, key: key, name: name, hash: hash, guardGeneration: generation)
+                isMade = true
+            } catch is GuardsChanged {
+                continue
+            } catch {
+                throw name.withRecordKey(key) { WriteBehind.loss(of: $0, error) }
+            }
         }
         if let appended { noteAppended(appended, enqueuedDurability) }
     }

@@ -10,19 +10,25 @@ import Synchronization
 extension Shard {
     /// Makes a write at once, or has it made once nothing comes before it; readers see it when this
     /// returns. `nil` where it is not made yet.
+    ///
+    /// - Throws: `GuardsChanged`, with nothing done, where the dictionary is guarded in a later generation
+    ///   than the one of which its marks were taken away before.
     nonisolated func enqueue(
-        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64
+        _ value: EncodedValue?, key: String, name: DictionaryName, hash: UInt64,
+        guardGeneration: UInt64 = .max
     ) throws -> LogWriter.Appended? {
         try name.withRecordKey(key) { recordKey in
             try withTurn { turn in
                 if turn.isContended {
+                    if turn.guardGeneration > guardGeneration, turn.isGuarded(recordKey) {
+                        throw GuardsChanged()
+                    }
                     foldResolved(&turn)
                     if isBlocked(recordKey, hash: hash, turn) {
                         try leave(value, recordKey, hash: hash, &turn)
                         return nil
                     }
                 }
-                // The marks of a guarded dictionary were taken away before.
                 return try write(value, recordKey, hash: hash, in: &turn)
             }
         }

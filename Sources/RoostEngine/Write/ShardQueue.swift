@@ -152,7 +152,6 @@ extension Shard {
         turn.resolutionCount += 1
         for waiter in turn.waiters { turn.afterwards.calls.append { waiter.resume() } }
         turn.waiters.removeAll()
-        var committed: Set<UInt64> = []
         var index = 0
         while index < turn.queue.count {
             let place = turn.queue[index]
@@ -176,10 +175,10 @@ extension Shard {
             case .enqueued(let writes):
                 turn.queue.remove(at: index)
                 commitEnqueued(writes, &turn)
-                committed.formUnion(writes.lazy.map(\.version))
+                // Before anything that comes after them is made, which readers would find below them.
+                forgetEnqueued(Set(writes.lazy.map(\.version)))
             }
         }
-        if !committed.isEmpty { forgetEnqueued(committed) }
     }
 
     /// Returns once something was resolved or given back since `resolutionCount` was `count`: between a

@@ -1,0 +1,147 @@
+import RoostFormat
+import RoostIO
+import RoostTestSupport
+import Testing
+
+@testable import RoostEngine
+
+/// Writes that others overtake, or that come after what was enqueued.
+@Suite(.timeLimit(.minutes(5))) struct OvertakenWritesTests {
+    private static let name = DictionaryName("d")!
+
+    private static func engine() async throws -> Engine {
+        var configuration = EngineConfiguration()
+        configuration.durability = .process
+        return try await Engine.open(
+            at: "/overtaken", fileSystem: MemoryFileSystem(), configuration: configuration)
+    }
+
+    private static func value(_ number: UInt64) -> EncodedValue {
+        EncodedValue(kind: ValueKind.uint64.rawValue, payload: .inline(number, count: 8))
+    }
+
+    private static func number(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self).littleEndian
+    }
+
+    private static func read(_ key: String, _ engine: Engine) throws -> UInt64? {
+        guard let found = try engine.find(key, name: name, isResidentAllowed: false) else {
+            return nil
+        }
+        return withExtendedLifetime(found.owner) { number(found.bytes) }
+    }
+
+    private static func read(_ key: String, _ view: EngineView) throws -> UInt64? {
+        guard let found = try view.find(key, name: name) else { return nil }
+        return withExtendedLifetime(found.owner) { number(found.bytes) }
+    }
+
+    /// The story: a synced put waits for its sync; the dictionary is emptied meanwhile, which waits for none,
+    /// and is told; then the sync is through. Nobody reads the put any more, so nobody is told of it.
+    @Test func watchersAreNotToldOfAPutThatIsRemovedBeforeItIsVisible() async throws {
+        let engine = try await Self.engine()
+        let hash = engine.hash(of: "k", in: Self.name)
+        let shard = engine.shard(of: hash)
+        let watcher = engine.watch(
+            WatchTarget(key: "k", in: Self.name, hashSeed: engine.hashSeed), .values(capacity: 10))
+        let token = BatchToken()
+        let appended = try await shard.stageWrite(
+            Self.value(1), key: "k", name: Self.name, hash: hash, token: token)
+        var clear = EncodedBatch(hashSeed: engine.hashSeed)
+        clear.clear(Self.name)
+        _ = try await engine.commit(clear, durability: .process)
+        let change = EncodedBatch.Change(hash: hash, frameOffset: Frame.headerSizeBytes)
+        try await engine.settle(
+            token, on: [shard], appended: appended, changes: [change], isSynced: false)
+        #expect(try Self.read("k", engine) == nil)
+        var isTold = false
+        while let event = watcher.nextReady() {
+            if case .changed = event.content { isTold = true }
+        }
+        #expect(!isTold)
+        try await engine.close()
+    }
+
+    /// A batch keeps `k` back, so an enqueued write of it waits, and after that what `body` queues.
+    private func behindAnEnqueuedWrite<Result: Sendable>(
+        _ engine: Engine, _ body: @escaping @Sendable (Shard) async throws -> Result
+    ) async throws -> Result {
+        let hash = engine.hash(of: "k", in: Self.name)
+        let shard = engine.shard(of: hash)
+        let token = BatchToken()
+        try await shard.prepare(
+            StagedBatch(token: token, claim: shard.claim("k", Self.name, hash: hash)))
+        try engine.enqueue(Self.value(1), key: "k", name: Self.name)
+        async let result = body(shard)
+        while shard.turn.withLock({ $0.queue.count }) < 2 { await Task.yield() }
+        token.abort()
+        shard.foldResolved()
+        return try await result
+    }
+
+    @Test func aConditionHoldsOfAnEnqueuedWriteThatIsMadeJustBefore() async throws {
+        let engine = try await Self.engine()
+        let sequence = try await behindAnEnqueuedWrite(engine) { shard in
+            let hash = engine.hash(of: "k", in: Self.name)
+            let version = try Self.name.withRecordKey("k") { key in
+                try shard.findVersioned(key, hash: hash).version
+            }
+            return try await shard.inTurn(shard.claim("k", Self.name, hash: hash, rests: true)) {
+                turn -> UInt64? in
+                try Self.name.withRecordKey("k") { key in
+                    guard try shard.isCurrent(version, key, hash: hash) else { return nil }
+                    return try shard.write(Self.value(2), key, hash: hash, in: &turn).sequence
+                }
+            }
+        }
+        #expect(sequence != nil)
+        #expect(try Self.read("k", engine) == 2)
+        try await engine.close()
+    }
+
+    @Test func aBatchBehindAnEnqueuedWriteIsSeenWhole() async throws {
+        let engine = try await Self.engine()
+        let seen = try await behindAnEnqueuedWrite(engine) { shard in
+            // Another key of the same shard.
+            let other = (0...).lazy.map { "m\($0)" }.first {
+                engine.shard(of: engine.hash(of: $0, in: Self.name)) === shard
+            }!
+            var batch = EncodedBatch(hashSeed: engine.hashSeed)
+            for key in ["k", other] { batch.put(Self.value(2), forKey: key, in: Self.name) }
+            let claim = Claim(.batch(batch), changes: batch.changes, clears: [])
+            return try await shard.inTurn(claim) { [batch] turn in
+                _ = try shard.write(batch, in: &turn)
+                let view = try engine.view()
+                defer { view.close() }
+                return try ["k", other].map { try Self.read($0, view) }
+            }
+        }
+        #expect(seen == [2, 2])
+        try await engine.close()
+    }
+
+    /// The marks of a guarded dictionary were taken away before its guard was known.
+    @Test func anEnqueuedWriteThatKnowsNothingOfItsGuardIsNotMade() async throws {
+        let engine = try await Self.engine()
+        let hash = engine.hash(of: "k", in: Self.name)
+        await engine.guardWrites(of: Self.name, marks: [Self.name.prefix + Array("mark".utf8)])
+        #expect(throws: GuardsChanged.self) {
+            _ = try engine.shard(of: hash).enqueue(
+                Self.value(1), key: "k", name: Self.name, hash: hash, guardGeneration: 0)
+        }
+        #expect(try Self.read("k", engine) == nil)
+        try engine.enqueue(Self.value(1), key: "k", name: Self.name)
+        #expect(try Self.read("k", engine) == 1)
+        try await engine.close()
+    }
+
+    /// A removal that a flush has taken in may be in none of its snapshots, but it is on disk.
+    @Test func aManifestCoversWhatWasOnDiskWhenItWasWritten() {
+        var manifest = ManifestRecord(
+            workspace: WorkspaceIdentifier(first: 1, second: 2),
+            hashSeed: HashSeed(first: 0, second: 0))
+        manifest.flushedSequence = 5
+        manifest.durableSequence = 7
+        #expect(manifest.coveredSequence == 7)
+    }
+}
