@@ -53,6 +53,7 @@ private struct FullDirectory: Directory {
     func sync() throws { try base.sync() }
     func syncAncestors() throws { try base.syncAncestors() }
     func identity(of name: String) throws -> FileIdentity? { try base.identity(of: name) }
+    func isReplaced() throws -> Bool { try base.isReplaced() }
     var sharing: MemorySharing { get throws { try base.sharing } }
     func randomNumber() -> UInt64 { base.randomNumber() }
 }
