@@ -77,22 +77,22 @@
             } ?? true
         }
 
-        /// An optional whose default is a value cannot be left out for `nil`, and so is written
-        /// as a whole.
-        private func isWhole(_ defaultValue: String?) -> Bool {
-            isOptional && defaultValue != nil && defaultValue != "nil"
+        /// The calls that write and read the field. One whose default is a value cannot be left out for `nil`: an
+        /// optional is written as a whole, and of a type that may be a name for one the compiler finds out.
+        private func call(_ defaultValue: String?) -> String {
+            guard let defaultValue, defaultValue != "nil" else { return "field" }
+            return isOptional ? "wholeField" : "defaultedField"
         }
 
         func write(_ number: Int, _ value: String, default defaultValue: String? = nil) -> String {
-            isWhole(defaultValue)
-                ? "writer.wholeField(\(number), \(value))" : "writer.field(\(number), \(value))"
+            "writer.\(call(defaultValue))(\(number), \(value))"
         }
 
         func read(_ number: Int, default defaultValue: String? = nil) -> String {
             guard let defaultValue, !(isOptional && defaultValue == "nil") else {
                 return "try reader.field(\(number), as: \(typeName).self)"
             }
-            let call = isWhole(defaultValue) ? "wholeField" : "field"
+            let call = call(defaultValue)
             return "try reader.\(call)(\(number), as: \(typeName).self, default: \(defaultValue))"
         }
 

@@ -5,9 +5,10 @@
 
     /// The metrics that follow from `WorkspaceStatistics`.
     ///
-    /// - `last` has the totals that the counters were told of, in this opening.
+    /// - `last` has the totals that the counters were told of, in this opening. They never go back, though
+    ///   figures that were taken earlier may come later, from another that collects.
     final class StatisticsMetrics: Sendable {
-        private typealias Total = KeyPath<WorkspaceStatistics, UInt64> & Sendable
+        private typealias Total = WritableKeyPath<WorkspaceStatistics, UInt64> & Sendable
         private typealias Level = @Sendable (WorkspaceStatistics) -> Double
 
         private let totals: [(Counter, Total)]
@@ -41,7 +42,7 @@
                 ("roost_write_amplification_ratio", { $0.writeAmplification }),
                 ("roost_resident_values", { Double($0.residentCount) }),
                 ("roost_resident_bytes", { Double($0.residentSizeBytes) }),
-                ("roost_unsynced_batches", { Double($0.lastSequence - $0.durableSequence) }),
+                ("roost_unsynced_batches", { Double(Self.unsyncedCount($0)) }),
                 ("roost_unsynced_age_seconds", { $0.oldestUnsyncedWriteAge?.seconds ?? 0 }),
                 ("roost_watchers", { Double($0.watcherCount) }),
                 ("roost_watcher_lag_events", { Double($0.furthestWatcherEventCount) }),
@@ -66,15 +67,24 @@
         func collect(_ figures: WorkspaceStatistics) {
             // What was added is taken under the lock, so that two that collect do not add it twice.
             let added = last.withLock { last in
-                defer { last = figures }
-                return totals.map { _, total in
-                    figures[keyPath: total] - min(last[keyPath: total], figures[keyPath: total])
+                var added: [UInt64] = []
+                for (_, total) in totals {
+                    let told = last[keyPath: total]
+                    last[keyPath: total] = max(told, figures[keyPath: total])
+                    added.append(last[keyPath: total] - told)
                 }
+                return added
             }
             for ((counter, _), count) in zip(totals, added) where count > 0 {
                 counter.increment(by: count)
             }
             for (meter, level) in levels { meter.set(level(figures)) }
+        }
+
+        /// The two are not read at one moment, and a reader hears what the writer has synced before it has read
+        /// that itself: what is durable may be more than what there is.
+        private static func unsyncedCount(_ figures: WorkspaceStatistics) -> UInt64 {
+            figures.lastSequence - min(figures.lastSequence, figures.durableSequence)
         }
     }
 #endif

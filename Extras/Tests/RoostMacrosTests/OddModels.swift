@@ -131,6 +131,20 @@ protocol Model: BinaryCodable, Sendable {}
     @Field(6) var stated: Int? = nil
 }
 
+typealias Deadline = Date?
+typealias Remark = String?
+
+/// Optionals whose types do not say so, with defaults that are values.
+@BinaryCodable struct NamedOptionals: Equatable {
+    @Field(1) var due: Deadline = .distantFuture
+    @Field(2) var remark: Remark = "none"
+    @Field(3) var start: Deadline = nil
+}
+
+@BinaryCodable enum NamedOptional: Equatable {
+    @Field(1) case one(Deadline = .distantFuture, remark: Remark = "none")
+}
+
 /// What comes from Foundation.
 @BinaryCodable struct FromFoundation: Equatable {
     @Field(1) var data: Data

@@ -88,6 +88,17 @@ import Testing
         #expect(try BinaryReader.decode(Optionals.self, from: []).spelled == 4)
     }
 
+    @Test func optionalsBehindOtherNamesKeepNil() async throws {
+        for due in [nil, .distantPast, .distantFuture] as [Date?] {
+            for remark in [nil, "", "x"] as [String?] {
+                try await roundTrip(NamedOptionals(due: due, remark: remark, start: due))
+                try await roundTrip(NamedOptional.one(due, remark: remark))
+            }
+        }
+        let missing = try BinaryReader.decode(NamedOptionals.self, from: [])
+        #expect(missing == NamedOptionals())
+    }
+
     @Test func typesOfFoundation() async throws {
         let price = try #require(Decimal(string: "-12345678901234567890.0123456789"))
         try await roundTrip(

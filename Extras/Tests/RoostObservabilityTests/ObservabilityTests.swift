@@ -83,6 +83,30 @@ extension Result where Failure == any Error {
         try await workspace.close()
     }
 
+    @Test func moreThatIsDurableThanThereIsLeavesNothingUnsynced() throws {
+        let seen = Seen()
+        var figures = WorkspaceStatistics()
+        figures.lastSequence = 5
+        figures.durableSequence = 6
+        seen.observability.collect(figures)
+        #expect(try seen.level("roost_unsynced_batches") == 0)
+        figures.lastSequence = 9
+        seen.observability.collect(figures)
+        #expect(try seen.level("roost_unsynced_batches") == 3)
+    }
+
+    @Test func totalsCountOnceWhatWasCollectedOutOfOrder() {
+        let seen = Seen()
+        var figures = WorkspaceStatistics()
+        for total in [20, 10, 30] as [UInt64] {
+            figures.lastSequence = total
+            figures.flushCount = total / 10
+            seen.observability.collect(figures)
+        }
+        #expect(seen.total("roost_batches_written_total") == 30)
+        #expect(seen.total("roost_flushes_total") == 3)
+    }
+
     @Test func totalsGoOnOverAReopening() async throws {
         try await withDirectory { directory in
             let seen = Seen()

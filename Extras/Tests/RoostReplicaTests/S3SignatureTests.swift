@@ -64,6 +64,48 @@ struct S3SignatureTests {
         #expect(throws: (any Error).self) { try S3Storage.Location("/x", environment: [:]) }
     }
 
+    /// Where the objects of bucket `b` are at an endpoint.
+    private func place(_ endpoint: String?) -> String {
+        let client = S3Client(
+            location: .init(bucket: "b", endpoint: endpoint), timeout: .seconds(1),
+            credentials: { S3Credentials(accessKeyID: "a", secretAccessKey: "s") })
+        let place = client.place
+        return "\(place.scheme)://\(place.host)\(place.root)"
+    }
+
+    @Test func emptyVariablesCountAsNotSet() throws {
+        let environment = [
+            "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "",
+            "AWS_REGION": "", "AWS_DEFAULT_REGION": "eu-2", "AWS_ENDPOINT_URL_S3": "",
+            "AWS_ENDPOINT_URL": "",
+        ]
+        let location = try S3Storage.Location("s3://b", environment: environment)
+        #expect(location.region == "eu-2" && location.endpoint == nil)
+        #expect(try S3Credentials.fromEnvironment(environment).sessionToken == nil)
+        #expect(throws: (any Error).self) {
+            try S3Credentials.fromEnvironment([
+                "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "s",
+            ])
+        }
+    }
+
+    @Test func anEmptyEndpointIsThatOfAmazon() {
+        #expect(place(nil) == "https://b.s3.us-east-1.amazonaws.com")
+        #expect(place("") == "https://b.s3.us-east-1.amazonaws.com")
+        #expect(place("://") == "https:///b")
+        #expect(place("/") == "https:///b")
+    }
+
+    @Test func theHostThatIsSignedHasThePortThatIsSent() {
+        #expect(place("https://h:443") == "https://h/b")
+        #expect(place("HTTPS://h:443/") == "https://h/b")
+        #expect(place("http://h:80") == "http://h/b")
+        #expect(place("h:443") == "https://h/b")
+        #expect(place("http://h:443") == "http://h:443/b")
+        #expect(place("https://h:8443") == "https://h:8443/b")
+        #expect(place("https://h:80") == "https://h:80/b")
+    }
+
     @Test func listsAreReadWithNamesThatWereEscaped() throws {
         let text = """
             <?xml version="1.0"?><ListBucketResult xmlns="x"><IsTruncated>true</IsTruncated>

@@ -76,6 +76,11 @@ public enum BinaryShape: Sendable {
         case .fixed32: 5
         }
     }
+
+    /// The wire type of a field that stands for `nil` where a missing one stands for a default: another one than
+    /// that of values. Its content is one zero byte.
+    @inlinable
+    var wireTypeOfNil: UInt64 { wireType == 2 ? 0 : 2 }
 }
 
 /// Limits of the binary form.

@@ -62,6 +62,32 @@ extension BinaryReader {
         return try Value?(from: &self)
     }
 
+    /// Reads a field written by ``BinaryWriter/defaultedField(_:_:)``, as ``field(_:as:default:)`` does.
+    ///
+    /// - Throws: `.decodingFailed` when the field does not hold a `Value`.
+    @inlinable @inline(__always)
+    public mutating func defaultedField<Value: BinaryCodable>(
+        _ number: Int, as type: Value.Type = Value.self,
+        default defaultValue: @autoclosure () -> Value
+    ) throws -> Value {
+        try field(number, as: type, default: defaultValue())
+    }
+
+    /// Reads an optional field written by ``BinaryWriter/defaultedField(_:_:)``, which may be `nil` though
+    /// its default is not.
+    ///
+    /// - Throws: `.decodingFailed` when the field does not hold a `Value` or `nil`.
+    @inlinable
+    public mutating func defaultedField<Value: BinaryCodable>(
+        _ number: Int, as type: Value?.Type = Value?.self,
+        default defaultValue: @autoclosure () -> Value?
+    ) throws -> Value? {
+        guard let isNil = try searchDefaulted(number, Value.binaryShape) else {
+            return defaultValue()
+        }
+        return isNil ? nil : try read(Value.self)
+    }
+
     /// Reads the number of an enum's case. The fields of the case follow.
     ///
     /// - Throws: `.decodingFailed` when there is none.

@@ -6,6 +6,31 @@
 extension BinaryReader {
     @usableFromInline @inline(never)
     mutating func search(_ number: Int, wireType: UInt64) throws -> Bool {
+        guard let found = try search(number) else { return false }
+        guard found == wireType else {
+            throw wrongWireType(number, found: found, wanted: wireType)
+        }
+        return true
+    }
+
+    /// Moves to the content of a field that is its value or stands for `nil`, and says whether it stands for
+    /// `nil`; gives `nil` where there is no such field.
+    @usableFromInline @inline(never)
+    mutating func searchDefaulted(_ number: Int, _ shape: BinaryShape) throws -> Bool? {
+        if firstField == nil { firstField = cursor }
+        guard let found = try search(number) else { return nil }
+        if found == shape.wireType { return false }
+        guard found == shape.wireTypeOfNil else {
+            throw wrongWireType(number, found: found, wanted: shape.wireType)
+        }
+        guard try readVarint() == 0 else {
+            throw invalidValue("field \(number) is neither a value nor nil")
+        }
+        return true
+    }
+
+    /// Moves to the content of the field with this number, and gives its wire type; `nil` where there is none.
+    private mutating func search(_ number: Int) throws -> UInt64? {
         let isBehind = number <= lastNumber
         searchCount += 1
         if order == .unknown {
@@ -16,19 +41,14 @@ extension BinaryReader {
         while cursor < end {
             let fieldStart = cursor
             let tag = try readTag()
-            if tag.number == number {
-                guard tag.wireType == wireType else {
-                    throw wrongWireType(number, found: tag.wireType, wanted: wireType)
-                }
-                return true
-            }
+            if tag.number == number { return tag.wireType }
             if order == .ascending, tag.number > number {
                 cursor = fieldStart
-                return false
+                return nil
             }
             try skipContent(tag.wireType)
         }
-        return false
+        return nil
     }
 
     /// From here on every field is searched for from the first on, be it the next one.

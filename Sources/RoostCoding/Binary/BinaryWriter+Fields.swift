@@ -29,6 +29,26 @@ extension BinaryWriter {
         value.encode(into: &self)
     }
 
+    /// Appends a numbered field, as ``field(_:_:)`` does.
+    ///
+    /// - Precondition: `number` is from 1 to 536,870,911, and unused in this value.
+    @inlinable @inline(__always)
+    public mutating func defaultedField<Value: BinaryCodable>(_ number: Int, _ value: Value) {
+        field(number, value)
+    }
+
+    /// Appends a numbered field whose default is not `nil`, where the code does not say whether its type is
+    /// optional: a value as ``field(_:_:)`` does, and `nil` so that it is told from a field that is missing. Read
+    /// it by ``BinaryReader/defaultedField(_:as:default:)``.
+    ///
+    /// - Precondition: `number` is from 1 to 536,870,911, and unused in this value.
+    @inlinable
+    public mutating func defaultedField<Value: BinaryCodable>(_ number: Int, _ value: Value?) {
+        if let value { return field(number, value) }
+        writeTag(number, wireType: Value.binaryShape.wireTypeOfNil)
+        writeVarint(0)
+    }
+
     /// Appends the number of an enum's case, to be followed by the fields of that case.
     ///
     /// Write it before any field, and at most once in a value.
@@ -51,7 +71,12 @@ extension BinaryWriter {
 
     @inlinable @inline(__always)
     mutating func writeTag(_ number: Int, _ shape: BinaryShape) {
+        writeTag(number, wireType: shape.wireType)
+    }
+
+    @inlinable @inline(__always)
+    mutating func writeTag(_ number: Int, wireType: UInt64) {
         precondition(number > 0 && number <= BinaryLimits.fieldNumber, "field number out of range")
-        writeVarint(UInt64(truncatingIfNeeded: number) << 3 | shape.wireType)
+        writeVarint(UInt64(truncatingIfNeeded: number) << 3 | wireType)
     }
 }

@@ -6,7 +6,8 @@ import RoostFormat
 /// A stored value as text that a person may change, and what that text is stored as: the kind stays, and
 /// so does the deadline.
 ///
-/// - A value has such a text only where the unchanged text would be stored as the very same bytes.
+/// - A value has such a text only where the unchanged text would be stored as the very same bytes. The text passes
+///   through a field of a page, which makes every carriage return a line feed.
 package enum EditableForm {
     /// Why a text cannot be stored.
     package typealias Failure = StoredForm.Failure
@@ -14,7 +15,7 @@ package enum EditableForm {
     /// `nil` where the value cannot be changed as text without a loss.
     package static func text(_ stored: StoredValue) -> String? {
         guard let plain = stored.plain?.value, let kind = ValueKind(rawValue: plain.kind),
-            let text = text(plain, kind),
+            let text = text(plain, kind), !text.utf8.contains(UInt8(ascii: "\r")),
             let again = try? payload(text, kind), again == plain.payload
         else { return nil }
         return text

@@ -82,7 +82,7 @@ function editor(panel, dictionary, value, app, onChange) {
     try { await body(); } catch (error) { failure.replaceChildren(notice(error.message, true)); }
   };
   if (value.editableText === null) {
-    return element("div", {}, element("p", { class: "quiet" }, "A value of this type cannot be changed as text without a loss."), failure,
+    return element("div", {}, element("p", { class: "quiet" }, "This value cannot be changed as text without a loss."), failure,
       element("div", { class: "bar" }, removeButton));
   }
   const text = element("textarea", { spellcheck: "false", name: "text" });

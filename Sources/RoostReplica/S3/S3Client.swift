@@ -119,14 +119,19 @@
         }
 
         /// Scheme, host and the path before the object's. Amazon's own buckets are hosts, others' are paths.
-        private var place: (scheme: String, host: String, root: String) {
-            guard let endpoint = location.endpoint else {
+        ///
+        /// - The port that the scheme has anyway is left out of the host: the client does not send it, and what is
+        ///   signed has to be what is sent.
+        var place: (scheme: String, host: String, root: String) {
+            guard let endpoint = location.endpoint, !endpoint.isEmpty else {
                 return ("https", "\(location.bucket).s3.\(location.region).amazonaws.com", "")
             }
             let parts = endpoint.split(separator: "://", maxSplits: 1)
-            let (scheme, rest) = parts.count == 2 ? (parts[0], parts[1]) : ("https", parts[0])
-            let host = rest.split(separator: "/").first ?? ""
-            return (String(scheme), String(host), "/\(location.bucket)")
+            let scheme = parts.count == 2 ? parts[0].lowercased() : "https"
+            var host = parts.last?.split(separator: "/").first ?? ""
+            let port = ["https": ":443", "http": ":80"][scheme]
+            if let port, host.hasSuffix(port) { host = host.dropLast(port.count) }
+            return (scheme, String(host), "/\(location.bucket)")
         }
     }
 #endif

@@ -19,21 +19,28 @@
         }
 
         /// Those in the variables `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, where it is set,
-        /// `AWS_SESSION_TOKEN`.
+        /// `AWS_SESSION_TOKEN`. Empty variables count as not set.
         ///
         /// - Throws: `.io` where one of the first two is not set.
         public static func fromEnvironment(
             _ environment: [String: String] = ProcessInfo.processInfo.environment
         ) throws -> S3Credentials {
-            guard let id = environment["AWS_ACCESS_KEY_ID"],
-                let secret = environment["AWS_SECRET_ACCESS_KEY"]
+            guard let id = environment.firstSet("AWS_ACCESS_KEY_ID"),
+                let secret = environment.firstSet("AWS_SECRET_ACCESS_KEY")
             else {
                 throw RoostError(
                     .io, "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
             }
             return S3Credentials(
                 accessKeyID: id, secretAccessKey: secret,
-                sessionToken: environment["AWS_SESSION_TOKEN"])
+                sessionToken: environment.firstSet("AWS_SESSION_TOKEN"))
+        }
+    }
+
+    extension [String: String] {
+        /// The first of these variables that is there and not empty: scripts leave empty what they do not set.
+        func firstSet(_ names: String...) -> String? {
+            names.lazy.compactMap { self[$0] }.first { !$0.isEmpty }
         }
     }
 #endif

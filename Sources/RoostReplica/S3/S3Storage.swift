@@ -31,7 +31,7 @@
             }
 
             /// Of `s3://bucket/prefix`. The region is that of `AWS_REGION` or `AWS_DEFAULT_REGION`, the
-            /// endpoint that of `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`.
+            /// endpoint that of `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`. Empty variables count as not set.
             ///
             /// - Throws: `.io` where `address` is no such address.
             public init(
@@ -48,9 +48,8 @@
                 while prefix.hasSuffix("/") { prefix.removeLast() }
                 self.init(
                     bucket: String(bucket), prefix: String(prefix),
-                    region: environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"]
-                        ?? "us-east-1",
-                    endpoint: environment["AWS_ENDPOINT_URL_S3"] ?? environment["AWS_ENDPOINT_URL"])
+                    region: environment.firstSet("AWS_REGION", "AWS_DEFAULT_REGION") ?? "us-east-1",
+                    endpoint: environment.firstSet("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"))
             }
         }
 

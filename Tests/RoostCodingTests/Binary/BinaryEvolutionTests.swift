@@ -69,11 +69,61 @@ private struct BackwardsNote: BinaryCodable {
     init(from reader: inout BinaryReader) throws { note = try NewNote(from: &reader) }
 }
 
+private typealias Share = Double?
+private typealias Remark = String?
+
+/// Fields with defaults whose types do not say that they are optional, as the macro writes them.
+private struct Defaulted: BinaryCodable, Equatable {
+    var share: Share = .infinity
+    var remark: Remark = "none"
+    var count = 3
+    var names: [String]? = ["a"]
+
+    func encode(into writer: inout BinaryWriter) {
+        writer.defaultedField(1, share)
+        writer.defaultedField(2, remark)
+        writer.defaultedField(3, count)
+        writer.defaultedField(3_000, names)
+    }
+
+    init(share: Share, remark: Remark, count: Int, names: [String]?) {
+        (self.share, self.remark, self.count, self.names) = (share, remark, count, names)
+    }
+
+    init(from reader: inout BinaryReader) throws {
+        share = try reader.defaultedField(1, as: Share.self, default: .infinity)
+        remark = try reader.defaultedField(2, as: Remark.self, default: "none")
+        count = try reader.defaultedField(3, as: Int.self, default: 3)
+        names = try reader.defaultedField(3_000, default: ["a"])
+    }
+}
+
 @Suite struct BinaryEvolutionTests {
     @Test func newReadsOld() throws {
         let bytes = try BinaryWriter.encode(OldNote(title: "a", stars: -3))
         let note = try BinaryReader.decode(NewNote.self, from: bytes)
         #expect(note == NewNote(title: "a", stars: -3))
+    }
+
+    @Test func nilIsToldFromADefaultWhereTheTypeDoesNotSayThatItIsOptional() throws {
+        for share in [nil, 0.25] as [Share] {
+            for remark in [nil, "", "x"] as [Remark] {
+                for names in [nil, [], ["b", ""]] as [[String]?] {
+                    try roundTrip(
+                        Defaulted(share: share, remark: remark, count: 7, names: names))
+                }
+            }
+        }
+        let missing = try BinaryReader.decode(Defaulted.self, from: [])
+        #expect(missing == Defaulted(share: .infinity, remark: "none", count: 3, names: ["a"]))
+        let values = Defaulted(share: 0.25, remark: "x", count: 7, names: ["b"])
+        #expect(
+            try BinaryWriter.encode(values)
+                == hex("09 000000000000d03f 120178 180e c2bb01 02 0162"))
+        let none = Defaulted(share: nil, remark: nil, count: 7, names: nil)
+        #expect(try BinaryWriter.encode(none) == hex("0a00 1000 180e c0bb0100"))
+        #expect(expectFailure(Defaulted.self, hex("0a01 00")).contains("nil"))
+        expectFailure(Defaulted.self, hex("0800"))
     }
 
     @Test func oldReadsNew() throws {

@@ -102,6 +102,29 @@ private struct Wrapped<Value: Codable & Equatable>: Codable, Equatable {
     init(from decoder: any Decoder) throws { value = try Value(from: decoder) }
 }
 
+/// Writes what it does not know beside its own properties.
+private struct Event: Codable, Equatable {
+    var id: Int
+    var extras: [String: Int]
+    enum Keys: CodingKey { case id }
+
+    init(id: Int, extras: [String: Int]) {
+        self.id = id
+        self.extras = extras
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(id, forKey: .id)
+        try extras.encode(to: encoder)
+    }
+
+    init(from decoder: any Decoder) throws {
+        id = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .id)
+        extras = try [String: Int](from: decoder).filter { $0.key != "id" }
+    }
+}
+
 @Suite struct CoderContainerTests {
     private let coder = RoostCoder()
 
@@ -110,6 +133,14 @@ private struct Wrapped<Value: Codable & Equatable>: Codable, Equatable {
         #expect(dog.name == "Rex" && dog.age == 3)
         let cat = try coder.decode(Cat.self, from: coder.encode(Cat(name: "Tom", lives: 9)))
         #expect(cat.name == "Tom" && cat.lives == 9)
+    }
+
+    @Test func dictionariesJoinTheirObject() throws {
+        let event = Event(id: 1, extras: ["x": 2, "007": 3])
+        let coded = try coder.decode(Event.self, from: coder.encode(event))
+        #expect(coded == event)
+        let events = [event, Event(id: 2, extras: [:]), Event(id: 3, extras: ["y": 4])]
+        #expect(try coder.decode([Event].self, from: coder.encode(events)) == events)
     }
 
     @Test func containersWrittenByTurns() throws {

@@ -13,6 +13,32 @@ func coderRoundTrip<Value: Codable & Equatable>(
     #expect(again == bytes, comment, sourceLocation: sourceLocation)
 }
 
+/// A key that is text, and may look like a number.
+private struct PostalCode: RawRepresentable, Codable, Hashable, CodingKeyRepresentable {
+    var rawValue: String
+}
+
+/// A key that has a number beside its name.
+private enum Named: Int, Codable, CodingKey, CodingKeyRepresentable {
+    case one = 1
+    case two
+
+    var codingKey: any CodingKey { self }
+
+    init?(codingKey: some CodingKey) {
+        guard let number = codingKey.intValue else { return nil }
+        self.init(rawValue: number)
+    }
+}
+
+/// Writes a dictionary into its own coder.
+private struct HandedOn: Codable, Equatable {
+    var numbers: [String: Int]
+    init(_ numbers: [String: Int]) { self.numbers = numbers }
+    func encode(to encoder: any Encoder) throws { try numbers.encode(to: encoder) }
+    init(from decoder: any Decoder) throws { numbers = try [String: Int](from: decoder) }
+}
+
 @Suite struct CoderRoundTripTests {
     @Test(arguments: seeds) func samples(seed: UInt64) throws {
         print("CoderRoundTripTests.samples: seed \(seed)")
@@ -90,6 +116,23 @@ func coderRoundTrip<Value: Codable & Equatable>(
         try coderRoundTrip([UInt8(1): ["a": [UInt8(3): Mood.calm]]])
         try coderRoundTrip([Date(timeIntervalSince1970: 5): 1, .distantPast: 2])
         try coderRoundTrip([[1, 2]: "x", []: "y"])
+    }
+
+    @Test func keysKeepTheSpellingOfTheirNumbers() throws {
+        let numbers = ["007": 1, "+7": 2, "-0": 3, "7": 4, "": 5]
+        let codes = numbers.map { (PostalCode(rawValue: $0), $1) }
+        try coderRoundTrip(Dictionary(uniqueKeysWithValues: codes))
+        try coderRoundTrip(numbers)
+        try coderRoundTrip(HandedOn(numbers))
+        try coderRoundTrip([HandedOn(numbers), HandedOn(["0012": 1])])
+    }
+
+    @Test func keysWhoseNumberIsTheirTextAreNumbers() throws {
+        let bytes = try RoostCoder().encode([PostalCode(rawValue: "7"): 1])
+        #expect(bytes == hex("0200 11 02 87 81"))
+        // The number of a key whose text is a name of it.
+        #expect(try RoostCoder().encode([Named.one: 2]) == hex("0200 11 02 81 82"))
+        try coderRoundTrip([Named.one: 2, .two: 3])
     }
 
     @Test func optionals() throws {

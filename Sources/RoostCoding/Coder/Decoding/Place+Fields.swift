@@ -184,7 +184,7 @@ extension CoderValue {
     /// Whether this, the key of an entry, is `key`.
     func isMapKey(_ key: some CodingKey) throws -> Bool {
         if let integer = try integer(Int.self) {
-            return key.intValue == integer || key.stringValue == "\(integer)"
+            return key.mapInteger == integer || key.stringValue == "\(integer)"
         }
         return try string()?.utf8.elementsEqual(key.stringValue.utf8) ?? false
     }

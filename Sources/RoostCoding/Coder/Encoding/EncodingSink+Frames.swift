@@ -35,6 +35,12 @@ extension EncodingSink {
         return frame.serial
     }
 
+    /// Whether the frame at `level` takes entries. A dictionary that is written into an object that was begun
+    /// already has its entries as properties.
+    func isMap(_ level: Int) -> Bool {
+        topLevel >= level && state.pointee.frames[level].content == .map
+    }
+
     /// Closes the frames from the last one down to `level`.
     @inline(__always)
     func closeFrames(to level: Int) {

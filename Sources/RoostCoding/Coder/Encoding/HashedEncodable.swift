@@ -65,7 +65,7 @@ enum MapKey: Comparable, CodingKey {
     }
 
     init(codingKey key: any CodingKey) {
-        self = key.intValue.map(MapKey.integer) ?? .string(key.stringValue)
+        self = key.mapInteger.map(MapKey.integer) ?? .string(key.stringValue)
     }
 
     init?(stringValue: String) { self = .string(stringValue) }
@@ -99,6 +99,18 @@ enum MapKey: Comparable, CodingKey {
         case .integer(let value): writer.tagged(integer: value)
         case .string(let value): writer.tagged(value)
         }
+    }
+}
+
+extension CodingKey {
+    /// The number that a map has for this key; `nil` where it has the text.
+    ///
+    /// - The standard library reads a number out of every text that Swift takes for one, such as "007"
+    ///   or "+7". The text is the key there, since the number alone does not give it back.
+    var mapInteger: Int? {
+        guard let integer = intValue else { return nil }
+        let text = stringValue
+        return Int(text) == integer && text != String(integer) ? nil : integer
     }
 }
 

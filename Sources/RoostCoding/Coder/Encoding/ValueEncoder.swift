@@ -12,7 +12,7 @@ struct ValueEncoder: Encoder {
         let content: EncodingSink.Content = Key.self == dictionaryKeyType ? .map : .object
         let serial = sink.begin(content, at: level)
         return KeyedEncodingContainer(
-            KeyedEncoder<Key>(sink: sink, level: level, serial: serial, isMap: content == .map))
+            KeyedEncoder<Key>(sink: sink, level: level, serial: serial, isMap: sink.isMap(level)))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -17,8 +17,8 @@ struct TaskRoutes {
             let task = TaskItem(
                 id: draft.id ?? UUID().uuidString, title: draft.title,
                 owner: draft.owner ?? "nobody")
-            try await tasks.save(task)
-            return EditedResponse(status: .created, response: task)
+            let added = try await addOnce(task)
+            return EditedResponse(status: added.isNew ? .created : .ok, response: added.task)
         }
         group.get { request, _ in try await list(limit: request.uri.queryParameters["limit"]) }
         group.get("events") { _, _ in events.response(following: tasks) }
@@ -28,6 +28,15 @@ struct TaskRoutes {
         group.delete(":id") { _, context in
             try await tasks.delete(try context.parameters.require("id"))
             return HTTPResponse.Status.noContent
+        }
+    }
+
+    /// A client that says again what it has said gets the task as it is by now: it may be done already.
+    private func addOnce(_ task: TaskItem) async throws -> (task: TaskItem, isNew: Bool) {
+        try await workspace.transaction { transaction in
+            if let known = try transaction.find(task.id, in: tasks) { return (known, false) }
+            try transaction.insert(task, in: tasks)
+            return (task, true)
         }
     }
 
