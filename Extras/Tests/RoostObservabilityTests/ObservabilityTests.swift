@@ -176,11 +176,14 @@ extension Result where Failure == any Error {
         let seen = Seen(slowThreshold: .nanoseconds(1))
         let workspace = try await Workspace.inMemory(
             configuration: .init(observer: seen.observability))
+        let begin = ContinuousClock.now
         for number in 0..<200 {
             try await workspace.dictionary("d").set(number, forKey: "a", durability: .synced)
         }
         let lines = seen.lines("a call was slow") + seen.lines("a sync was slow")
-        #expect((1...10).contains(lines.count))
+        // Ten in ten seconds, which a busy machine may need several times.
+        let periodCount = 1 + Int((ContinuousClock.now - begin) / .seconds(10))
+        #expect((1...(10 * periodCount)).contains(lines.count))
         #expect(
             seen.total("roost_slow_operations_total", [("operation", "write"), ("cause", "sync")])
                 == 200)

@@ -48,11 +48,12 @@ import Testing
         defer { for server in [one, two] { server.stop() } }
         let workspace = try await connect(one, two)
         let values = workspace.withCallDeadline(.seconds(1)).dictionary("values")
-        for _ in 0..<3 {
+        // On a busy machine a connection may take the whole time, and nothing is written then.
+        for _ in 0..<20 where counts.withLock({ $0.contains(0) }) {
             let error = await #expect(throws: RoostError.self) {
                 try await values.set(1, forKey: "n")
             }
-            #expect(error?.code == .unknownOutcome)
+            #expect(error?.code == .unknownOutcome || error?.code == .unavailable)
         }
         #expect(counts.withLock { $0.allSatisfy { $0 > 0 } })
         await workspace.close()

@@ -68,7 +68,10 @@ import Testing
             let error = await failure(target, within: .seconds(4))
             #expect(error?.code == .unavailable)
             #expect(error?.message.contains("127.0.0.1:\(server.port)") == true)
-            #expect(error?.message.contains("no answer in time") == true)
+            let message = error?.message ?? ""
+            // On a busy machine the last try may have had no time for more than its connection.
+            let isSilence = message.contains("no answer in time")
+            #expect(isSilence || message.contains("no connection in time"), "\(message)")
             #expect(error.map { "\($0)" }?.contains("secret") == false)
         }
     }
