@@ -72,7 +72,11 @@ extension WorkspaceDictionary {
             let entry = try readEntry(key, codec)
             var value = entry.value
             let result = try body(&value)
-            if value == nil && entry.value == nil { return result }
+            if value == nil, entry.value == nil, try isInLog(key) {
+                // That there is none may be news which no durability holds for yet.
+                try await workspace.engine.confirm(durability)
+                return result
+            }
             if let value, let old = entry.value, entry.record.deadline == .never,
                 isSame(old, value), try isInLog(key)
             {

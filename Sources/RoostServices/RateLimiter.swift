@@ -65,7 +65,8 @@
                 try transaction.set(bucket, forKey: key, in: buckets, expiresIn: period)
                 let missing = max(0, 1 - bucket.tokens)
                 return Decision(
-                    isAllowed: isAllowed, remainingCount: Int(bucket.tokens),
+                    isAllowed: isAllowed,
+                    remainingCount: Int(exactly: bucket.tokens.rounded(.down)) ?? .max,
                     retryAfter: .seconds(
                         missing == 0
                             ? 0 : bucket.filledAt - time + missing / burstCount * seconds))

@@ -1,4 +1,6 @@
+import Foundation
 import Roost
+import RoostCoding
 import RoostForms
 import Testing
 
@@ -18,5 +20,32 @@ import Testing
     @Test func lineBreaksThatJSONEscapesAreKept() throws {
         let stored = StoredValue(.json, Array(#"["a\r\nb"]"#.utf8))
         #expect(EditableForm.text(stored) == #""a\r\nb""#)
+    }
+
+    private struct Todo: Codable, Equatable {
+        var id = UUID()
+        var blob = Data([1, 255, 0])
+        var bytes: [UInt8] = [1, 2]
+        var ids = [UUID(), UUID()]
+        var title = "milk"
+    }
+
+    @Test func identifiersAndBytesOfCodedValuesAreWhatTheyAre() throws {
+        let todo = Todo()
+        let stored = StoredValue(.roost, try RoostCoder().encode(todo))
+        let tree = try #require(ReadableForm.valueTree(stored))
+        guard case .object(let members) = tree else { throw CocoaError(.coderReadCorrupt) }
+        let values = Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
+        #expect(values["id"] == .uuid(todo.id) && values["blob"] == .data(todo.blob))
+        #expect(values["ids"] == .array(todo.ids.map { .uuid($0) }))
+        #expect(ReadableForm.json(stored).text.contains("\"\(todo.id.uuidString)\""))
+
+        let text = try #require(EditableForm.text(stored))
+        let changed = try EditableForm.stored(
+            text.replacingOccurrences(of: "milk", with: "bread"), inPlaceOf: stored)
+        let read = try RoostCoder().decode(Todo.self, from: changed.payload)
+        var expected = todo
+        expected.title = "bread"
+        #expect(read == expected)
     }
 }

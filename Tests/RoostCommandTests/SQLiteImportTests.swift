@@ -152,6 +152,28 @@
             }
         }
 
+        @Test(arguments: ["UTF-16le", "UTF-16be"])
+        func aDatabaseInAnotherEncodingIsRead(encoding: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let file = "\(directory)/app.sqlite"
+                var database: OpaquePointer?
+                #expect(sqlite3_open(file, &database) == SQLITE_OK)
+                let statements = """
+                    PRAGMA encoding='\(encoding)';
+                    CREATE TABLE "bücher" (id INTEGER PRIMARY KEY, "größe" TEXT);
+                    INSERT INTO "bücher" VALUES (1, 'Dune ü'), (2, '');
+                    """
+                #expect(sqlite3_exec(database, statements, nil, nil, nil) == SQLITE_OK)
+                #expect(sqlite3_close(database) == SQLITE_OK)
+                let done = try await run(directory, file, "--table", "bücher")
+                #expect(done.status == 0, "\(done.errors)")
+                for (key, text) in [("1", "Dune ü"), ("2", "")] {
+                    let read = try await Tool.run("get", "\(directory)/w", "Post", key)
+                    #expect(read.output.contains("\"größe\":\"\(text)\""), "\(read.output)")
+                }
+            }
+        }
+
         @Test func aUUIDThatIsSixteenBytesIsAKey() async throws {
             try await withDatabase("") { directory, file in
                 let done = try await run(directory, file, "--table", "other", "--id-kind", "uuid")

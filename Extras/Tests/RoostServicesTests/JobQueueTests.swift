@@ -105,6 +105,32 @@ import Testing
     }
 
     /// As after a deploy whose jobs have a property more.
+    /// A worker of another version, which cannot read it, came by when its lease was over for a while.
+    @Test func aJobIsWithOneWorkerThoughAnotherCouldNotReadIt() async throws {
+        struct Old: Codable { var name: String }
+        struct New: Codable {
+            var name: String
+            var size: Int
+        }
+        let time = Time()
+        let workspace = try await Workspace.inMemory()
+        let retries = JobRetries(longestDelay: .seconds(60))
+        let older = JobQueue<Old>(workspace, retries: retries, now: { time.now })
+        let newer = JobQueue<New>(workspace, retries: retries, now: { time.now })
+        try await older.enqueue(Old(name: "job"))
+        var lease = try #require(try await older.lease(for: .seconds(10)))
+        time.advance(11)
+        #expect(try await newer.lease() == nil)
+        try await older.extend(&lease, by: .seconds(600))
+        time.advance(61)
+        #expect(try await older.lease() == nil)
+        try await older.complete(lease)
+        #expect(try older.counts == (0, 0))
+        time.advance(700)
+        #expect(try await older.lease() == nil)
+        try await workspace.close()
+    }
+
     @Test func aJobThatCannotBeReadHoldsUpNoOther() async throws {
         struct Old: Codable { var name: String }
         struct New: Codable {

@@ -61,15 +61,13 @@ extension Workspace {
         sharing earlier: (any Directory)?, _ fileSystem: any FileSystem,
         _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
     ) async throws -> BackupReport {
-        guard try !parent.entries().contains(where: { $0.name == name }) else {
-            throw RoostError(
-                .io, "there is something here already: back up to a new path",
-                file: "\(parent.path)/\(name)")
-        }
+        try refuseBackup(over: name, in: parent)
         let target = try fileSystem.openOrMakeDirectory(at: "\(parent.path)/\(incomplete)")
         try target.lock(exclusive: true)
         var report: BackupReport
         do {
+            // Whoever had the lock may have given this directory its name: it is a backup by now.
+            try refuseBackup(over: name, in: parent)
             report = try await engine.backup(
                 to: target, sharing: earlier,
                 on: fileSystem.scheduling.backgroundThread(named: "roost-backup"),
@@ -84,6 +82,14 @@ extension Workspace {
         try target.unlock()
         report.path = "\(parent.path)/\(name)"
         return report
+    }
+
+    private func refuseBackup(over name: String, in parent: any Directory) throws {
+        guard try !parent.entries().contains(where: { $0.name == name }) else {
+            throw RoostError(
+                .io, "there is something here already: back up to a new path",
+                file: "\(parent.path)/\(name)")
+        }
     }
 
     /// Where backups go: to files, of a workspace in memory too, and encrypted as the workspace is.

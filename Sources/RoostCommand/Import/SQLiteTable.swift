@@ -191,7 +191,11 @@ import Roost
 
         /// With zero bytes within, where it has them.
         func text(_ column: Int32, _ place: String) throws -> String {
-            guard let text = String(validating: bytes(column), as: UTF8.self) else {
+            // In this order: the first call makes UTF-8 of what a database may have in UTF-16.
+            let start = sqlite3_column_text(handle, column)
+            let count = Int(sqlite3_column_bytes(handle, column))
+            let bytes = UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
+            guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw Failure(.usage, "\(place): the text is not UTF-8")
             }
             return text

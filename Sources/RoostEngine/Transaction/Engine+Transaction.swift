@@ -22,7 +22,10 @@ extension Engine {
         if batch.isEmpty {
             // All reads were of one moment; with nothing to write that is the transaction's moment. But
             // with its turn, it did not see enqueued writes of what the turn does not cover.
-            return places?.coverAll ?? true ? lastSequence : nil
+            guard places?.coverAll ?? true else { return nil }
+            // What it found may be less durable than what is asked for.
+            if let durability, log != nil { try await confirm(durability) }
+            return lastSequence
         }
         // With its turn it has waited for room before: a flush, which makes room, may wait for a batch
         // that waits for this turn's end.

@@ -1,4 +1,5 @@
 import Foundation
+import RoostCoding
 
 /// A value that was encoded by a coder which says of itself what it holds, with the types of its leaves.
 package indirect enum ValueTree: Sendable, Equatable {
@@ -57,6 +58,16 @@ package indirect enum ValueTree: Sendable, Equatable {
 
 extension ValueTree: Decodable {
     package init(from decoder: any Decoder) throws {
+        // Before what is plainer, as which the coder gives them too.
+        switch try DistinctLeaf(from: decoder) {
+        case .uuid(let value):
+            self = .uuid(value)
+            return
+        case .data(let value):
+            self = .data(value)
+            return
+        case nil: break
+        }
         if let container = try? decoder.container(keyedBy: Name.self) {
             self = .object(
                 try container.allKeys.map { key in

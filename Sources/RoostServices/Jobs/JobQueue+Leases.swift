@@ -17,6 +17,8 @@
                     else { return nil }
                     try transaction.removeValue(forKey: key, in: due)
                     guard var job = try readableJob(id, in: &transaction) else { continue }
+                    // A worker that cannot read the job has put this key beside that of a lease.
+                    if job.dueKey != key, try transaction.contains(job.dueKey, in: due) { continue }
                     if job.attemptCount >= retries.attemptLimit {
                         try bury(job, id, "its worker did not come back", in: &transaction)
                         continue

@@ -12,6 +12,35 @@ import Testing
         return workspace.statistics.lastSequence - before
     }
 
+    /// Nothing is written, and what was found is on disk all the same when the call returns.
+    @Test func whatNeedsNoWriteIsAsDurableAsAskedFor() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(durability: .process))
+            let values = workspace.dictionary("values")
+            func isDurable() -> Bool {
+                let statistics = workspace.statistics
+                return statistics.durableSequence == statistics.lastSequence
+            }
+            try await values.set(1, forKey: "k", durability: .synced)
+            try await values.removeValue(forKey: "k")
+            let written = try await batches(of: workspace) { () async throws in
+                try await values.update("k", as: Int.self, durability: .synced) { $0 = nil }
+            }
+            #expect(written == 0 && isDurable())
+
+            try await values.set(2, forKey: "k")
+            let read = try await batches(of: workspace) { () async throws in
+                let value = try await workspace.transaction(durability: .synced) {
+                    try $0.value(forKey: "k", as: Int.self, in: values)
+                }
+                #expect(value == 2)
+            }
+            #expect(read == 0 && isDurable())
+            try await workspace.close()
+        }
+    }
+
     @Test func anEqualValueIsNotWrittenAgainAndTheCallSaysSo() async throws {
         let workspace = try await Workspace.inMemory()
         let values = workspace.dictionary("values")
