@@ -160,14 +160,14 @@
                 #expect(sqlite3_open(file, &database) == SQLITE_OK)
                 let statements = """
                     PRAGMA encoding='\(encoding)';
-                    CREATE TABLE "bücher" (id INTEGER PRIMARY KEY, "größe" TEXT);
-                    INSERT INTO "bücher" VALUES (1, 'Dune ü'), (2, '');
+                    CREATE TABLE "bücher" (id TEXT PRIMARY KEY, "größe" TEXT);
+                    INSERT INTO "bücher" VALUES ('a', 'Dune ü'), ('b', '');
                     """
                 #expect(sqlite3_exec(database, statements, nil, nil, nil) == SQLITE_OK)
                 #expect(sqlite3_close(database) == SQLITE_OK)
                 let done = try await run(directory, file, "--table", "bücher")
                 #expect(done.status == 0, "\(done.errors)")
-                for (key, text) in [("1", "Dune ü"), ("2", "")] {
+                for (key, text) in [("a", "Dune ü"), ("b", "")] {
                     let read = try await Tool.run("get", "\(directory)/w", "Post", key)
                     #expect(read.output.contains("\"größe\":\"\(text)\""), "\(read.output)")
                 }
