@@ -42,8 +42,8 @@ extension Engine {
         case overtaken
     }
 
-    /// Commits a batch that touches the shards with these numbers, in ascending order, if all that it read is still so. Does
-    /// not suspend, and waits for nothing but others' turns.
+    /// Commits a batch that touches the shards with these numbers, in ascending order, if all that it read
+    /// is still so. Does not suspend, and waits for nothing but others' turns.
     ///
     /// - Throws: what an append throws, with nothing changed.
     func commitAtOnce(

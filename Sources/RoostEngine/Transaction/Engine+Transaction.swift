@@ -7,7 +7,8 @@ extension Engine {
     /// sequence number once `durability` holds, or `nil`, with nothing changed, where another
     /// writer was there first.
     ///
-    /// In one shard the check and the append are made in one turn. In several each shard is
+    /// In one shard the check and the append are made in one turn, and a small batch of several in the turns
+    /// of all of them (`BatchParts`). Where it is not small, waits for a sync, or is blocked, each shard is
     /// made ready in ascending order: it waits for what comes first on the keys read and written,
     /// checks the reads, and from then on no other write of those keys comes between, until the
     /// batch is visible. docs/decisions/0010.
