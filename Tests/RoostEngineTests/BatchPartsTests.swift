@@ -9,7 +9,7 @@ import Testing
 /// Batches and transactions of several shards, which are committed at once where they are small, and staged
 /// where they are not.
 @Suite(.timeLimit(.minutes(10))) struct BatchPartsTests {
-    private static let name = DictionaryName("d")!
+    private static let name = SampleNumbers.name
     private static let keys = (0..<6).map { "k\($0)" }
 
     private static func engine(
@@ -23,25 +23,10 @@ import Testing
             at: "/parts", fileSystem: MemoryFileSystem(), configuration: configuration)
     }
 
-    private static func value(_ number: UInt64) -> EncodedValue {
-        EncodedValue(kind: ValueKind.uint64.rawValue, payload: .inline(number, count: 8))
-    }
-
-    private static func number(_ bytes: UnsafeRawBufferPointer?) -> UInt64? {
-        bytes.map { $0.loadUnaligned(fromByteOffset: 1, as: UInt64.self).littleEndian }
-    }
-
-    private static func read(_ key: String, _ engine: Engine) throws -> UInt64? {
-        guard let found = try engine.find(key, name: name, isResidentAllowed: false) else {
-            return nil
-        }
-        return withExtendedLifetime(found.owner) { number(found.bytes) }
-    }
-
     private static func batch(_ number: UInt64, _ keys: [String], _ engine: Engine) -> EncodedBatch
     {
         var batch = EncodedBatch(hashSeed: engine.hashSeed)
-        for key in keys { batch.put(value(number), forKey: key, in: name) }
+        for key in keys { batch.put(SampleNumbers.value(number), forKey: key, in: name) }
         return batch
     }
 
@@ -49,8 +34,8 @@ import Testing
     private static func increment(_ keys: [String], _ engine: Engine) async throws -> Bool {
         var transaction = EngineTransaction(engine)
         for key in keys {
-            let old = try transaction.withValue(key, name: name) { number($0) ?? 0 }
-            try transaction.put(value(old + 1), forKey: key, in: name)
+            let old = try transaction.withValue(key, name: name) { SampleNumbers.number($0) ?? 0 }
+            try transaction.put(SampleNumbers.value(old + 1), forKey: key, in: name)
         }
         let (batch, found) = (transaction.batch, transaction.reads)
         let reads = try #require(found)
@@ -63,8 +48,8 @@ import Testing
         let engine = try await Self.engine(isStaged: isStaged)
         let begun = Mutex(EngineTransaction(engine))
         let reads = try begun.withLock { transaction in
-            _ = try transaction.withValue("k0", name: Self.name) { Self.number($0) }
-            try transaction.put(Self.value(9), forKey: "k1", in: Self.name)
+            _ = try transaction.withValue("k0", name: Self.name) { SampleNumbers.number($0) }
+            try transaction.put(SampleNumbers.value(9), forKey: "k1", in: Self.name)
             return (transaction.batch, transaction.reads)
         }
         let found = try #require(reads.1)
@@ -73,7 +58,7 @@ import Testing
         #expect(try await Self.increment(["k0", "k1"], engine))
         #expect(try await engine.commit(reads.0, reads: found, durability: nil) == nil)
         begun.withLock { $0.close() }
-        #expect(try Self.read("k1", engine) == 10)
+        #expect(try SampleNumbers.read("k1", engine) == 10)
         try await engine.close()
     }
 
@@ -112,7 +97,9 @@ import Testing
                     defer { view.close() }
                     let numbers = try keys.map { key -> UInt64? in
                         guard let found = try view.find(key, name: Self.name) else { return nil }
-                        return withExtendedLifetime(found.owner) { Self.number(found.bytes) }
+                        return withExtendedLifetime(found.owner) {
+                            SampleNumbers.number(found.bytes)
+                        }
                     }
                     if Set(numbers).count != 1 { seen.halves.add(1, ordering: .relaxed) }
                     await Task.yield()
@@ -124,7 +111,7 @@ import Testing
         let isSeenByHalf = seen.halves.load(ordering: .relaxed) > 0
         #expect(isSeenByHalf == isTorn)
         if !isTorn {
-            for key in keys { #expect(try Self.read(key, engine) == UInt64(counts)) }
+            for key in keys { #expect(try SampleNumbers.read(key, engine) == UInt64(counts)) }
         }
         try await engine.close()
     }
@@ -152,7 +139,7 @@ import Testing
             for _ in 0..<100 { await Task.yield() }
             let isDoneBefore = seen.isDone.load(ordering: .relaxed)
             #expect(!isDoneBefore)
-            #expect(try Self.read("k5", engine) == nil)
+            #expect(try SampleNumbers.read("k5", engine) == nil)
             // Others that conflict with neither are not in its way.
             _ = try await engine.commit(Self.batch(2, ["o1", "o2", "o3"], engine), durability: nil)
             if let place {
@@ -163,7 +150,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        for key in Self.keys { #expect(try Self.read(key, engine) == 1) }
+        for key in Self.keys { #expect(try SampleNumbers.read(key, engine) == 1) }
         try await engine.close()
     }
 
@@ -174,8 +161,8 @@ import Testing
         _ = try await engine.commit(Self.batch(1, ["mark"], engine), durability: nil)
         _ = try await engine.commit(Self.batch(1, Self.keys, engine), durability: nil)
         // Who writes plainly takes the marks away.
-        #expect(try Self.read("mark", engine) == nil)
-        #expect(try Self.read("k5", engine) == 1)
+        #expect(try SampleNumbers.read("mark", engine) == nil)
+        #expect(try SampleNumbers.read("k5", engine) == 1)
         try await engine.close()
     }
 
@@ -216,14 +203,15 @@ import Testing
         let engine = try await open(at: path)
         for count in counts {
             for index in 0..<count {
-                #expect(try read("\(count)-\(index)", engine) == UInt64(count))
+                #expect(try SampleNumbers.read("\(count)-\(index)", engine) == UInt64(count))
             }
         }
         var clear = batch(1, ["a", "b"], engine)
         clear.clear(name)
-        clear.put(value(3), forKey: "c", in: name)
+        clear.put(SampleNumbers.value(3), forKey: "c", in: name)
         _ = try await engine.commit(clear, durability: nil)
-        #expect(try read("500-7", engine) == nil && read("c", engine) == 3)
+        #expect(
+            try SampleNumbers.read("500-7", engine) == nil && SampleNumbers.read("c", engine) == 3)
         try await engine.close()
     }
 }

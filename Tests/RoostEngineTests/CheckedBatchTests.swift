@@ -8,11 +8,7 @@ import Testing
 
 /// Batches that are committed at once, if what they rest on is still so.
 @Suite(.timeLimit(.minutes(10))) struct CheckedBatchTests {
-    private static let name = DictionaryName("d")!
-
-    private static func value(_ number: UInt64) -> EncodedValue {
-        EncodedValue(kind: ValueKind.uint64.rawValue, payload: .inline(number, count: 8))
-    }
+    private static let name = SampleNumbers.name
 
     private static func recordKey(_ key: String) -> [UInt8] { name.prefix + Array(key.utf8) }
 
@@ -33,20 +29,9 @@ import Testing
         CheckedBatch(engine, guardGeneration: engine.guards.generation)
     }
 
-    private static func number(_ bytes: UnsafeRawBufferPointer?) -> UInt64? {
-        bytes.map { $0.loadUnaligned(fromByteOffset: 1, as: UInt64.self).littleEndian }
-    }
-
-    private static func read(_ key: String, _ engine: Engine) throws -> UInt64? {
-        guard let found = try engine.find(key, name: name, isResidentAllowed: false) else {
-            return nil
-        }
-        return withExtendedLifetime(found.owner) { number(found.bytes) }
-    }
-
     private static func put(_ number: UInt64, _ keys: [String], _ engine: Engine) throws {
         var batch = begin(engine)
-        for key in keys { batch.write(value(number), name.prefix, Array(key.utf8)) }
+        for key in keys { batch.write(SampleNumbers.value(number), name.prefix, Array(key.utf8)) }
         guard case .committed = try engine.commitAtOnce(batch, durability: nil) else {
             throw RoostError(.conflict, "something comes first")
         }
@@ -92,10 +77,10 @@ import Testing
             try Self.put(1, ["read", "written"], engine)
             if isCold { try await engine.compact() }
             var batch = Self.begin(engine)
-            let read = try batch.withValue(of: Self.recordKey("read")) { Self.number($0) }
+            let read = try batch.withValue(of: Self.recordKey("read")) { SampleNumbers.number($0) }
             #expect(read == .some(1))
-            batch.write(Self.value(2), Self.name.prefix, Array("written".utf8))
-            batch.write(Self.value(2), Self.name.prefix, Array("new".utf8))
+            batch.write(SampleNumbers.value(2), Self.name.prefix, Array("written".utf8))
+            batch.write(SampleNumbers.value(2), Self.name.prefix, Array("new".utf8))
             try await meanwhile.change(engine)
             // A second flush makes nothing of what is cold already.
             let overtakes = meanwhile.overtakes && !(isCold && meanwhile == .flush)
@@ -104,9 +89,10 @@ import Testing
             try await engine.close()
             let reopened = try await Self.engine(at: path)
             let isCleared = meanwhile == .clear
-            #expect(try Self.read("new", reopened) == (isCommitted ? 2 : nil))
+            #expect(try SampleNumbers.read("new", reopened) == (isCommitted ? 2 : nil))
             #expect(
-                try Self.read("written", reopened) == (isCommitted ? 2 : isCleared ? nil : 1))
+                try SampleNumbers.read("written", reopened)
+                    == (isCommitted ? 2 : isCleared ? nil : 1))
             try await reopened.close()
 
         }
@@ -117,11 +103,11 @@ import Testing
         var batch = Self.begin(engine)
         let isAbsent = try batch.withValue(of: Self.recordKey("read")) { $0 == nil }
         #expect(isAbsent == true)
-        batch.write(Self.value(2), Self.name.prefix, Array("written".utf8))
+        batch.write(SampleNumbers.value(2), Self.name.prefix, Array("written".utf8))
         try Self.put(7, ["read"], engine)
         let isCommitted = Self.isCommitted(try engine.commitAtOnce(batch, durability: nil))
         #expect(!isCommitted)
-        #expect(try Self.read("written", engine) == nil)
+        #expect(try SampleNumbers.read("written", engine) == nil)
         try await engine.close()
     }
 
@@ -129,7 +115,7 @@ import Testing
         let engine = try await Self.engine(.ignoredReads)
         var batch = Self.begin(engine)
         _ = try batch.withValue(of: Self.recordKey("read")) { $0 == nil }
-        batch.write(Self.value(2), Self.name.prefix, Array("written".utf8))
+        batch.write(SampleNumbers.value(2), Self.name.prefix, Array("written".utf8))
         try Self.put(7, ["read"], engine)
         let isCommitted = Self.isCommitted(try engine.commitAtOnce(batch, durability: nil))
         #expect(isCommitted)
@@ -146,7 +132,7 @@ import Testing
         let shard = engine.shard(of: hash)
         var batch = Self.begin(engine)
         _ = try batch.withValue(of: Self.recordKey("read")) { $0 == nil }
-        batch.write(Self.value(2), Self.name.prefix, Array("written".utf8))
+        batch.write(SampleNumbers.value(2), Self.name.prefix, Array("written".utf8))
 
         let place = try await shard.takePlace(shard.claim(key, Self.name, hash: hash))
         let besideAPlace = try engine.commitAtOnce(batch, durability: nil)
@@ -163,12 +149,12 @@ import Testing
         guard case .blocked = try engine.commitAtOnce(batch, durability: nil) else {
             throw RoostError(.conflict, "not blocked")
         }
-        #expect(try Self.read("written", engine) == nil)
+        #expect(try SampleNumbers.read("written", engine) == nil)
         token.abort()
         shard.foldResolved()
         let isCommitted = Self.isCommitted(try engine.commitAtOnce(batch, durability: nil))
         #expect(isCommitted)
-        #expect(try Self.read("written", engine) == 2)
+        #expect(try SampleNumbers.read("written", engine) == 2)
         try await engine.close()
     }
 
@@ -182,7 +168,7 @@ import Testing
         try Self.put(2, ["written"], engine)
         token.abort()
         shard.foldResolved()
-        #expect(try Self.read("written", engine) == 2)
+        #expect(try SampleNumbers.read("written", engine) == 2)
         try await engine.close()
     }
 
@@ -192,7 +178,7 @@ import Testing
     func aBatchIsNotCommittedForGuardsThatItDoesNotKnow(faults: PlantedFaults) async throws {
         let engine = try await Self.engine(faults)
         var batch = Self.begin(engine)
-        batch.write(Self.value(2), Self.name.prefix, Array("written".utf8))
+        batch.write(SampleNumbers.value(2), Self.name.prefix, Array("written".utf8))
         let mark = Self.recordKey("mark")
         await engine.guardWrites(of: Self.name, marks: [mark])
         let isCommitted = Self.isCommitted(try engine.commitAtOnce(batch, durability: nil))
@@ -220,7 +206,7 @@ import Testing
 
         var old = EncodedBatch(hashSeed: engine.hashSeed)
         old.put(
-            Self.value(1).with(deadline: Deadline(milliseconds: 1 << 42)), forKey: "read",
+            SampleNumbers.value(1).with(deadline: Deadline(milliseconds: 1 << 42)), forKey: "read",
             in: Self.name)
         _ = try await engine.commit(old, durability: nil)
         for _ in 0..<2 {
@@ -239,13 +225,13 @@ import Testing
         let engine = try await Self.engine()
         try Self.put(1, ["a", "b"], engine)
         var transaction = EngineTransaction(engine)
-        let before = try transaction.withValue("a", name: Self.name) { Self.number($0) }
+        let before = try transaction.withValue("a", name: Self.name) { SampleNumbers.number($0) }
         #expect(before == 1)
         try Self.put(2, ["a", "b", "c"], engine)
-        let changed = try transaction.withValue("b", name: Self.name) { Self.number($0) }
-        let added = try transaction.withValue("c", name: Self.name) { Self.number($0) }
+        let changed = try transaction.withValue("b", name: Self.name) { SampleNumbers.number($0) }
+        let added = try transaction.withValue("c", name: Self.name) { SampleNumbers.number($0) }
         #expect(changed == 1 && added == nil)
-        try transaction.put(Self.value(3), forKey: "d", in: Self.name)
+        try transaction.put(SampleNumbers.value(3), forKey: "d", in: Self.name)
         let (batch, found) = (transaction.batch, transaction.reads)
         let reads = try #require(found)
         #expect(try await engine.commit(batch, reads: reads, durability: nil) == nil)
@@ -277,13 +263,15 @@ import Testing
             }
             group.addTask {
                 while !seen.isOver.load(ordering: .relaxed) {
-                    let newer = try keys.map { try Self.read($0, engine) ?? 0 }
+                    let newer = try keys.map { try SampleNumbers.read($0, engine) ?? 0 }
                     if newer != newer.sorted() { seen.halves.add(1, ordering: .relaxed) }
                     let view = try engine.view()
                     defer { view.close() }
                     let numbers = try keys.map { key -> UInt64? in
                         guard let found = try view.find(key, name: Self.name) else { return nil }
-                        return withExtendedLifetime(found.owner) { Self.number(found.bytes) }
+                        return withExtendedLifetime(found.owner) {
+                            SampleNumbers.number(found.bytes)
+                        }
                     }
                     if Set(numbers).count != 1 { seen.halves.add(1, ordering: .relaxed) }
                     await Task.yield()

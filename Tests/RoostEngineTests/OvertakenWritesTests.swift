@@ -7,33 +7,13 @@ import Testing
 
 /// Writes that others overtake, or that come after what was enqueued.
 @Suite(.timeLimit(.minutes(5))) struct OvertakenWritesTests {
-    private static let name = DictionaryName("d")!
+    private static let name = SampleNumbers.name
 
     private static func engine() async throws -> Engine {
         var configuration = EngineConfiguration()
         configuration.durability = .process
         return try await Engine.open(
             at: "/overtaken", fileSystem: MemoryFileSystem(), configuration: configuration)
-    }
-
-    private static func value(_ number: UInt64) -> EncodedValue {
-        EncodedValue(kind: ValueKind.uint64.rawValue, payload: .inline(number, count: 8))
-    }
-
-    private static func number(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self).littleEndian
-    }
-
-    private static func read(_ key: String, _ engine: Engine) throws -> UInt64? {
-        guard let found = try engine.find(key, name: name, isResidentAllowed: false) else {
-            return nil
-        }
-        return withExtendedLifetime(found.owner) { number(found.bytes) }
-    }
-
-    private static func read(_ key: String, _ view: EngineView) throws -> UInt64? {
-        guard let found = try view.find(key, name: name) else { return nil }
-        return withExtendedLifetime(found.owner) { number(found.bytes) }
     }
 
     /// The story: a synced put waits for its sync; the dictionary is emptied meanwhile, which waits for none,
@@ -46,14 +26,14 @@ import Testing
             WatchTarget(key: "k", in: Self.name, hashSeed: engine.hashSeed), .values(capacity: 10))
         let token = BatchToken()
         let appended = try await shard.stageWrite(
-            Self.value(1), key: "k", name: Self.name, hash: hash, token: token)
+            SampleNumbers.value(1), key: "k", name: Self.name, hash: hash, token: token)
         var clear = EncodedBatch(hashSeed: engine.hashSeed)
         clear.clear(Self.name)
         _ = try await engine.commit(clear, durability: .process)
         let change = EncodedBatch.Change(hash: hash, frameOffset: Frame.headerSizeBytes)
         try await engine.settle(
             token, on: [shard], appended: appended, changes: [change], isSynced: false)
-        #expect(try Self.read("k", engine) == nil)
+        #expect(try SampleNumbers.read("k", engine) == nil)
         var isTold = false
         while let event = watcher.nextReady() {
             if case .changed = event.content { isTold = true }
@@ -71,7 +51,7 @@ import Testing
         let token = BatchToken()
         try await shard.prepare(
             StagedBatch(token: token, claim: shard.claim("k", Self.name, hash: hash)))
-        try engine.enqueue(Self.value(1), key: "k", name: Self.name)
+        try engine.enqueue(SampleNumbers.value(1), key: "k", name: Self.name)
         async let result = body(shard)
         while shard.turn.withLock({ $0.queue.count }) < 2 { await Task.yield() }
         token.abort()
@@ -90,12 +70,13 @@ import Testing
                 turn -> UInt64? in
                 try Self.name.withRecordKey("k") { key in
                     guard try shard.isCurrent(version, key, hash: hash) else { return nil }
-                    return try shard.write(Self.value(2), key, hash: hash, in: &turn).sequence
+                    return try shard.write(SampleNumbers.value(2), key, hash: hash, in: &turn)
+                        .sequence
                 }
             }
         }
         #expect(sequence != nil)
-        #expect(try Self.read("k", engine) == 2)
+        #expect(try SampleNumbers.read("k", engine) == 2)
         try await engine.close()
     }
 
@@ -107,13 +88,15 @@ import Testing
                 engine.shard(of: engine.hash(of: $0, in: Self.name)) === shard
             }!
             var batch = EncodedBatch(hashSeed: engine.hashSeed)
-            for key in ["k", other] { batch.put(Self.value(2), forKey: key, in: Self.name) }
+            for key in ["k", other] {
+                batch.put(SampleNumbers.value(2), forKey: key, in: Self.name)
+            }
             let claim = Claim(.batch(batch), changes: batch.changes, clears: [])
             return try await shard.inTurn(claim) { [batch] turn in
                 _ = try shard.write(batch, in: &turn)
                 let view = try engine.view()
                 defer { view.close() }
-                return try ["k", other].map { try Self.read($0, view) }
+                return try ["k", other].map { try SampleNumbers.read($0, view) }
             }
         }
         #expect(seen == [2, 2])
@@ -127,11 +110,11 @@ import Testing
         await engine.guardWrites(of: Self.name, marks: [Self.name.prefix + Array("mark".utf8)])
         #expect(throws: GuardsChanged.self) {
             _ = try engine.shard(of: hash).enqueue(
-                Self.value(1), key: "k", name: Self.name, hash: hash, guardGeneration: 0)
+                SampleNumbers.value(1), key: "k", name: Self.name, hash: hash, guardGeneration: 0)
         }
-        #expect(try Self.read("k", engine) == nil)
-        try engine.enqueue(Self.value(1), key: "k", name: Self.name)
-        #expect(try Self.read("k", engine) == 1)
+        #expect(try SampleNumbers.read("k", engine) == nil)
+        try engine.enqueue(SampleNumbers.value(1), key: "k", name: Self.name)
+        #expect(try SampleNumbers.read("k", engine) == 1)
         try await engine.close()
     }
 
