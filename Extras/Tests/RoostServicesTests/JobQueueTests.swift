@@ -105,13 +105,15 @@ import Testing
     }
 
     /// As after a deploy whose jobs have a property more.
+    private struct Old: Codable { var name: String }
+    /// A later version of it.
+    private struct New: Codable {
+        var name: String
+        var size: Int
+    }
+
     /// A worker of another version, which cannot read it, came by when its lease was over for a while.
     @Test func aJobIsWithOneWorkerThoughAnotherCouldNotReadIt() async throws {
-        struct Old: Codable { var name: String }
-        struct New: Codable {
-            var name: String
-            var size: Int
-        }
         let time = Time()
         let workspace = try await Workspace.inMemory()
         let retries = JobRetries(longestDelay: .seconds(60))
@@ -132,11 +134,6 @@ import Testing
     }
 
     @Test func aJobThatCannotBeReadHoldsUpNoOther() async throws {
-        struct Old: Codable { var name: String }
-        struct New: Codable {
-            var name: String
-            var size: Int
-        }
         let time = Time()
         let workspace = try await Workspace.inMemory()
         let retries = JobRetries(attemptLimit: 1, longestDelay: .seconds(60))
