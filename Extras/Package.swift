@@ -13,7 +13,7 @@ let package = Package(
             traits: [
                 "Encryption", "Etcd", "Inspector", "Macros", "Observability", "OpenCombine",
                 "OpenSSL", "Postgres",
-                "Protobuf", "Replica", "Services",
+                "Protobuf", "Replica", "SQLite", "Services",
             ]),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),

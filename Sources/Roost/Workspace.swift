@@ -99,8 +99,9 @@ public final class Workspace: Sendable {
     /// It works on the caller's thread, and reads what opening needs and no more: the manifest, a
     /// header and a footer of each snapshot, and the log after the last flush. After ``close()``
     /// there is no log, and an opening takes about a millisecond, whatever the size of the store.
-    /// After a crash it replays at most what the log holds: about twice the memory budget, 128 MiB
-    /// by default, some tenths of a second. Where even that is too long for the thread, as for a
+    /// After a crash it replays at most what the log holds: usually up to twice the memory budget, 128 MiB
+    /// by default, some tenths of a second; after a crash while writers brought more than flushes took, up
+    /// to four times that. Where even that is too long for the thread, as for a
     /// main actor that draws, or where it is one of the cooperative pool's, `await` `open` instead.
     public convenience init(at path: String, configuration: Configuration = .init()) throws {
         try self.init(at: path, configuration: configuration, fileSystem: configuration.fileSystem)

@@ -3,22 +3,28 @@ import Roost
 
 /// For people or for programs.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+    /// As `table`.
     case text
-    /// As `text`, where that is no list.
     case table
     case json
     case jsonl
     case csv
 }
 
+/// As `OutputFormat`, of what is no list.
+enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
+    case text
+    /// As `text`.
+    case table
+    case json
+    /// As `json`.
+    case jsonl
+}
+
 /// Of commands that report one thing.
 struct FormatOption: ParsableArguments {
     @Option(name: .long, help: "For people (text, table) or for programs (json).")
-    var format = OutputFormat.text
-
-    func validate() throws {
-        if format == .csv { throw ValidationError("only lists are written as CSV") }
-    }
+    var format = ReportFormat.text
 
     var isJSON: Bool { format == .json || format == .jsonl }
 }

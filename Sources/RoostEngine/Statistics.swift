@@ -24,8 +24,11 @@ public struct WorkspaceStatistics: Sendable {
     public var snapshotBytesWritten: UInt64 = 0
     /// How often the disk was asked to sync the log.
     public var syncCount: UInt64 = 0
+    /// Flushes of the log into snapshots, in this opening.
     public var flushCount: UInt64 = 0
+    /// Merges of snapshots, in this opening.
     public var mergeCount: UInt64 = 0
+    /// Snapshots that are read now.
     public var snapshotCount = 0
     /// Tiers of snapshots: a look-up of a key that is in none of them asks each.
     public var snapshotTierCount = 0
@@ -40,12 +43,15 @@ public struct WorkspaceStatistics: Sendable {
     public var fullestShardLogKeyCount = 0
     /// Memory of the tables that find them.
     public var logTableSizeBytes = 0
+    /// Values that are kept in memory.
     public var residentCount = 0
     /// Memory of the resident values, as counted against the budget.
     public var residentSizeBytes = 0
-    /// Reads answered by a resident value, from the log, and by looking into snapshots.
+    /// Reads answered by a resident value.
     public var residentReadCount: UInt64 = 0
+    /// Reads answered from the log.
     public var logReadCount: UInt64 = 0
+    /// Reads answered by looking into snapshots, that a key has no value included.
     public var coldReadCount: UInt64 = 0
     /// Read views that are open. Each keeps the log's segments and the snapshots that it began on,
     /// and what has been overwritten since.
@@ -68,6 +74,7 @@ public struct WorkspaceStatistics: Sendable {
             ? 0 : Double(logBytesAppended + snapshotBytesWritten) / Double(logBytesAppended)
     }
 
+    /// Figures of nothing: all zero.
     public init() {}
 }
 

@@ -68,6 +68,7 @@ public struct RoostError: Error, Sendable {
         public static let cancelled = Code("cancelled")
     }
 
+    /// What failed.
     public var code: Code
     /// What happened and what to do about it, for people.
     public var message: String
@@ -78,6 +79,7 @@ public struct RoostError: Error, Sendable {
     /// The error underneath.
     public var cause: (any Error)?
 
+    /// An error as the library's own are; for storages, key providers and engines that programs write.
     public init(
         _ code: Code, _ message: String, file: String? = nil, offset: UInt64? = nil,
         cause: (any Error)? = nil

@@ -28,7 +28,7 @@
     /// where a default refers to a static property of its module, and for `onlyIfChanged` and
     /// migrations, which compare and convert values on any thread.
     ///
-    /// A struct without generic parameters says too where its fields are (``StoredFields``), so that
+    /// A struct without generic parameters, and not in an `extension`, says too where its fields are (``StoredFields``), so that
     /// queries of a repository read those that they ask of, and make the objects that match.
     ///
     /// Never give the number of a dropped field or case to a new one.

@@ -7,6 +7,7 @@ import RoostSnapshot
 public struct VerificationReport: Sendable {
     /// Files that were read whole.
     public internal(set) var fileCount = 0
+    /// Bytes that were read and checked.
     public internal(set) var sizeBytes: UInt64 = 0
     /// Records in snapshots, tombstones and overwritten ones included.
     public internal(set) var recordCount: UInt64 = 0

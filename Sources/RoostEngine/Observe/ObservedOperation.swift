@@ -34,9 +34,11 @@ public struct ObservedOperation: Sendable, Hashable {
     /// Of so many calls that wait for nothing one is measured, chosen at random on each thread.
     public static let samplingInterval = 128
 
+    /// What was called.
     public let kind: Kind
     /// From the call's begin to its end, as the caller waits.
     public package(set) var duration = Duration.zero
+    /// What most of the time went into; `nil` where the workspace cannot tell.
     public package(set) var cause: Cause?
     /// Whether it stands for ``samplingInterval`` calls.
     public package(set) var isSampled = false
@@ -48,9 +50,11 @@ public struct ObservedOperation: Sendable, Hashable {
 
 /// A flush or a merge that is through.
 public struct ObservedCompaction: Sendable, Hashable {
+    /// From its begin until its snapshots are in the manifest.
     public package(set) var duration = Duration.zero
     /// What its snapshots take on disk.
     public package(set) var writtenBytes: UInt64 = 0
+    /// How many snapshots it wrote.
     public package(set) var snapshotCount = 0
     /// Of a merge: how many tiers it made one.
     public package(set) var tierCount = 1

@@ -11,6 +11,7 @@ public struct RecoveryReport: Sendable {
         public var file: String
         /// Where in it the tail began.
         public var offset: UInt64
+        /// How long it was.
         public var sizeBytes: UInt64
         /// The file that the tail's bytes were kept in; `nil` where there were none, or the
         /// opening was for reading only.

@@ -1,7 +1,7 @@
 import Foundation
 import Roost
 
-/// Uses every call of the public API from code that lives on the main actor, and from tasks
+/// Uses the calls of the public API that an app makes, from code that lives on the main actor, and from tasks
 /// that do not, and checks what it gives.
 @main
 struct Client {

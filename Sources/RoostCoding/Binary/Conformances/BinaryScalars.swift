@@ -67,6 +67,7 @@ extension String: BinaryCodable {
 /// to name the protocol: `enum Theme: String, BinaryCodable { … }`. One that writes itself in another
 /// way must state its `binaryShape` too, as `@BinaryCodable` does.
 extension BinaryCodable where Self: RawRepresentable, RawValue: BinaryCodable {
+    /// That of the raw value.
     @inlinable public static var binaryShape: BinaryShape { RawValue.binaryShape }
 
     @inlinable
