@@ -29,6 +29,16 @@ public struct KeyBounds: Sendable, Hashable {
             && (upper.map { key.utf8.lexicographicallyPrecedes($0) } ?? true)
     }
 
+    /// The key, where no other is in the range.
+    var onlyKey: String? {
+        upper == lower + [0] ? String(validating: lower, as: UTF8.self) : nil
+    }
+
+    /// What exactly the keys in the range begin with; `nil` where that is not what makes them.
+    var prefix: String? {
+        upper == successor(ofPrefix: lower) ? String(validating: lower, as: UTF8.self) : nil
+    }
+
     /// The first key after `key`.
     static func behind(_ key: String) -> [UInt8] { Array(key.utf8) + [0] }
 }

@@ -108,6 +108,20 @@ public struct Transaction: ~Copyable {
 
     // MARK: Within
 
+    /// The value with the time at which it expires, `.never` where there is none.
+    mutating func readWithDeadline<Value>(
+        _ key: String, _ dictionary: WorkspaceDictionary, _ codec: ValueCodec<Value>
+    ) throws -> (value: Value?, deadline: Deadline) {
+        let name = try checkedName(dictionary)
+        return try attempt.withValue(key, name: name) { stored in
+            guard let stored else { return (nil, .never) }
+            return (
+                try dictionary.decode(stored: stored, key: key, codec),
+                ValueHeader(stored)?.deadline ?? .never
+            )
+        }
+    }
+
     mutating func read<Value>(
         _ key: String, _ dictionary: WorkspaceDictionary,
         _ codec: @autoclosure () -> ValueCodec<Value>

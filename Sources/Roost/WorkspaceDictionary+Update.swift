@@ -88,14 +88,20 @@ extension WorkspaceDictionary {
                 encoded, key: key, name: name, if: entry.record, durability: durability)
             if sequence != nil { return result }
         }
-        return try await workspace.transaction(durability: durability) { transaction in
-            let stored = try transaction.read(key, self, codec)
+        var isWritten = true
+        let result = try await workspace.transaction(durability: durability) { transaction in
+            let (stored, deadline) = try transaction.readWithDeadline(key, self, codec)
             var value = stored
             let result = try body(&value)
-            if value == nil && stored == nil { return result }
-            try transaction.put(try value.map { try encode($0, codec) }, key, self)
+            isWritten = value != nil || stored != nil
+            if let value, let stored, deadline == .never, isSame(stored, value) {
+                isWritten = false
+            }
+            if isWritten { try transaction.put(try value.map { try encode($0, codec) }, key, self) }
             return result
         }
+        if !isWritten { try await workspace.engine.confirm(durability) }
+        return result
     }
 }
 

@@ -58,9 +58,16 @@
         public func getWithTTL<Object: Codable & Sendable>(
             key: String, as type: Object.Type
         ) async throws -> (object: Object, ttl: Duration?)? {
-            let remaining = try values.remainingTime(forKey: key)
-            guard let object = try await get(key: key, as: type) else { return nil }
-            return (object, remaining)
+            do {
+                // One read, so that the time is that of the value.
+                let entry = try values.entry(forKey: key, as: type)
+                guard let object = entry.value else { return nil }
+                return (object, values.remainingTime(of: entry))
+            } catch let error as RoostError
+                where error.code == .typeMismatch || error.code == .decodingFailed
+            {
+                throw PersistError.invalidConversion
+            }
         }
 
         public func remove(key: String) async throws {

@@ -62,4 +62,22 @@ import Testing
             #expect(try await Tool.run("help", "import").status == 0)
         }
     }
+
+    /// What is stored has one level more, and nobody reads more than 512.
+    @Test func whatIsNestedTooDeepToBeReadIsNotStored() async throws {
+        func nested(_ count: Int) -> String {
+            String(repeating: "[", count: count) + String(repeating: "]", count: count)
+        }
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            #expect(try await Tool.run("set", w, "d", "k", nested(511)).status == 0)
+            #expect(try await Tool.run("get", w, "d", "k").output == nested(511) + "\n")
+            let refused = try await Tool.run("set", w, "d", "k", nested(512))
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains("nested more than 511 deep"), "\(refused.errors)")
+            let shell = try await Tool.run("shell", w, input: "use d\nset k \(nested(512))\n")
+            #expect(shell.status == 2 && shell.errors.contains("nested more than 511 deep"))
+            #expect(try await Tool.run("get", w, "d", "k").output == nested(511) + "\n")
+        }
+    }
 }

@@ -48,4 +48,19 @@ import Testing
         expected.title = "bread"
         #expect(read == expected)
     }
+
+    @Test func whatIsNestedTooDeepToBeReadIsNoChange() throws {
+        let stored = StoredValue(.json, Array("[[]]".utf8))
+        for count in [511, 512] {
+            let text = String(repeating: "[", count: count) + String(repeating: "]", count: count)
+            if count == 511 {
+                let changed = try EditableForm.stored(text, inPlaceOf: stored)
+                #expect(EditableForm.text(changed) == text)
+            } else {
+                #expect(throws: StoredForm.Failure.self) {
+                    try EditableForm.stored(text, inPlaceOf: stored)
+                }
+            }
+        }
+    }
 }

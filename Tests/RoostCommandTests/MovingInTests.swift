@@ -241,6 +241,11 @@ import Testing
         ("json", "[{\"id\":1.5}]", "which is no key"),
         ("json", "[{\"id\":\"a\",\"id\":\"b\"}]", "is there twice"),
         ("json", String(repeating: "[", count: 100_000), "nested more than"),
+        (
+            "jsonl",
+            "{\"id\":\"a\",\"v\":" + String(repeating: "[", count: 511)
+                + String(repeating: "]", count: 511) + "}", "line 1: nested more than 511 deep"
+        ),
         ("jsonl", "{\"id\":\"a\"}\n{\"id\"", "line 2"), ("jsonl", "{\"id\":\"a\"}\n[]", "line 2"),
         ("csv", "", "is empty"), ("csv", "id,id\n1,2", "two columns"),
         ("csv", "id,a\n1,2\n1", "line 3: 1 fields"),

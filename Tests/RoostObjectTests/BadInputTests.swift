@@ -267,6 +267,37 @@ import Testing
         #expect(try narrower.page(after: cursor, limit: 2).items.map(\.id) == [3, 5])
     }
 
+    /// All pages of a query with a limit have as many objects as it allows, and no cursor makes it more.
+    @Test func aLimitHoldsAcrossPages() async throws {
+        let workspace = try await Workspace.inMemory()
+        let items = workspace.repository(of: Item.self, named: "items")
+        for id in 0..<50 { try await items.save(Item(id: id, name: "\(id)", rank: id)) }
+        let query = items.order(by: \.rank).offset(3).limit(20)
+        for size in [1, 7, 10, 19, 20, 21, .max] {
+            var (ids, cursor): ([Int], PageCursor?) = ([], nil)
+            repeat {
+                let page = try query.page(after: cursor, limit: size)
+                ids += page.items.map(\.id)
+                cursor = page.next
+            } while cursor != nil
+            #expect(ids == Array(3..<23), "pages of \(size)")
+        }
+        #expect(try items.all.limit(0).page(after: nil, limit: 5).next == nil)
+        let cursor = try #require(try query.page(after: nil, limit: 10).next)
+        let text = String(decoding: try JSONEncoder().encode(cursor), as: UTF8.self)
+        #expect(text.contains("\"remainingCount\":10"))
+        for count in ["-1", "0", "20", "21", "9223372036854775807", "null"] {
+            let hostile = text.replacing(
+                "\"remainingCount\":10", with: "\"remainingCount\":\(count)")
+            let made = try JSONDecoder().decode(PageCursor.self, from: Data(hostile.utf8))
+            #expect(
+                await code { _ = try query.page(after: made, limit: 5) } == .conflict, "\(count)")
+        }
+        #expect(
+            await code { _ = try items.order(by: \.rank).page(after: cursor, limit: 5) }
+                == .conflict)
+    }
+
     @Test func aCursorThatAStrangerMadeIsAPlaceOrRefused() async throws {
         let workspace = try await Workspace.inMemory()
         let indexed = workspace.repository(of: Item.self, named: "items")

@@ -4,9 +4,15 @@ import Testing
 
 @Suite("Changing values in the inspector")
 struct ChangingTests {
-    private func body(_ key: String, _ version: Int, _ text: String? = nil) throws -> String {
+    /// - Parameter fingerprint: Of the bytes that the text is made from; of no value's where it is left out.
+    private func body(
+        _ key: String, _ version: Int, _ text: String? = nil, fingerprint: String = "0"
+    ) throws -> String {
         var members: [String: Any] = ["dictionary": "d", "key": key, "version": version]
-        if let text { members["text"] = text }
+        if let text {
+            members["text"] = text
+            members["fingerprint"] = fingerprint
+        }
         return String(decoding: try JSONSerialization.data(withJSONObject: members), as: UTF8.self)
     }
 
@@ -50,8 +56,9 @@ struct ChangingTests {
                 let old = try await server.get("/api/value?dictionary=d&key=\(key)").json
                 #expect(old["editableText"] is String, "\(key)")
                 let version = try #require(old["version"] as? Int)
+                let fingerprint = try #require(old["fingerprint"] as? String)
                 let answer = try await server.change(
-                    "PUT", "/api/value", try body(key, version, text))
+                    "PUT", "/api/value", try body(key, version, text, fingerprint: fingerprint))
                 #expect(answer.status == 200, "\(key): \(answer.body)")
                 #expect(try answer.json["type"] as? String == old["type"] as? String)
                 #expect(try #require(answer.json["version"] as? Int) > version)
@@ -61,8 +68,9 @@ struct ChangingTests {
             let edited = text.replacingOccurrences(of: "Heron", with: "Egret")
             #expect(edited != text)
             let version = try #require(old["version"] as? Int)
+            let fingerprint = try #require(old["fingerprint"] as? String)
             let answer = try await server.change(
-                "PUT", "/api/value", try body("bird", version, edited))
+                "PUT", "/api/value", try body("bird", version, edited, fingerprint: fingerprint))
             #expect(answer.status == 200, "\(answer.body)")
         } afterwards: { workspace in
             let dictionary = workspace.dictionary("d")
@@ -140,7 +148,9 @@ struct ChangingTests {
         } _: { server in
             let old = try await server.get("/api/value?dictionary=d&key=\(key)").json
             let version = try #require(old["version"] as? Int)
-            let answer = try await server.change("PUT", "/api/value", try body(key, version, text))
+            let fingerprint = try #require(old["fingerprint"] as? String)
+            let answer = try await server.change(
+                "PUT", "/api/value", try body(key, version, text, fingerprint: fingerprint))
             #expect(answer.status == 422 && answer.code == "notStorable", "\(answer.body)")
             let now = try await server.get("/api/value?dictionary=d&key=\(key)").json
             #expect(now["version"] as? Int == version)
@@ -155,11 +165,59 @@ struct ChangingTests {
                 #"{"dictionary":"d","key":"k","version":-1,"text":""}"#,
                 #"{"dictionary":1,"key":"k","version":1,"text":""}"#,
                 #"{"dictionary":"d","key":"k","version":1}"#,
+                #"{"dictionary":"d","key":"k","version":1,"text":"2"}"#,
                 String(repeating: "[", count: 100_000),
             ] {
                 let answer = try await server.change("PUT", "/api/value", text)
                 #expect(answer.status == 400, "\(text.prefix(40)): \(answer.status)")
             }
+        }
+    }
+
+    private struct Span: Codable, Sendable {
+        var seconds: Int
+    }
+
+    private struct LongerSpan: Codable, Sendable {
+        var milliseconds: Int
+    }
+
+    @Test("a text of the form that a value had before its migration is a conflict")
+    func migrated() async throws {
+        try await withServer(allowsWriting: true) { workspace in
+            try await workspace.dictionary("d").set(Span(seconds: 2), forKey: "a")
+            try await workspace.dictionary("d").set(Span(seconds: 3), forKey: "b")
+        } _: { server in
+            let old = try await server.get("/api/value?dictionary=d&key=a").json
+            let version = try #require(old["version"] as? Int)
+            let text = try #require(old["editableText"] as? String)
+            let fingerprint = try #require(old["fingerprint"] as? String)
+            #expect(text == #"{"seconds":2}"#)
+            Self.migrate(server.workspace)
+            try await server.workspace.compact()
+            let new = try await server.get("/api/value?dictionary=d&key=a").json
+            #expect(new["version"] as? Int == version && new["typeVersion"] as? Int == 2)
+            let answer = try await server.change(
+                "PUT", "/api/value",
+                try body("a", version, #"{"seconds":5}"#, fingerprint: fingerprint))
+            #expect(answer.status == 409 && answer.code == "conflict", "\(answer.body)")
+            let newer = try #require(new["fingerprint"] as? String)
+            let saved = try await server.change(
+                "PUT", "/api/value",
+                try body("a", version, #"{"milliseconds":5}"#, fingerprint: newer))
+            #expect(saved.status == 200, "\(saved.body)")
+        } afterwards: { workspace in
+            Self.migrate(workspace)
+            let stored = try ["a", "b"].map {
+                try workspace.dictionary("d").value(forKey: $0, as: LongerSpan.self)?.milliseconds
+            }
+            #expect(stored == [5, 3000])
+        }
+    }
+
+    private static func migrate(_ workspace: Workspace) {
+        workspace.dictionary("d").migrating(from: Span.self, to: LongerSpan.self, version: 2) {
+            LongerSpan(milliseconds: $0.seconds * 1000)
         }
     }
 }

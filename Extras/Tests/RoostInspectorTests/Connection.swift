@@ -53,10 +53,15 @@ final class Connection {
 
     /// What has come once it has `text` in it; all of it where the server closes before.
     func receive(until text: String? = nil) throws -> String {
+        try receive { all in text.map { all.contains($0) } ?? false }
+    }
+
+    /// What has come once `isEnough` says so of it; all of it where the server closes before.
+    func receive(until isEnough: (String) -> Bool) throws -> String {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let all = String(decoding: received, as: UTF8.self)
-            if let text, all.contains(text) { return all }
+            if isEnough(all) { return all }
             let count = recv(socketDescriptor, &buffer, buffer.count, 0)
             guard count >= 0 else { throw Failure(call: "recv") }
             if count == 0 { return all }

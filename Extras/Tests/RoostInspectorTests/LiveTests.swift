@@ -59,6 +59,68 @@ struct LiveTests {
         }
     }
 
+    /// Wherever the connection breaks, the last number that came before is one whose changes have all come.
+    @Test("a browser that was cut off within a batch is told all of it again")
+    func resumingWithinABatch() async throws {
+        try await withServer { workspace in
+            let dictionary = workspace.dictionary("a")
+            for batch in 1...3 {
+                try await dictionary.setAll((1...4).map { ("k\(batch).\($0)", batch) })
+            }
+        } _: { server in
+            let port = server.port
+            for seenCount in 1...8 {
+                let head = server.head("GET", "/api/changes?dictionary=a", ["Last-Event-ID": "1"])
+                let keys = (2...3).flatMap { batch in (1...4).map { "k\(batch).\($0)" } }
+                let last = keys[seenCount - 1]
+                let text = try await onThread {
+                    let connection = try Connection(port: port)
+                    try connection.send(head)
+                    let text = try connection.receive(until: "\"key\":\"\(last)\"")
+                    return text.components(separatedBy: "\"key\":\"\(last)\"")[0]
+                }
+                let number = text.matches(of: /id: ([0-9]+)\n/).last.flatMap { Int($0.output.1) }
+                #expect(number == (seenCount <= 4 ? 1 : 2), "after \(last): \(text)")
+            }
+        }
+    }
+
+    @Test("a dictionary that is new is no reason to say that changes were missed")
+    func newDictionaryLater() async throws {
+        try await withServer { workspace in
+            try await workspace.dictionary("a").set(1, forKey: "before")
+        } _: { server in
+            let (head, port) = (server.head("GET", "/api/changes", [:]), server.port)
+            let (begun, looked) = (Signal(), Signal())
+            let reading = Task {
+                try await onThread {
+                    let connection = try Connection(port: port)
+                    try connection.send(head)
+                    _ = try connection.receive(until: ": here")
+                    begun.set()
+                    // Each look ends so.
+                    _ = try connection.receive { text in
+                        let parts = text.components(separatedBy: "\"key\":\"after\"")
+                        return parts.count == 2
+                            && parts[1].components(separatedBy: ": here").count > 3
+                    }
+                    looked.set()
+                    return try connection.receive(until: "\"key\":\"first\"")
+                }
+            }
+            await begun.wait()
+            let workspace = server.workspace
+            for number in 0..<100 { try await workspace.dictionary("a").set(number, forKey: "k") }
+            // What the log had is in snapshots alone from now on.
+            try await workspace.compact()
+            try await workspace.dictionary("a").set(1, forKey: "after")
+            await looked.wait()
+            try await workspace.dictionary("new").set(1, forKey: "first")
+            let text = try await reading.value
+            #expect(!text.contains("missed"), "\(text)")
+        }
+    }
+
     @Test(
         "a store that can be followed no more ends the changes with why",
         arguments: ["", "?dictionary=d"])

@@ -199,6 +199,26 @@ struct LookingTests {
             #expect(seen.count == 16)
         }
     }
+
+    @Test("of a change as of a list, a long value is not decoded")
+    func longChange() async throws {
+        try await withServer { workspace in
+            try await workspace.dictionary("d").set("short", forKey: "a")
+        } _: { server in
+            let head = server.head("GET", "/api/changes?dictionary=d", ["Last-Event-ID": "1"])
+            let long = String(repeating: "x", count: 100_000)
+            try await server.workspace.dictionary("d").set(long, forKey: "long")
+            try await server.workspace.dictionary("d").set("short", forKey: "b")
+            let port = server.port
+            let text = try await onThread {
+                let connection = try Connection(port: port)
+                try connection.send(head)
+                return try connection.receive(until: "\"key\":\"b\"")
+            }
+            #expect(text.contains("\"preview\":\"\",\"sizeBytes\":100001"), "\(text)")
+            #expect(text.contains("\"preview\":\"short\""))
+        }
+    }
 }
 
 func escaped(_ text: String) -> String {

@@ -65,6 +65,35 @@ import Testing
         try await workspace.close()
     }
 
+    /// Two reads would give the value that stays the time of the one that does not, or the other way round.
+    @Test func aValueComesWithItsOwnTime() async throws {
+        let workspace = try await Workspace.inMemory()
+        let driver = WorkspacePersistDriver(workspace)
+        let writing = Task {
+            while !Task.isCancelled {
+                try await driver.set(key: "a", value: "expires", expires: .seconds(600))
+                try await driver.remove(key: "a")
+                try await driver.create(key: "a", value: "stays", expires: nil)
+            }
+        }
+        var foundCount = 0
+        while foundCount < 5000 {
+            guard let found = try await driver.getWithTTL(key: "a", as: String.self) else {
+                await Task.yield()
+                continue
+            }
+            foundCount += 1
+            #expect((found.object == "stays") == (found.ttl == nil))
+        }
+        writing.cancel()
+        _ = await writing.result
+        await #expect(throws: PersistError.invalidConversion) {
+            try await driver.set(key: "b", value: "text", expires: nil)
+            _ = try await driver.getWithTTL(key: "b", as: Int.self)
+        }
+        try await workspace.close()
+    }
+
     @Test func oneOfManyCreatesWins() async throws {
         let workspace = try await Workspace.inMemory()
         let driver = WorkspacePersistDriver(workspace)

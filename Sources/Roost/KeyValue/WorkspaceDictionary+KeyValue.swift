@@ -86,13 +86,21 @@ extension WorkspaceDictionary: KeyValueDictionary {
             KeySequence(scan: scan(range, selection.limit, selection.order, nil)))
     }
 
-    /// For code that is generic over workspaces; as `changes(prefix:as:since:bufferCapacity:)`.
-    /// Watching begins with the call.
+    /// For code that is generic over workspaces; as `changes(forKey:as:since:bufferCapacity:)` for one key and as
+    /// `changes(prefix:as:since:bufferCapacity:)` for a prefix. Of any other range the whole dictionary is
+    /// watched. Watching begins with the call.
     public func changes<Value>(
         _ selection: KeySelection, form: ValueForm<Value>, since version: UInt64?
     ) -> KeyValueChanges<Value> {
-        let all = changes(prefix: "", form.codec, version, Self.defaultBufferCapacity)
-        let bounds = selection.bounds
+        let (bounds, capacity) = (selection.bounds, Self.defaultBufferCapacity)
+        // Of what else is changed nothing takes room in the buffer.
+        if let key = bounds.onlyKey {
+            return KeyValueChanges(changes(of: key, decoding(form.codec), version, capacity))
+        }
+        if let prefix = bounds.prefix {
+            return KeyValueChanges(changes(prefix: prefix, form.codec, version, capacity))
+        }
+        let all = changes(prefix: "", form.codec, version, capacity)
         return KeyValueChanges(all.filter { $0.concerns(bounds) })
     }
 

@@ -21,7 +21,11 @@ import Synchronization
 ///   written in the background. ``Workspace/synchronize()`` returns once they are on disk.
 /// - These calls cannot throw. A value that cannot be read shows the default, and is told to
 ///   ``Workspace/failures``, as is a write that fails. For values whose loss matters use the dictionary.
-/// - The values are those of ``dictionary``: typed keys, watching and transactions see them.
+/// - The values are those of ``dictionary``: typed keys, watching and transactions see them. What a typed key
+///   of a `BinaryCodable` type stores (`[String]`, `[Int]`, an enumeration) has no word on its type:
+///   ``stringArray(forKey:)`` reads texts of it, and all other calls but that for a date say
+///   that they cannot. Eight bytes that are a date within 30,000 years are taken for one, whatever wrote them,
+///   and a date that is further away than that is none here.
 public final class Defaults: Sendable {
     /// The dictionary whose values these are.
     public let dictionary: WorkspaceDictionary
@@ -145,9 +149,11 @@ public final class Defaults: Sendable {
         if case .array(let values) = find(key) { values.map(\.object) } else { nil }
     }
 
-    /// An array of nothing but text.
+    /// An array of nothing but text. What a typed key of a `BinaryCodable` type has stored is read as
+    /// `[String]`, which its bytes do not tell from everything else: an array of integers that are all zero reads
+    /// as empty texts. Texts with control characters but tabs and line breaks are not taken for such.
     public func stringArray(forKey key: String) -> [String]? {
-        guard case .array(let values) = find(key) else { return nil }
+        guard case .array(let values) = find(key, isTextArray: true) else { return nil }
         let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
         return texts.count == values.count ? texts : nil
     }
@@ -210,9 +216,11 @@ public final class Defaults: Sendable {
 
     // MARK: Within
 
-    private func find(_ key: String) -> PropertyListTree? {
+    private func find(_ key: String, isTextArray: Bool = false) -> PropertyListTree? {
         do {
-            if let value = try PropertyListTree.value(of: key, in: dictionary) { return value }
+            let value = try PropertyListTree.value(
+                of: key, in: dictionary, isTextArray: isTextArray)
+            if let value { return value }
         } catch { note(error, key) }
         return registered.withLock { $0[key] }
     }

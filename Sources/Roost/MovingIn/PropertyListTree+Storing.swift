@@ -1,6 +1,7 @@
 import Foundation
 import RoostCoding
 import RoostFormat
+import RoostIO
 
 // Each value is stored as the Swift type that reads it: `Int`, `Double`, `Date` and so on; arrays and
 // dictionaries as `Codable` values in property list form, which keeps dates and data in them.
@@ -53,28 +54,88 @@ extension PropertyListTree {
         }
     }
 
-    /// The value of `key`, whatever of a property list's types it has; `nil` where there is none.
+    /// The value of `key`, whatever of a property list's types it has; `nil` where there is none. Of what typed
+    /// keys store without a word on what it is, only what can be nothing but a date is taken for one.
     ///
+    /// - Parameter isTextArray: Whether texts are asked for, as which such a value is read first.
     /// - Throws: `.typeMismatch` where it has another.
     static func value(
-        of key: String, in dictionary: WorkspaceDictionary
+        of key: String, in dictionary: WorkspaceDictionary, isTextArray: Bool = false
     ) throws -> PropertyListTree? {
         guard let stored = try dictionary.storedValue(forKey: key) else { return nil }
         let plain = stored.plain?.value
-        let kind = plain.flatMap { ValueKind(rawValue: $0.kind) }
-        return switch kind {
-        case .bool: try dictionary.value(forKey: key, as: Bool.self).map { .bool($0) }
-        case .int: try dictionary.value(forKey: key, as: Int.self).map { .int(Int64($0)) }
-        case .uint64: try dictionary.value(forKey: key, as: UInt64.self).map { .uint($0) }
-        case .float: try dictionary.value(forKey: key, as: Float.self).map { .float($0) }
-        case .double: try dictionary.value(forKey: key, as: Double.self).map { .double($0) }
-        case .string: try dictionary.value(forKey: key, as: String.self).map { .string($0) }
-        case .data: try dictionary.value(forKey: key, as: Data.self).map { .data($0) }
-        case .binary: try dictionary.value(forKey: key, as: Date.self).map { .date($0) }
+        let payload = plain?.payload ?? []
+        let read = StoredRead(stored: stored, key: key, dictionary: dictionary)
+        return switch plain.flatMap({ ValueKind(rawValue: $0.kind) }) {
+        case .bool: .bool(try read.value(.binary()))
+        case .int: .int(Int64(try read.value(.binary()) as Int))
+        case .uint64: .uint(try read.value(.binary()))
+        case .float: .float(try read.value(.binary()))
+        case .double: .double(try read.value(.binary()))
+        case .string: .string(try read.value(.binary()))
+        case .data: .data(try read.value(.binary()))
+        case .binary:
+            if isTextArray, let texts = texts(payload) {
+                .array(texts)
+            } else if let date = date(payload) {
+                .date(date)
+            } else {
+                throw read.failure
+            }
         // `Codable` would take whole real numbers for integers.
-        case .propertyList: try value(inPropertyList: plain?.payload ?? [])
-        default: try dictionary.value(forKey: key, as: PropertyListTree.self)
+        case .propertyList: try value(inPropertyList: payload)
+        default: try read.value(.codable())
         }
+    }
+
+    /// `nil` where these bytes are no array of texts, or have characters that stand in no text: small integers
+    /// are such.
+    private static func texts(_ payload: [UInt8]) -> [PropertyListTree]? {
+        let texts: [String]
+        do {
+            texts = try payload.withUnsafeBytes { try BinaryReader.decode([String].self, from: $0) }
+        } catch {
+            // They are those of another type.
+            return nil
+        }
+        let isText = texts.allSatisfy { text in
+            text.utf8.allSatisfy { $0 >= 0x20 || ($0 >= 0x09 && $0 <= 0x0d) }
+        }
+        return isText ? texts.map { .string($0) } : nil
+    }
+
+    /// The date that these bytes are, where it is one that a calendar has; `nil` where they are more likely
+    /// another type's. A date is the eight bytes of a `Double`; eight bytes of texts or of integers are most
+    /// often a number beyond all years, or nearer to none than a clock tells.
+    private static func date(_ payload: [UInt8]) -> Date? {
+        guard payload.count == 8 else { return nil }
+        let bits = payload.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        let seconds = Double(bitPattern: bits)
+        guard seconds == 0 || (1e-9...1e12).contains(abs(seconds)) else { return nil }
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+}
+
+/// A value that was read, to be decoded as what its bytes say it is: a second look might find another one,
+/// or none.
+private struct StoredRead {
+    let stored: StoredValue
+    let key: String
+    let dictionary: WorkspaceDictionary
+
+    func value<Value>(_ codec: ValueCodec<Value>) throws -> Value {
+        let name = try dictionary.checkedName()
+        return try ([stored.kind] + stored.payload).withUnsafeBytes {
+            try codec.decode(
+                stored: $0, key: key, name: name, migrations: dictionary.workspace.migrations)
+        }
+    }
+
+    var failure: RoostError {
+        RoostError(
+            .typeMismatch,
+            "\"\(key)\" in \"\(dictionary.name)\" is stored by a type whose bytes do not say what they are: "
+                + "read it by its typed key")
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import RoostCoding
 import RoostIO
 
 /// A value of a property list, with the type that it has there.
@@ -26,6 +27,11 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
     }
 
     package init(from decoder: any Decoder) throws {
+        // Before what is plainer: the coder would give bytes as an array of numbers too.
+        if case .data(let value) = try DistinctLeaf(from: decoder) {
+            self = .data(value)
+            return
+        }
         if let container = try? decoder.container(keyedBy: Name.self) {
             var members: [String: PropertyListTree] = [:]
             for key in container.allKeys {

@@ -1,7 +1,7 @@
 import RoostIO
 
 /// How deep the elements of an XML property list go, found without a parser, since Foundation's goes down
-/// with what it reads.
+/// with what it reads; and whether keys of a dictionary are equal, of which Foundation drops one.
 ///
 /// - Each byte is looked at once.
 /// - What could be read in two ways is refused, so that Foundation finds no level that was not counted:
@@ -11,6 +11,8 @@ struct XMLNesting {
     private let limit: Int
     private var index = 0
     private var depth = 0
+    /// The keys, beyond ASCII, of each element that is open.
+    private var keys: [Set<String>] = []
 
     init(_ bytes: UnsafeRawBufferPointer, limit: Int) {
         self.bytes = bytes
@@ -35,6 +37,7 @@ struct XMLNesting {
                 depth -= 1
                 guard depth >= 0 else { throw failure("an element ends that has not begun", begin) }
                 try skipTag(from: begin)
+                keys.removeLast()
             } else {
                 try enter(from: begin)
             }
@@ -50,6 +53,19 @@ struct XMLNesting {
         guard depth <= limit else {
             throw failure("elements are nested deeper than \(limit) levels", begin)
         }
+        if bytes[begin...].starts(with: Array("<key>".utf8)) { try noteKey(from: begin) }
+        keys.append([])
+    }
+
+    /// As the key is written: what entities stand for is not looked at.
+    private mutating func noteKey(from begin: Int) throws {
+        let text = bytes[index...].prefix { $0 != UInt8(ascii: "<") }
+        guard !keys.isEmpty, text.contains(where: { $0 >= 0x80 }),
+            let key = String(validating: text, as: UTF8.self),
+            let other = keys[keys.count - 1].update(with: key),
+            !other.utf8.elementsEqual(key.utf8)
+        else { return }
+        throw failure(PropertyListBounds.equalKeys(other, key).message, begin)
     }
 
     /// Goes after the `>` of a tag.

@@ -24,15 +24,18 @@ public final class ObservedValue<Value: Sendable> {
         get { current }
         set { set(newValue) }
     }
-    /// Why the stored value could not be read, or a value not be set, the last time that either was
-    /// tried; `nil` once it succeeds.
-    public private(set) var failure: RoostError?
+    /// Why a value could not be set, until one is set or the key reset; else why the stored value could not
+    /// be read, until it can be.
+    public var failure: RoostError? { settingFailure ?? readingFailure }
     /// The key whose value this is.
     public nonisolated let key: Key<Value>
     /// The dictionary that it is in.
     public nonisolated let dictionary: WorkspaceDictionary
 
     private var current: Value
+    private var readingFailure: RoostError?
+    /// Kept apart, as what is stored reads well after a setting that failed, and is read at each change.
+    private var settingFailure: RoostError?
     @ObservationIgnored private let stored: StoredProperty<Value>
     @ObservationIgnored private let isEqual: @Sendable (Value, Value) -> Bool
     @ObservationIgnored private var following: Task<Void, Never>?
@@ -91,7 +94,7 @@ public final class ObservedValue<Value: Sendable> {
 
     private func set(_ value: Value) {
         reload()
-        guard failure == nil else { return }
+        guard readingFailure == nil else { return }
         replace(with: value)
     }
 
@@ -101,19 +104,21 @@ public final class ObservedValue<Value: Sendable> {
 
     private func note(_ result: Result<Void, RoostError>) {
         if case .failure(let error) = result {
-            failure = error
-        } else if failure != nil {
-            failure = nil
+            settingFailure = error
+            return
         }
+        if settingFailure != nil { settingFailure = nil }
+        // Whatever stood there does not any more.
+        if readingFailure != nil { readingFailure = nil }
     }
 
     /// Shows what is stored at this moment.
     private func reload() {
         do {
             show(try stored.value)
-            if failure != nil { failure = nil }
+            if readingFailure != nil { readingFailure = nil }
         } catch {
-            failure =
+            readingFailure =
                 error as? RoostError
                 ?? RoostError(.decodingFailed, "\"\(key.name)\" could not be read", cause: error)
         }

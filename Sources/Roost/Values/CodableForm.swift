@@ -20,17 +20,17 @@ func encodeCodable<Value: Encodable>(_ value: Value, _ coder: ValueCoder) throws
         encoder.outputFormat = .binary
         let bytes = Array(try encoder.encode([value]))
         do { try bytes.withUnsafeBytes { try PropertyListBounds.check($0) } } catch {
-            throw tooDeep(Value.self)
+            throw unreadable(Value.self, error)
         }
         return bytes
     }
 }
 
 /// What is written must be readable.
-private func tooDeep(_ type: Any.Type) -> RoostError {
-    RoostError(
-        .encodingFailed,
-        "\(type): values are nested deeper than \(PropertyListBounds.depthLimit) levels")
+private func unreadable(_ type: Any.Type, _ error: any Error) -> RoostError {
+    let reason = (error as? RoostError)?.message ?? "\(error)"
+    return RoostError(
+        .encodingFailed, "\(type) could not be read again: \(reason)", cause: error)
 }
 
 /// Thrown where a codec does not do the kind that a value is stored as.

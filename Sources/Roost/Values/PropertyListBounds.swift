@@ -1,3 +1,4 @@
+import RoostFormat
 import RoostIO
 
 /// Looks over a binary property list before Foundation decodes it, whose decoder follows
@@ -5,8 +6,10 @@ import RoostIO
 ///
 /// - Every object is looked at once at most for each reference to it, and all references are in
 ///   the bytes: time and memory stay in proportion to them.
-/// - Containers are referred to once, as all encoders write them, so that a list cannot stand for
-///   far more than its own size.
+/// - Containers are referred to once, as all encoders write them. Texts, numbers and data may be referred to
+///   often, and each reference becomes a value of its own: together these are no larger than the largest
+///   value, or than the list itself.
+/// - No dictionary has two keys that Swift holds to be equal, of which one would be lost.
 struct PropertyListBounds {
     /// Containers inside one another: as many as Foundation takes in JSON.
     static let depthLimit = 512
@@ -20,7 +23,8 @@ struct PropertyListBounds {
     private let tableOffset: Int
 
     /// - Throws: `.decodingFailed` where `bytes` are not a binary property list, or are nested
-    ///   deeper than ``depthLimit`` levels, or refer to a container twice.
+    ///   deeper than ``depthLimit`` levels, or refer to a container twice, or stand for far more than they are, or
+    ///   where keys of a dictionary are equal.
     static func check(_ bytes: UnsafeRawBufferPointer) throws {
         try Self(bytes).checkObjects()
     }
@@ -63,12 +67,21 @@ struct PropertyListBounds {
     private func checkObjects() throws {
         var seen = [Bool](repeating: false, count: objectCount)
         var waiting = [(object: topObject, depth: 1)]
+        var leafSizeBytes = 0
+        let leafSizeLimitBytes = max(Limits.valueSizeBytes, bytes.count)
         while let (object, depth) = waiting.popLast() {
             let entry = tableOffset + object * offsetSizeBytes
             let offset = try Self.number(in: bytes, at: entry, sizeBytes: offsetSizeBytes)
             guard offset < tableOffset else { throw Self.damaged(at: entry) }
             guard let references = try references(at: offset) else {
-                try checkSize(at: offset)
+                // No more than the bytes there are, so that the sum of two is an `Int`.
+                leafSizeBytes += try sizeOfLeaf(at: offset)
+                guard leafSizeBytes <= leafSizeLimitBytes else {
+                    throw RoostError(
+                        .decodingFailed,
+                        "the values, each as often as it is referred to, are more than \(leafSizeLimitBytes) bytes"
+                    )
+                }
                 continue
             }
             guard depth <= Self.depthLimit else {
@@ -81,6 +94,7 @@ struct PropertyListBounds {
                     .decodingFailed, "a container stands in two places: see offset \(offset)")
             }
             seen[object] = true
+            if bytes[offset] >> 4 == 0xd { try checkKeys(references) }
             for reference in stride(
                 from: references.lowerBound, to: references.upperBound, by: referenceSizeBytes)
             {
@@ -105,6 +119,41 @@ struct PropertyListBounds {
         return start..<(start + count * perElement * referenceSizeBytes)
     }
 
+    /// The first half of a dictionary's references are its keys.
+    private func checkKeys(_ references: Range<Int>) throws {
+        let keys = references.lowerBound..<(references.lowerBound + references.count / 2)
+        var seen: Set<String> = []
+        for reference in stride(from: keys.lowerBound, to: keys.upperBound, by: referenceSizeBytes)
+        {
+            let object = try Self.number(in: bytes, at: reference, sizeBytes: referenceSizeBytes)
+            guard object < objectCount else { throw Self.damaged(at: reference) }
+            let entry = tableOffset + object * offsetSizeBytes
+            let offset = try Self.number(in: bytes, at: entry, sizeBytes: offsetSizeBytes)
+            guard offset < tableOffset else { throw Self.damaged(at: entry) }
+            // Text of nothing but ASCII is equal to itself alone.
+            guard bytes[offset] >> 4 == 0x6 else { continue }
+            let size = try sizeOfLeaf(at: offset)
+            let (start, _) = try elements(at: offset)
+            let units = stride(from: start, to: start + size, by: 2).map {
+                UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
+            }
+            let key = String(decoding: units, as: UTF16.self)
+            if let other = seen.update(with: key) { throw Self.equalKeys(other, key) }
+        }
+    }
+
+    /// - Returns: an error that shows what tells the keys apart.
+    static func equalKeys(_ first: String, _ second: String) -> RoostError {
+        let codes = [first, second].map { key in
+            key.unicodeScalars.map { "U+" + String($0.value, radix: 16, uppercase: true) }
+                .joined(separator: " ")
+        }
+        return RoostError(
+            .decodingFailed,
+            "the keys \"\(first)\" (\(codes[0])) and \"\(second)\" (\(codes[1])) of a dictionary are equal, "
+                + "so that one of their values would be lost")
+    }
+
     /// How many elements an object has by its marker, and where the first is.
     private func elements(at offset: Int) throws -> (start: Int, count: Int) {
         let start = offset + 1
@@ -122,8 +171,9 @@ struct PropertyListBounds {
         )
     }
 
-    /// What is no container ends before the table. What its bytes mean is Foundation's business.
-    private func checkSize(at offset: Int) throws {
+    /// How many bytes the content of what is no container has; it ends before the table. What they mean is
+    /// Foundation's business.
+    private func sizeOfLeaf(at offset: Int) throws -> Int {
         let marker = bytes[offset]
         let (start, count, unit): (Int, Int, Int)
         switch marker >> 4 {
@@ -136,10 +186,11 @@ struct PropertyListBounds {
             (start, count) = try elements(at: offset)
             unit = 2
         case 0x8: (start, count, unit) = (offset + 1, Int(marker & 0x0f) + 1, 1)
-        default: return
+        default: return 1
         }
         guard start <= tableOffset, count <= (tableOffset - start) / unit else {
             throw Self.damaged(at: offset)
         }
+        return count * unit
     }
 }

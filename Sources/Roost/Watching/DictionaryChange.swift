@@ -53,7 +53,8 @@ extension DictionaryChange: Equatable where Value: Equatable {
 
 /// What a ``Subscription``'s closure is told.
 public enum SubscriptionEvent<Value: Sendable>: Sendable {
-    /// The value when the subscription began, or `nil` where there was none. Always the first.
+    /// The value when the subscription began, or `nil` where there was none. Always the first; where that
+    /// value does not read, it is the first later one that does.
     case initial(Value?)
     /// The key has this value from now on.
     case updated(Value)

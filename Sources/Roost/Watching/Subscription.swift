@@ -78,11 +78,12 @@ final class SubscriptionDelivery<Value: Sendable>: Cancellable {
     private func told(
         _ event: WatchEvent, _ watch: DictionaryWatch<Value>
     ) throws -> SubscriptionEvent<Value>? {
-        let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
         // What does not read is a value too.
         let hadValue = hasValue.exchange(true, ordering: .relaxed)
         let value = try value(of: event, watch)
         hasValue.store(value != nil, ordering: .relaxed)
+        // What did not decode was told to nobody, so that the first that does is where the closure begins.
+        let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
         if isFirst { return .initial(value) }
         return value.map { .updated($0) } ?? (hadValue ? .deleted : nil)
     }

@@ -55,7 +55,9 @@ struct ObjectKeys {
         for index in members.indices where members[index].name == field {
             members[index].value = stored
         }
-        return ForeignRecord(
-            key: key, value: .json(StoredForm.codableValue(.object(members))), place: place)
+        do {
+            let value = try StoredForm.codableValue(.object(members))
+            return ForeignRecord(key: key, value: .json(value), place: place)
+        } catch { throw Failure(.usage, "\(place): \(error.reason)") }
     }
 }

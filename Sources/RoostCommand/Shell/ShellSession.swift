@@ -113,7 +113,9 @@ struct ShellSession {
         guard line.words.count > 2 else { throw Failure(.usage, "usage: set KEY JSON") }
         let target = try current()
         let stored: StoredValue
-        do { stored = try StoredForm.stored(try JSONParser.parse(line.rest(from: 2))) } catch {
+        do { stored = try StoredForm.stored(try JSONParser.parse(line.rest(from: 2))) } catch let
+            failure as StoredForm.Failure
+        { throw Failure(.usage, failure.reason) } catch {
             throw Failure(.usage, "the value is not JSON: text stands in double quotes")
         }
         try await store.write([

@@ -19,6 +19,17 @@ package enum JSONValue: Equatable, Sendable {
         }
     }
 
+    /// Whether no more than so many arrays and objects are inside one another.
+    package func isNested(atMost limit: Int) -> Bool {
+        switch self {
+        case .null, .bool, .number, .string: true
+        case .array(let elements):
+            limit > 0 && elements.allSatisfy { $0.isNested(atMost: limit - 1) }
+        case .object(let members):
+            limit > 0 && members.allSatisfy { $0.value.isNested(atMost: limit - 1) }
+        }
+    }
+
     package static func integer(_ value: some BinaryInteger) -> JSONValue {
         .number(value.description)
     }

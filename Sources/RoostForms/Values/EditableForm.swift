@@ -72,7 +72,7 @@ package enum EditableForm {
                 throw Failure(reason: "true or false is stored here")
             }
             return [value ? 1 : 0]
-        case .json: return StoredForm.codableValue(try parse(text)).payload
+        case .json: return try StoredForm.codableValue(try parse(text)).payload
         case .roost: return try coded(try ValueTree(editable: try parse(text)))
         case .binary, .propertyList:
             throw Failure(reason: "a value of this kind cannot be changed as text")

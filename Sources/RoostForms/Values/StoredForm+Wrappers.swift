@@ -81,6 +81,7 @@ extension StoredForm {
         let value: StoredValue? =
             switch wrapper {
             case .raw: unwrapRaw(json)
+            case .kind(.json): try codableValue(json)
             case .kind(let kind): unwrapPayload(json, kind).map { StoredValue(kind, $0) }
             }
         guard let value else {
@@ -91,10 +92,6 @@ extension StoredForm {
 
     private static func unwrapPayload(_ json: JSONValue, _ kind: ValueKind) -> [UInt8]? {
         switch (kind, json) {
-        case (.json, _):
-            var payload: [UInt8] = []
-            JSONValue.array([json]).write(to: &payload)
-            return payload
         case (.float, .number(let text)):
             return Float(text).flatMap { $0.isFinite ? littleEndian($0.bitPattern) : nil }
         case (.float, .string(let text)):

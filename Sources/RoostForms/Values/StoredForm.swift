@@ -31,7 +31,7 @@ package enum StoredForm {
         {
             return try unwrap(members[0].value, as: kind, name: members[0].name)
         }
-        return plain(json)
+        return try plain(json)
     }
 
     package static func string(_ text: String) -> StoredValue {
@@ -39,38 +39,49 @@ package enum StoredForm {
     }
 
     /// The stored form of JSON that is no wrapper.
-    private static func plain(_ json: JSONValue) -> StoredValue {
+    private static func plain(_ json: JSONValue) throws(Failure) -> StoredValue {
         switch json {
-        case .bool(let value): StoredValue(.bool, [value ? 1 : 0])
-        case .string(let text): string(text)
-        case .number(let text): number(text)
-        case .null, .array, .object: codable(json)
+        case .bool(let value): return StoredValue(.bool, [value ? 1 : 0])
+        case .string(let text): return string(text)
+        case .number(let text): return number(text) ?? coded(json)
+        case .null, .array, .object: return try codableValue(json)
         }
     }
 
-    private static func number(_ text: String) -> StoredValue {
+    /// `nil` where neither Int nor Double holds the number to the last digit.
+    private static func number(_ text: String) -> StoredValue? {
         let isWhole = !text.contains { $0 == "." || $0 == "e" || $0 == "E" }
         // Minus zero is a Double; an Int has none.
         if isWhole, text != "-0" {
-            return Int64(text).map { StoredValue(.int, littleEndian($0)) } ?? codable(.number(text))
+            return Int64(text).map { StoredValue(.int, littleEndian($0)) }
         }
         if let value = Double(text), value.isFinite, let form = DecimalForm(text),
             form == DecimalForm(value.description)
         {
             return StoredValue(.double, littleEndian(value.bitPattern))
         }
-        return codable(.number(text))
+        return nil
     }
 
+    /// What is stored has one level more than what it is made of.
+    private static let depthLimit = JSONParser.maximumDepth - 1
+
     /// As `ValueCoder.json` writes it: in an array of one element.
-    private static func codable(_ json: JSONValue) -> StoredValue {
+    private static func coded(_ json: JSONValue) -> StoredValue {
         var payload: [UInt8] = []
         JSONValue.array([json]).write(to: &payload)
         return StoredValue(.json, payload)
     }
 
     /// JSON as a `Codable` value, whatever it is.
-    package static func codableValue(_ json: JSONValue) -> StoredValue { codable(json) }
+    ///
+    /// - Throws: where it is nested so deep that nobody could read what is stored.
+    package static func codableValue(_ json: JSONValue) throws(Failure) -> StoredValue {
+        guard json.isNested(atMost: depthLimit) else {
+            throw Failure(reason: "nested more than \(depthLimit) deep")
+        }
+        return coded(json)
+    }
 
     package static func littleEndian(_ value: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: value.littleEndian) { Array($0) }
@@ -119,8 +130,17 @@ package enum StoredForm {
             } else {
                 false
             }
-        if !isWrapper, plain(elements[0]).kind == ValueKind.json.rawValue { return elements[0] }
+        if !isWrapper, isStoredAsJSON(elements[0]) { return elements[0] }
         return .members(["$json": elements[0]])
+    }
+
+    /// Whether plain JSON is stored as a `Codable` value.
+    private static func isStoredAsJSON(_ json: JSONValue) -> Bool {
+        switch json {
+        case .bool, .string: false
+        case .number(let text): number(text) == nil
+        case .null, .array, .object: true
+        }
     }
 
     private static func raw(_ value: StoredValue) -> JSONValue {

@@ -72,7 +72,9 @@
         /// What keeps a request out, whoever sends it.
         func refusalOfOrigin(_ request: Request) -> Refusal? {
             guard let port = state.withLock({ $0.port }) else { return .misdirected }
-            let names = ["127.0.0.1:\(port)", "localhost:\(port)"]
+            let hosts = ["127.0.0.1", "localhost"]
+            // Browsers leave out the port that HTTP has by itself.
+            let names = hosts.map { "\($0):\(port)" } + (port == 80 ? hosts : [])
             guard let host = request.head.authority, names.contains(host) else {
                 return .misdirected
             }

@@ -1,6 +1,7 @@
 #if Inspector
     import Hummingbird
     import Roost
+    import RoostFormat
     import RoostForms
 
     /// A change of one value, that a person asked for: the value keeps its kind and its deadline, and is
@@ -9,8 +10,8 @@
         private let dictionary: String
         private let key: String
         private let version: UInt64
-        /// The new value; removes the key where it is `nil`.
-        private let text: String?
+        /// The new value, and a mark of the bytes that it is made from; removes the key where it is `nil`.
+        private let text: (new: String, fingerprint: String)?
 
         private static let bodySizeLimitBytes = 4 << 20
 
@@ -26,7 +27,9 @@
             dictionary = try fields.text("dictionary")
             key = try fields.text("key")
             version = try fields.number("version")
-            text = request.method == .delete ? nil : try fields.text("text")
+            text =
+                request.method == .delete
+                ? nil : (try fields.text("text"), try fields.text("fingerprint"))
         }
 
         /// On disk when it returns, which it does with the value as it is then.
@@ -41,7 +44,15 @@
             }
             var new: StoredValue?
             if let text {
-                do { new = try EditableForm.stored(text, inPlaceOf: old.value) } catch {
+                // A migration leaves a value its version, and makes other bytes of it: what the person saw has
+                // the older shape.
+                guard old.fingerprint == text.fingerprint else {
+                    throw RoostError(
+                        .conflict,
+                        "\"\(key)\" in \"\(dictionary)\" was brought to another form meanwhile: read it again"
+                    )
+                }
+                do { new = try EditableForm.stored(text.new, inPlaceOf: old.value) } catch {
                     throw Refusal(
                         status: .unprocessableContent, code: "notStorable", message: error.reason)
                 }
@@ -51,6 +62,17 @@
                 return .members(["isRemoved": .bool(true)])
             }
             return ValueLook.json(entry)
+        }
+    }
+
+    extension StoredEntry {
+        /// Tells the bytes apart that one version of a value has before and after it is brought to another
+        /// form.
+        var fingerprint: String {
+            let checksum = value.payload.withUnsafeBytes {
+                ChecksumSeed(UInt32(value.kind)).checksum($0)
+            }
+            return String(checksum, radix: 16)
         }
     }
 

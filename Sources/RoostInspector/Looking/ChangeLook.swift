@@ -8,7 +8,8 @@ enum ChangeLook {
         case .set(let key, let value, let version):
             var members = line("set", dictionary, key, version)
             let size = 1 + value.payload.count
-            members += ValuePreview(value, sizeBytes: size, isCut: false).members
+            let isCut = size > ValuePreview.decodedSizeLimitBytes
+            members += ValuePreview(value, sizeBytes: size, isCut: isCut).members
             return .object(members)
         case .removed(let key, let version):
             return .object(line("removed", dictionary, key, version))

@@ -26,15 +26,21 @@
             return .members(["keyCount": .integer(try dictionary.count)])
         }
 
-        /// What has indexes is one; so, most likely, is what begins with an object.
+        /// What has indexes is one; so, most likely, is what begins with an object. Where that cannot be read the
+        /// list of all dictionaries is there nevertheless: reading it says why.
         private static func isRepository(
             _ outline: DictionaryOutline, _ workspace: Workspace
         ) throws -> Bool {
             if !outline.indexes.isEmpty { return true }
             var range = StoredRange(dictionary: outline.name)
             range.limit = 1
-            let first = try StoredRecords(workspace, range).nextEntry(
-                valueSizeLimitBytes: EntryLook.decodedSizeLimitBytes)
+            let first: StoredEntry?
+            do {
+                first = try StoredRecords(workspace, range).nextEntry(
+                    valueSizeLimitBytes: ValuePreview.decodedSizeLimitBytes)
+            } catch let error as RoostError where error.code != .closed {
+                return false
+            }
             guard let first, !first.isCut else { return false }
             if case .object(let members) = ReadableForm.json(first.value) {
                 return !(members.count == 1 && members[0].name.hasPrefix("$"))

@@ -4,8 +4,6 @@
 
     /// A page of keys, in the order of their bytes: costs what is on it, however large the dictionary.
     enum EntryLook {
-        /// Longer values are not decoded for a list.
-        static let decodedSizeLimitBytes = 64 << 10
         private static let usualCount = 100
         private static let countLimit = 1000
 
@@ -26,7 +24,8 @@
             let records = try StoredRecords(workspace, range)
             var entries: [JSONValue] = []
             while entries.count < count,
-                let entry = try records.nextEntry(valueSizeLimitBytes: decodedSizeLimitBytes)
+                let entry = try records.nextEntry(
+                    valueSizeLimitBytes: ValuePreview.decodedSizeLimitBytes)
             {
                 entries.append(json(entry))
             }

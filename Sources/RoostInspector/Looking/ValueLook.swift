@@ -29,6 +29,7 @@
                 [
                     .init(name: "key", value: .string(entry.key)),
                     .init(name: "version", value: .integer(entry.version)),
+                    .init(name: "fingerprint", value: .string(entry.fingerprint)),
                     .init(name: "tree", value: tree ?? .null),
                     .init(name: "bytes", value: tree == nil ? bytes(plain) : .null),
                     .init(name: "editableText", value: text.map { .string($0) } ?? .null),

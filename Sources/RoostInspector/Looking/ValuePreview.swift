@@ -12,6 +12,8 @@ struct ValuePreview {
     /// Of the value's type, where it has migrations; 1 where it says nothing.
     let typeVersion: Int
 
+    /// Longer values are not decoded for a list.
+    static let decodedSizeLimitBytes = 64 << 10
     private static let characterLimit = 160
 
     init(_ stored: StoredValue, sizeBytes: Int, isCut: Bool) {

@@ -66,4 +66,9 @@ export function remaining(milliseconds) {
   return `in ${grouped(Math.round(seconds / 86400))} days`;
 }
 
-export const moment = (milliseconds) => new Date(milliseconds).toISOString().replace("T", " ");
+// Beyond it no `Date` goes, which would throw.
+const LAST_MILLISECOND = 8.64e15;
+
+export const moment = (milliseconds) => milliseconds > LAST_MILLISECOND
+  ? "beyond every date"
+  : new Date(milliseconds).toISOString().replace("T", " ");

@@ -5,8 +5,21 @@ import { get } from "/server.js";
 import * as value from "/value.js";
 
 const LIMIT = 100;
-// The last keys of the pages before, to go back by.
-let trail = { of: "", keys: [] };
+// Behind which key each page begins that was shown, and which of them is shown, to go back by. The browser goes
+// back and forward by itself.
+let trail = { of: "", keys: [], place: 0 };
+
+function follow(identity, after) {
+  const place = trail.of === identity ? trail.keys.indexOf(after) : -1;
+  if (place >= 0) {
+    trail.place = place;
+  } else if (trail.of !== identity || after === undefined) {
+    trail = { of: identity, keys: [after], place: 0 };
+  } else {
+    trail.keys = [...trail.keys.slice(0, trail.place + 1), after];
+    trail.place += 1;
+  }
+}
 
 export async function show(main, place, signal, app) {
   const { dictionary, query } = place;
@@ -17,8 +30,7 @@ export async function show(main, place, signal, app) {
   const prefix = query.get("prefix") ?? "";
   const order = query.get("order") ?? "ascending";
   const after = query.get("after") ?? undefined;
-  const identity = JSON.stringify([dictionary, prefix, order]);
-  if (trail.of !== identity || after === undefined) trail = { of: identity, keys: [] };
+  follow(JSON.stringify([dictionary, prefix, order]), after);
   const begin = performance.now();
   const page = await get("entries", { dictionary, prefix, order, after, limit: LIMIT }, signal);
   const milliseconds = Math.round(performance.now() - begin);
@@ -90,11 +102,8 @@ function row(entry, onOpen) {
 
 function pager(place, page, { prefix, order, after }, app) {
   const go = (last) => app.go("keys", place.dictionary, { prefix, order: order === "ascending" ? undefined : order, after: last });
-  const next = element("button", { type: "button", "data-next": true, disabled: !page.hasMore, onclick: () => {
-    trail.keys.push(after);
-    go(page.entries.at(-1).key);
-  } }, "Next page");
-  const previous = element("button", { type: "button", "data-previous": true, disabled: after === undefined, onclick: () => go(trail.keys.pop()) },
-    trail.keys.length > 0 || after === undefined ? "Previous page" : "First page");
+  const next = element("button", { type: "button", "data-next": true, disabled: !page.hasMore, onclick: () => go(page.entries.at(-1).key) }, "Next page");
+  const previous = element("button", { type: "button", "data-previous": true, disabled: after === undefined, onclick: () => go(trail.keys[trail.place - 1]) },
+    trail.place > 0 || after === undefined ? "Previous page" : "First page");
   return element("div", { class: "bar" }, previous, next);
 }

@@ -58,9 +58,13 @@ function bar(place, wanted, app) {
   } }, field("Objects where", condition, "wide"), element("button", { class: "main" }, "Find"));
 }
 
+// A name that an order by members cannot say: a dot leads to a member's member, a minus sign turns the order around.
+const isSortable = (name) => name !== "" && !/^-|[\s.,?]/u.test(name);
+
 function table(place, page, wanted, app, onOpen) {
   if (page.rows.length === 0) return notice(page.next ? "None of these objects is so." : "No object is so.");
   const heads = page.columns.map((name) => {
+    if (!isSortable(name)) return element("th", { scope: "col" }, name);
     const isSorted = wanted.sort === name;
     const order = isSorted && wanted.order === "ascending" ? "descending" : "ascending";
     return element("th", { scope: "col", "aria-sort": isSorted ? wanted.order : "none" },
@@ -72,7 +76,7 @@ function table(place, page, wanted, app, onOpen) {
     element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Key"), ...heads)),
     element("tbody", {}, page.rows.map((row) => element("tr", {},
       element("td", { class: "key" }, element("button", { type: "button", onclick: () => onOpen(row.key) }, row.key)),
-      ...page.columns.map((name) => element("td", { class: "value" }, row.cells[name] ?? "")))))));
+      ...page.columns.map((name) => element("td", { class: "value" }, Object.hasOwn(row.cells, name) ? row.cells[name] : "")))))));
 }
 
 function pager(place, page, wanted, app) {

@@ -1,19 +1,27 @@
 // The dictionaries: at once by what snapshots say of them, then one after another with their counts.
 
-import { element, grouped, say, size } from "/elements.js";
+import { element, grouped, notice, say, size } from "/elements.js";
 import { get } from "/server.js";
 
 const counts = new Map();
 let dictionaries = [];
 let counting = 0;
+// Why the list could not be had, the last time that it was asked for.
+let failure = null;
 
 export const isRepository = (name) =>
   dictionaries.find((dictionary) => dictionary.name === name)?.isRepository ?? false;
 export const outline = (name) => dictionaries.find((dictionary) => dictionary.name === name);
 export const first = () => dictionaries[0]?.name;
 
+// Never fails: the page has its views without the list too.
 export async function load(link, current) {
-  dictionaries = (await get("dictionaries")).dictionaries;
+  try {
+    dictionaries = (await get("dictionaries")).dictionaries;
+    failure = null;
+  } catch (error) {
+    failure = error.message;
+  }
   show(link, current);
   count(link, current);
 }
@@ -30,7 +38,8 @@ export function show(link, current) {
       element("ul", {}, list.map((one) => item(one, link, current))),
     ]),
   );
-  if (dictionaries.length === 0) sidebar.append(element("p", { class: "quiet" }, "No dictionary has a key."));
+  if (failure !== null) sidebar.append(notice(failure, true));
+  else if (dictionaries.length === 0) sidebar.append(element("p", { class: "quiet" }, "No dictionary has a key."));
 }
 
 function item(dictionary, link, current) {

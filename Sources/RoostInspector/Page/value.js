@@ -91,9 +91,15 @@ function editor(panel, dictionary, value, app, onChange) {
   return element("form", { onsubmit: (event) => {
     event.preventDefault();
     change(async () => {
-      const saved = await put("value", { dictionary, key: value.key, version: value.version, text: text.value });
-      fill(panel, dictionary, saved, app, onChange);
-      say(`Saved ${value.key}; it is on disk.`);
+      const saved = await put("value", { dictionary, key: value.key, version: value.version, fingerprint: value.fingerprint, text: text.value });
+      if (saved.isRemoved) {
+        // By somebody else, or by its own deadline, since it was saved.
+        panel.replaceChildren();
+        say(`Saved ${value.key}; it has been removed since.`);
+      } else {
+        fill(panel, dictionary, saved, app, onChange);
+        say(`Saved ${value.key}; it is on disk.`);
+      }
       onChange();
     });
   } }, field(`New value, as ${value.type}${["Data", "[UInt8]"].includes(value.type) ? ", in base 64" : ""}`, text), failure, element("div", { class: "bar" }, save, removeButton));

@@ -11,8 +11,8 @@
     ///
     /// - One task for each dictionary reads its changes into one queue; what comes while that is full is
     ///   counted and told. No writer ever waits.
-    /// - A browser that was cut off from one dictionary's changes goes on after the version of the last
-    ///   event that it had.
+    /// - A browser that was cut off from one dictionary's changes goes on after the last version of which it
+    ///   had every event: what it had of the next one is told again.
     /// - Where the store says no more changes, the last event is why: a stream that goes quiet would look
     ///   like a store that nobody writes to.
     struct ChangeStream: Sendable {
@@ -81,17 +81,22 @@
         private func follow(into outlet: Outlet) async {
             await withTaskGroup(of: Step.self) { group in
                 var known: Set<[UInt8]> = []
+                // Of the look before and of the one before that, which is where a dictionary is followed from that
+                // was not there before: what is staged has its number already, and is not seen yet.
+                var numbers = [since, since]
                 group.addTask { .look }
                 while let step = await group.next() {
                     switch step {
                     case .look:
                         do {
+                            let number = workspace.statistics.lastSequence
                             for name in try names()
                             where known.insert(Array(name.utf8)).inserted {
                                 let changes = workspace.dictionary(name).storedChanges(
-                                    prefix: prefix, since: since)
+                                    prefix: prefix, since: numbers[0])
                                 group.addTask { await tell(changes, of: name, into: outlet) }
                             }
+                            numbers = [numbers[1], number]
                         } catch {
                             outlet.end(because: Self.roostError(error))
                             return group.cancelAll()
@@ -115,7 +120,16 @@
         private func tell(
             _ changes: DictionaryChanges<StoredValue>, of name: String, into outlet: Outlet
         ) async -> Step {
-            for await change in changes { outlet.send(event(of: change, in: name)) }
+            var last = since
+            for await change in changes {
+                var identifier = ""
+                // With the first event of the next version the browser has all of the last.
+                if let version = change.version, version > last {
+                    if dictionary != nil { identifier = "id: \(last)\n" }
+                    last = version
+                }
+                outlet.send("\(identifier)data: \(ChangeLook.json(change, in: name).text)\n\n")
+            }
             if Task.isCancelled { return .cancelled }
             // The sequence only ends; every read says why.
             do { _ = try workspace.dictionary(name).storedEntry(forKey: "") } catch {
@@ -130,12 +144,6 @@
 
         private func names() throws -> [String] {
             try dictionary.map { [$0] } ?? workspace.dictionaryNames
-        }
-
-        private func event(of change: DictionaryChange<StoredValue>, in name: String) -> String {
-            let identifier =
-                dictionary == nil ? "" : change.version.map { "id: \($0)\n" } ?? ""
-            return "\(identifier)data: \(ChangeLook.json(change, in: name).text)\n\n"
         }
     }
 

@@ -143,4 +143,43 @@ import Testing
         #expect(left == 7)
         try await workspace.close()
     }
+
+    private func changes(
+        of key: String, in values: some KeyValueDictionary
+    ) -> KeyValueChanges<Int> {
+        values.changes(forKey: key)
+    }
+
+    private func changes(
+        prefix: String, in values: some KeyValueDictionary
+    ) -> KeyValueChanges<Int> {
+        values.changes(prefix: prefix)
+    }
+
+    /// The buffer of a watcher has room for 1,024 changes, and those of other keys take none of it.
+    @Test func aWatcherOfAKeyOrAPrefixHasItsBufferForItself() async throws {
+        let workspace = try await Workspace.inMemory()
+        let values = workspace.dictionary("values")
+        let one = changes(of: "a/1", in: values)
+        let some = changes(prefix: "a/", in: values)
+        try await values.set(1, forKey: "a/1")
+        for number in 0..<3000 { try await values.set(number, forKey: "b/\(number)") }
+        try await values.set(2, forKey: "a/1")
+        try await values.removeAll()
+        var seen: [DictionaryChange<Int>] = []
+        for await change in one.prefix(3) { seen.append(change) }
+        #expect(
+            seen == [
+                .set(key: "a/1", value: 1, version: 1), .set(key: "a/1", value: 2, version: 3002),
+                .removed(key: "a/1", version: 3003),
+            ])
+        seen = []
+        for await change in some.prefix(3) { seen.append(change) }
+        #expect(
+            seen == [
+                .set(key: "a/1", value: 1, version: 1), .set(key: "a/1", value: 2, version: 3002),
+                .removedAll(version: 3003),
+            ])
+        try await workspace.close()
+    }
 }

@@ -163,6 +163,67 @@ import Testing
         try await workspace.close()
     }
 
+    /// Their bytes do not say what they are: the eight of `["abcdef"]` are a date's too, in number.
+    @Test func whatTypedKeysStoreIsNoDate() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        let defaults = workspace.defaults("settings")
+        let texts = [
+            "short": ["a"], "eight": ["abcdef"], "likeADate": ["abcdeA"],
+            "several": ["a", "", "€"],
+        ]
+        for (key, value) in texts { try await settings.set(value, forKey: key) }
+        try await settings.set([1, 2, 3], forKey: "numbers")
+        try await settings.set([1, 2, 3, 4, 5, 6, 7], forKey: "eight bytes of numbers")
+        try await settings.set(["a": 1], forKey: "byName")
+        defaults.register(defaults: ["numbers": "the default"])
+        let failures = workspace.failures
+        for (key, value) in texts {
+            #expect(defaults.stringArray(forKey: key) == value)
+            if key == "likeADate" { continue }
+            #expect(defaults.object(forKey: key) == nil, "\(key)")
+        }
+        #expect(defaults.object(forKey: "numbers") as? String == "the default")
+        #expect(defaults.stringArray(forKey: "numbers") == nil)
+        #expect(defaults.object(forKey: "eight bytes of numbers") == nil)
+        #expect(defaults.object(forKey: "byName") == nil)
+        #expect(try await failures.first(1).map(\.code) == [.typeMismatch])
+        for (key, value) in texts {
+            defaults.set((defaults.stringArray(forKey: key) ?? []) + ["more"], forKey: key)
+            #expect(try settings.value(forKey: key, as: [String].self) == value + ["more"])
+            #expect(defaults.stringArray(forKey: key) == value + ["more"])
+        }
+        for date in [Date(), .distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: 0)]
+        {
+            defaults.set(date, forKey: "date")
+            #expect(defaults.object(forKey: "date") as? Date == date)
+        }
+        try await workspace.close()
+    }
+
+    private struct Icon: Codable, Equatable {
+        var name = "heron"
+        var image = Data([1, 2, 3])
+        var parts = [Data([4]), Data()]
+    }
+
+    @Test func dataWithinACodableValueIsData() async throws {
+        for coder in [ValueCoder.roost, .propertyList] {
+            let workspace = try await Workspace.inMemory()
+            let settings = workspace.dictionary("settings", coder: coder)
+            let defaults = workspace.defaults("settings")
+            try await settings.set(Icon(), forKey: "icon")
+            try await settings.set([Data([1]), Data([2])], forKey: "list")
+            var members = try #require(defaults.dictionary(forKey: "icon"))
+            #expect(members["image"] as? Data == Data([1, 2, 3]))
+            #expect(members["parts"] as? [Data] == [Data([4]), Data()])
+            members["name"] = "egret"
+            defaults.set(members, forKey: "icon")
+            #expect(try settings.value(forKey: "icon", as: Icon.self) == Icon(name: "egret"))
+            try await workspace.close()
+        }
+    }
+
     @Test func whatIsRegisteredStandsWhereNothingIsStored() async throws {
         let workspace = try await Workspace.inMemory()
         let defaults = workspace.defaults("settings")

@@ -363,4 +363,26 @@ import Testing
             try await workspace.close()
         }
     }
+
+    @Test func keysThatSwiftHoldsToBeEqualAreNamed() async throws {
+        try await withTemporaryDirectory { path in
+            let file = URL(fileURLWithPath: "\(path)/app.plist")
+            let workspace = try await Workspace.inMemory()
+            let (first, second) = (
+                "<key>\u{e9}</key><integer>1</integer>", "<key>e\u{301}</key><integer>2</integer>"
+            )
+            try Data("<plist><dict>\n\(first)\n\(second)</dict></plist>".utf8).write(to: file)
+            let error = await #expect(throws: RoostError.self) {
+                try await workspace.importing(propertyListAt: file)
+            }
+            #expect(error?.message.contains("(U+E9)") == true)
+            #expect(error?.message.contains("(U+65 U+301)") == true)
+            #expect(error?.message.contains("on line 3") == true)
+            // Of two dictionaries they are two keys.
+            let inner = "<key>a</key><dict>\(first)</dict><key>b</key><dict>\(second)</dict>"
+            try Data("<plist><dict>\(inner)</dict></plist>".utf8).write(to: file)
+            #expect(try await workspace.importing(propertyListAt: file) == 2)
+            try await workspace.close()
+        }
+    }
 }

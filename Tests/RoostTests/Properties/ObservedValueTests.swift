@@ -76,6 +76,22 @@ import Testing
         #expect(count.failure?.code == .closed && count.value == 0)
     }
 
+    /// The change that it hears of may be its own, of a value that it set before.
+    @Test func whyAValueWasNotSetIsSaidUntilOneIs() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        let name = ObservedValue(Key<String>("name", default: ""), in: settings)
+        name.value = String(repeating: "a", count: 257 << 20)
+        #expect(name.value == "" && name.failure?.code == .valueTooLarge)
+        try await settings.set("b", forKey: "name")
+        while name.value != "b" { await Task.yield() }
+        #expect(name.failure?.code == .valueTooLarge)
+        name.value = "c"
+        #expect(name.failure == nil)
+        let lost = await #expect(throws: RoostError.self) { try await workspace.close() }
+        #expect(lost?.code == .valueTooLarge)
+    }
+
     @Test func itLetsGoOfTheWorkspace() async throws {
         var workspace: Workspace? = try await Workspace.inMemory()
         weak let engineHolder = workspace

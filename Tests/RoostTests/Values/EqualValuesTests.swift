@@ -74,4 +74,34 @@ import Testing
             try await workspace.close()
         }
     }
+
+    /// After three attempts that others were faster than, an update is a transaction.
+    @Test func anUpdateThatOthersAreFasterThanWritesNoEqualValueEither() async throws {
+        for isExpiring in [false, true] {
+            let workspace = try await Workspace.inMemory()
+            let settings = workspace.dictionary("settings")
+            try await settings.set(0, for: .launches)
+            var attempts = 0
+            try await settings.update(.launches) { value in
+                attempts += 1
+                guard attempts <= 3 else { return }
+                let (number, written) = (attempts, DispatchSemaphore(value: 0))
+                Task.detached {
+                    defer { written.signal() }
+                    guard isExpiring else {
+                        return try await settings.set(number, forKey: "launches")
+                    }
+                    try await settings.set(number, for: .launches, expiresIn: .seconds(600))
+                }
+                written.wait()
+                value += 100
+            }
+            #expect(attempts > 3)
+            let entry = try settings.entry(forKey: "launches", as: Int.self)
+            #expect(entry.value == 3)
+            #expect(entry.version == (isExpiring ? 5 : 4), "what expires is made to stay")
+            #expect(try settings.remainingTime(forKey: "launches") == nil)
+            try await workspace.close()
+        }
+    }
 }

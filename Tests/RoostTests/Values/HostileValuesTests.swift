@@ -132,4 +132,35 @@ import Testing
             }
         }
     }
+
+    /// Each reference to one text becomes a text of its own.
+    @Test func aListThatStandsForFarMoreThanItsSize() throws {
+        let text: [UInt8] =
+            [0x5f, 0x12] + [0, 16, 0, 0] + [UInt8](repeating: 0x61, count: 1 << 20)
+        let references = [UInt8](repeating: 0, count: 3).flatMap { [$0, $0, $0, 1] as [UInt8] }
+        let few = propertyList([[0xa3] + references, text])
+        #expect(try decode(String.self, .propertyList, few)?.utf8.count == 1 << 20)
+        let many = propertyList([
+            [0xaf, 0x11, 1, 44] + (0..<300).flatMap { _ in [0, 0, 0, 1] as [UInt8] }, text,
+        ])
+        let error = #expect(throws: RoostError.self) {
+            try decode(String.self, .propertyList, many)
+        }
+        #expect(error?.message.contains("as often as it is referred to") == true)
+    }
+
+    /// One of their values would be lost.
+    @Test func aDictionaryWithKeysThatSwiftHoldsToBeEqual() throws {
+        let composed: [UInt8] = [0x61, 0, 0xe9]
+        let decomposed: [UInt8] = [0x62, 0, 0x65, 3, 1]
+        let list = propertyList([
+            array(of: [1]), [0xd2] + [2, 3, 4, 4].flatMap { [0, 0, 0, $0] as [UInt8] }, composed,
+            decomposed, [0x10, 7],
+        ])
+        let error = #expect(throws: RoostError.self) {
+            try decode([String: Int].self, .propertyList, list)
+        }
+        #expect(error?.message.contains("(U+E9)") == true)
+        #expect(error?.message.contains("(U+65 U+301)") == true)
+    }
 }

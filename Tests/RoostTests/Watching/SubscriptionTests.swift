@@ -126,4 +126,25 @@ final class Told<Value: Sendable>: Sendable {
         #expect(told.all == [.initial(nil)])
         try await workspace.close()
     }
+
+    @Test func aFirstValueThatDoesNotReadLeavesInitialToTheNext() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        try await settings.set("text", forKey: "a")
+        try await settings.set("text", forKey: "b")
+        let (later, removed) = (Told<Int>(), Told<Int>())
+        let failures = workspace.failures
+        let first = settings.subscribe("a", of: Int.self) { later.add($0) }
+        let second = settings.subscribe("b", of: Int.self) { removed.add($0) }
+        #expect(try await failures.first(2).map(\.code) == [.typeMismatch, .typeMismatch])
+        try await settings.set(1, forKey: "a")
+        try await settings.set(2, forKey: "a")
+        try await settings.removeValue(forKey: "b")
+        await later.waitFor(2)
+        await removed.waitFor(1)
+        #expect(later.all == [.initial(1), .updated(2)])
+        #expect(removed.all == [.initial(nil)])
+        withExtendedLifetime((first, second)) {}
+        try await workspace.close()
+    }
 }

@@ -10,6 +10,8 @@ public struct PageCursor: Codable, Sendable, Hashable {
     /// What the order is made of, so that another query's is refused.
     fileprivate let order: String
     fileprivate let place: Data
+    /// How many objects a query with a limit has still to give; `nil` for one without.
+    fileprivate let remainingCount: Int?
 
     fileprivate static let sizeLimitBytes = 4 << 20
 }
@@ -23,7 +25,8 @@ public struct Page<Item: Sendable>: Sendable {
 }
 
 extension Query {
-    /// The next objects after a cursor, at most `limit`; from the first where it is `nil`.
+    /// The next objects after a cursor, at most `limit`; from the first where it is `nil`. All pages together
+    /// have as many objects as the query's own limit allows.
     ///
     /// Without an order, and in an order that an index has, a page costs what is in it. In another order each
     /// page sorts what is after the cursor: ``objects`` does that once.
@@ -31,20 +34,27 @@ extension Query {
     /// - Parameters:
     ///   - cursor: The `next` of the page before; `nil` for the first page.
     ///   - limit: At least 1; less is a programmer error, which traps.
-    /// - Throws: `.conflict` where the cursor is not of this query's order; as `fetch()`.
+    /// - Throws: `.conflict` where the cursor is not of this query's order and limit; as `fetch()`.
     public func page(after cursor: PageCursor?, limit: Int) throws -> Page<Item> {
         try atOneMoment { try page(after: cursor, limit: limit, &$0) }
     }
 
     /// What is after a cursor.
     func behind(_ cursor: PageCursor) throws -> Query {
-        guard cursor.order == orderName, cursor.place.count <= PageCursor.sizeLimitBytes else {
-            throw RoostError(.conflict, "the cursor is of another query")
-        }
+        guard cursor.order == orderName, cursor.place.count <= PageCursor.sizeLimitBytes,
+            isPossible(cursor.remainingCount)
+        else { throw RoostError(.conflict, "the cursor is of another query") }
         var query = self
+        query.limitCount = cursor.remainingCount
         query.cursor = Array(cursor.place)
         query.offsetCount = 0
         return query
+    }
+
+    /// A page before gave an object at least, and there is no cursor once nothing remains.
+    private func isPossible(_ remainingCount: Int?) -> Bool {
+        guard let limitCount, let remainingCount else { return limitCount == remainingCount }
+        return remainingCount > 0 && remainingCount < limitCount
     }
 
     func page<Source: ObjectSource & ~Copyable>(
@@ -52,7 +62,8 @@ extension Query {
     ) throws -> Page<Item> {
         precondition(limit > 0, "a page has room for an object")
         var query = try cursor.map { try behind($0) } ?? self
-        query.limitCount = Swift.min(limitCount ?? .max, limit == .max ? limit : limit + 1)
+        let remainingCount = query.limitCount
+        query.limitCount = Swift.min(remainingCount ?? .max, limit == .max ? limit : limit + 1)
         var found: [(key: [UInt8], item: Item)] = []
         try query.forEach(&source) { found.append(($0, $1)) }
         let items = found.prefix(limit)
@@ -60,8 +71,10 @@ extension Query {
             return Page(items: items.map(\.item), next: nil)
         }
         let place = withUnsafePointer(to: last.item) { sortKey($0, last.key) }
-        return Page(
-            items: items.map(\.item), next: PageCursor(order: orderName, place: Data(place)))
+        let next = PageCursor(
+            order: orderName, place: Data(place),
+            remainingCount: remainingCount.map { $0 - items.count })
+        return Page(items: items.map(\.item), next: next)
     }
 
     private var orderName: String {

@@ -108,8 +108,10 @@ extension Query {
 
     /// The keys of what is after a cursor, in order.
     func keys(behind cursor: PageCursor, limit: Int, _ view: ReadView) throws -> [[UInt8]] {
-        var query = try behind(cursor)
+        var query = self
+        // As the page had none that the cursor is of.
         query.limitCount = nil
+        query = try query.behind(cursor)
         var source = ViewSource(view: view.engineView)
         let keys = try query.keysInOrder(&source)
         return limit < keys.count ? Array(keys.prefix(limit)) : keys
