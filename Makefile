@@ -297,6 +297,8 @@ shared: shared-build
 	scripts/shared-servers standby -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS'
 	scripts/shared-servers standby -- sh -c '$(SHARED) connect postgres $$ROOST_STANDBY --deadline 3 | grep "^unavailable.*standby"'
 	scripts/shared-servers standby -- scripts/shared-standby
+	scripts/shared-servers postgres -- scripts/shared-settings
+	scripts/shared-servers postgres -- $(SWIFT) test --package-path Extras --filter PostgresSweeperTests
 
 # Histories while the servers are killed, paused, cut off, compacted and used up; SECONDS of each.
 shared-faults: shared-build

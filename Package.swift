@@ -317,7 +317,7 @@ let package = Package(
             name: "RoostSharedTests",
             dependencies: [
                 "Roost", "RoostShared", "RoostEtcd", "RoostPostgres", "RoostConformance",
-                "RoostIO", "RoostTestSupport",
+                "RoostIO", "RoostSimulation", "RoostTestSupport",
             ]),
         .testTarget(
             name: "RoostMainActorDocumentationTests", dependencies: ["Roost", "RoostTestSupport"],

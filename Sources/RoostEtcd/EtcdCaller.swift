@@ -77,7 +77,8 @@
                     .resourceExhausted where message.contains("larger than max"):
                     throw RoostError(.tooLarge, "more than etcd takes at once: \(message)")
                 case .notFound where message.contains("lease not found"): throw LeaseLost()
-                case .invalidArgument:
+                // A revision that the member does not have yet is asked for again.
+                case .outOfRange where !message.contains("future revision"), .invalidArgument:
                     throw RoostError(.io, "etcd refused the request: \(message)")
                 default: break
                 }

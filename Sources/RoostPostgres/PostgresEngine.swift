@@ -33,8 +33,7 @@
                     read, [.bytes([]), .bytes([]), .number(1), .truth(false)], before: deadline,
                     mayRepeat: true, flag)
             }
-            let sweeper = PostgresSweeper(
-                PostgresSession(address, name: "sweeper", isSerializable: true))
+            let sweeper = PostgresSweeper(address)
             care = Task { await sweeper.run() }
         }
 
@@ -159,52 +158,6 @@
             let seconds = min(max(duration.components.seconds, 0), 1 << 40)
             return seconds * 1000 + max(duration.components.attoseconds, 0) / 1_000_000_000_000_000
                 + 1
-        }
-    }
-
-    /// Removes what has expired, and forgets old changes. Every process does; that they meet is no harm.
-    actor PostgresSweeper {
-        /// How long changes are kept for those who watch, and for scans that take long.
-        private static let keptMilliseconds: Int64 = 600_000
-
-        private let session: PostgresSession
-        private let flag = CancellationFlag()
-
-        init(_ session: PostgresSession) { self.session = session }
-
-        func run() async {
-            var round = 0
-            while !Task.isCancelled {
-                do {
-                    try await Task.sleep(for: .seconds(Double.random(in: 0.7...1.3)))
-                    try await removeExpired()
-                    round += 1
-                    if round % 60 == 0 {
-                        _ = try await session.run(
-                            PostgresSchema.trim, [.number(Self.keptMilliseconds)],
-                            before: .now + .seconds(30), mayRepeat: true, flag)
-                    }
-                } catch {
-                    // What could not be done now is done in a later round; who reads does not see what has expired.
-                    continue
-                }
-            }
-            await session.close()
-        }
-
-        private func removeExpired() async throws {
-            let rows = try await session.run(
-                PostgresSchema.expired, [], before: .now + .seconds(10), mayRepeat: true, flag)
-            var commit = SharedCommit()
-            for row in rows.rows.indices {
-                guard let key = rows[row, 0], let revision = rows.number(row, 1) else { continue }
-                commit.guards.append(.key(key, revision: revision))
-                commit.operations.append(.remove(key: key))
-            }
-            guard !commit.operations.isEmpty else { return }
-            _ = try await session.run(
-                PostgresSchema.commit, commit.parameters, before: .now + .seconds(10),
-                mayRepeat: true, flag)
         }
     }
 #endif

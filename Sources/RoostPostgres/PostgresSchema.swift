@@ -52,21 +52,22 @@
                 UPDATE roost_revision SET revision = roost_revision.revision + 1 FROM guard
                 WHERE id = 1 AND guard.holds RETURNING roost_revision.revision),
             change AS (
-                SELECT p.key, p.value, \(now) + p.lifetime AS deadline, p.told
+                SELECT p.key, p.value, \(now) + p.lifetime AS deadline, p.told,
+                    p.value IS NOT NULL OR k.value IS NOT NULL AS changes
                 FROM unnest($6::bytea[], $7::bytea[], $8::bigint[], $9::bool[])
-                    AS p(key, value, lifetime, told)
+                    AS p(key, value, lifetime, told) LEFT JOIN roost_keys k ON k.key = p.key
                 UNION ALL
-                SELECT k.key, NULL, NULL, true FROM unnest($10::bytea[], $11::bytea[]) AS r(lower, upper)
+                SELECT k.key, NULL, NULL, true, true FROM unnest($10::bytea[], $11::bytea[]) AS r(lower, upper)
                 JOIN roost_keys k ON k.key >= r.lower AND k.key < r.upper
                 WHERE k.value IS NOT NULL),
             logged AS (
                 INSERT INTO roost_changes
                 SELECT next.revision, c.key, c.value, k.value, k.revision, k.deadline IS NOT NULL, \(now)
                 FROM next, change c LEFT JOIN roost_keys k ON k.key = c.key
-                WHERE c.told AND (c.value IS NOT NULL OR k.value IS NOT NULL)),
+                WHERE c.told AND c.changes),
             written AS (
                 INSERT INTO roost_keys
-                SELECT c.key, c.value, next.revision, c.deadline FROM next, change c
+                SELECT c.key, c.value, next.revision, c.deadline FROM next, change c WHERE c.changes
                 ON CONFLICT (key) DO UPDATE SET
                     value = excluded.value, revision = excluded.revision, deadline = excluded.deadline)
             SELECT revision FROM next
@@ -122,28 +123,51 @@
             WHERE s.id = 1
             """)
 
+        /// How many values are removed at once.
+        static let expiredCount = 200
+
         /// What has expired, a while after its readers have stopped to see it.
         static let expired = PostgresStatement(
             "expired",
             """
             SELECT key, revision FROM roost_keys
-            WHERE deadline < \(now) AND value IS NOT NULL ORDER BY deadline LIMIT 200
+            WHERE deadline < \(now) AND value IS NOT NULL ORDER BY deadline LIMIT \(expiredCount)
             """)
 
-        /// Forgets the changes that are older than `$1` milliseconds.
+        /// Says that the changes that are older than `$1` milliseconds are forgotten: all before the first that is not, of
+        /// the next 20,000. Returns no row once there are none.
         static let trim = PostgresStatement(
             "trim",
             """
+            WITH next AS (
+                SELECT revision, milliseconds FROM roost_changes
+                WHERE revision > (SELECT trimmed FROM roost_revision WHERE id = 1)
+                ORDER BY revision LIMIT 20000),
+            kept AS (
+                SELECT min(revision) AS revision FROM next WHERE milliseconds >= \(now) - $1::bigint),
+            old AS (
+                SELECT max(next.revision) AS revision FROM next, kept
+                WHERE kept.revision IS NULL OR next.revision < kept.revision)
+            UPDATE roost_revision SET trimmed = old.revision FROM old
+            WHERE id = 1 AND old.revision > trimmed RETURNING trimmed
+            """)
+
+        /// Removes `$1` of the changes that are forgotten, and the keys that these removed; says how many changes.
+        static let forget = PostgresStatement(
+            "forget",
+            """
             WITH old AS (
-                SELECT max(revision) AS revision FROM roost_changes
-                WHERE milliseconds < \(now) - $1::bigint),
-            gone AS (
-                DELETE FROM roost_changes USING old WHERE roost_changes.revision <= old.revision),
+                SELECT revision, key FROM roost_changes
+                WHERE revision <= (SELECT trimmed FROM roost_revision WHERE id = 1)
+                ORDER BY revision, key LIMIT $1::bigint),
             removed AS (
                 DELETE FROM roost_keys USING old
-                WHERE roost_keys.value IS NULL AND roost_keys.revision <= old.revision)
-            UPDATE roost_revision SET trimmed = old.revision FROM old
-            WHERE id = 1 AND old.revision > trimmed
+                WHERE roost_keys.key = old.key AND roost_keys.value IS NULL
+                    AND roost_keys.revision <= (SELECT trimmed FROM roost_revision WHERE id = 1)),
+            gone AS (
+                DELETE FROM roost_changes USING old
+                WHERE roost_changes.revision = old.revision AND roost_changes.key = old.key)
+            SELECT count(*) FROM old
             """)
     }
 

@@ -144,13 +144,31 @@
                 )
             }
             PQsetnonblocking(started, 1)
-            // First, as a standby does not take the isolation.
+            try replaceSettings(before: deadline, flag)
+            // Before the isolation, which a standby does not take.
             try refuseStandby(before: deadline, flag)
             let isolation = isSerializable ? "serializable" : "read committed"
             _ = try simple(
                 "SET default_transaction_isolation = '\(isolation)'; SET client_min_messages = error",
                 before: deadline, flag)
             if hasNotices { try confirmStandby(before: deadline, flag) }
+        }
+
+        /// Takes the place of what a role, a database or the server's configuration sets. A commit that is not on the disk,
+        /// or not on the standby, when it is acknowledged could be lost; `remote_apply` promises more than `on`, and stays.
+        /// A call has its own deadline, and a statement that the server ends earlier would be an error that nobody
+        /// can do anything about. A setting that this server does not know has no value. Decision 219.
+        private func replaceSettings(
+            before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
+        ) throws {
+            _ = try simple(
+                """
+                SELECT set_config(name, '0', false) FROM unnest(ARRAY['statement_timeout', 'lock_timeout',
+                    'idle_in_transaction_session_timeout', 'transaction_timeout']) AS setting(name)
+                WHERE current_setting(name, true) <> '0';
+                SELECT set_config('synchronous_commit', 'on', false)
+                WHERE current_setting('synchronous_commit', true) IN ('off', 'local', 'remote_write')
+                """, before: deadline, flag)
         }
 
         /// Waits until the standby that acknowledges commits has all that can be read here. After a crash, or where

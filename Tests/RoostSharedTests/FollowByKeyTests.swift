@@ -72,6 +72,42 @@ import Testing
         }
     }
 
+    /// All that is loaded is read anew after a compaction, though that takes longer than one call may.
+    @Test func manyKeysAreLoadedAnewInPieces() async throws {
+        let engine = HookedEngine()
+        let shared = try await SharedWorkspace.connect(
+            to: .engine(engine), namespace: "test",
+            configuration: .init(callDeadline: .seconds(4)))
+        let numbers = shared.dictionary("numbers")
+        let keys = (0..<800).map { "k\($0)" }
+        for first in stride(from: 0, to: keys.count, by: 100) {
+            try await numbers.setAll(keys[first..<first + 100].map { ($0, 1) })
+        }
+        let local = try await Workspace.inMemory()
+        var followed = try await shared.follow("numbers", in: local, loading: .byKey)
+        for key in keys { _ = try await followed.load(key, as: Int.self) }
+        await followed.close()
+        for first in stride(from: 0, to: keys.count, by: 100) {
+            try await numbers.setAll(keys[first..<first + 100].map { ($0, 2) })
+        }
+        engine.engine.compact(before: try await shared.revision)
+        engine.set {
+            // Five seconds for all of them, sixteen at once.
+            $0.read = { read in
+                guard read.range.lower.starts(with: Array("test/numbers/k".utf8)) else {
+                    return nil
+                }
+                try await Task.sleep(for: .milliseconds(100))
+                return nil
+            }
+        }
+        followed = try await shared.follow("numbers", in: local, loading: .byKey)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
+        for key in keys { #expect(try followed[key, default: 0] == 2) }
+        await followed.close()
+        try await local.close()
+    }
+
     /// Keys are loaded while all of them change together, connections break and revisions are given up: what is read of
     /// two keys never goes back, and is of one commit once the writer rests.
     @Test func whatIsLoadedNeverGoesBack() async throws {

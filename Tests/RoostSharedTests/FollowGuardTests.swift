@@ -98,6 +98,60 @@ import Testing
         try await local.close()
     }
 
+    /// A process ends before it has loaded what the engine lost: the next one does, though the engine has made as many
+    /// commits since.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func aRestartLoadsAnewWhatWasFoundToBeLost(loading: FollowLoading) async throws {
+        let local = try await Workspace.inMemory()
+        let first = HookedEngine()
+        let before = try await connect(first)
+        for number in 0..<20 { try await before.dictionary("settings").set(number, forKey: "a") }
+        var followed = try await before.follow("settings", in: local, loading: loading)
+        #expect(try await followed.load("a", as: Int.self) == 19)
+        await followed.close()
+
+        let second = HookedEngine()
+        let after = try await connect(second)
+        try await after.dictionary("settings").set(100, forKey: "a")
+        // It has fewer commits, and then nobody answers.
+        second.set {
+            $0.read = { [format] read in
+                if read.range.contains(format) { return nil }
+                throw RoostError(.unavailable, "nobody answers")
+            }
+        }
+        followed = try await after.follow("settings", in: local, loading: loading)
+        #expect(try followed["a", default: 0] == 19)
+        await followed.close()
+        second.set { $0.read = { _ in nil } }
+        for number in 0..<50 { try await after.dictionary("other").set(number, forKey: "n") }
+        followed = try await after.follow("settings", in: local, loading: loading)
+        try await followed.reached(try await after.revision)
+        #expect(try followed["a", default: 0] == 100)
+        await followed.close()
+        #expect(try local.dictionary(FollowState.lossesName).keys == [])
+        try await local.close()
+    }
+
+    /// Two in one local workspace would each take what the other has brought for its own.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func aDictionaryIsFollowedOnceInAWorkspace(loading: FollowLoading) async throws {
+        let shared = try await connect(HookedEngine()).withCallDeadline(.milliseconds(200))
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("settings", in: local, loading: loading)
+        let error = await #expect(throws: RoostError.self) {
+            try await shared.follow("settings", in: local, loading: loading)
+        }
+        #expect(error?.code == .locked)
+        let other = try await shared.follow("other", in: local, loading: loading)
+        await other.close()
+        followed.stop()
+        let later = try await shared.withCallDeadline(.seconds(60)).follow(
+            "settings", in: local, loading: loading)
+        await later.close()
+        try await local.close()
+    }
+
     /// A crash at any moment leaves values with the revision that they stand at.
     @Test(arguments: [FollowLoading.whole, .byKey])
     func valuesAndTheirRevisionAreOneBatch(loading: FollowLoading) async throws {

@@ -1,3 +1,4 @@
+import RoostIO
 import RoostShared
 import Synchronization
 
@@ -25,6 +26,10 @@ final class HookedEngine: SharedEngine {
     ) async throws -> SharedPage {
         let hook = hooks.withLock { $0.read }
         if let page = try await hook(read) { return page }
+        // One that took its time has an engine's answer: none.
+        guard ContinuousClock.now < deadline else {
+            throw RoostError(.unavailable, "no answer in time")
+        }
         return try await engine.read(read, before: deadline)
     }
 

@@ -43,6 +43,25 @@ private struct Post: Codable, Identifiable, Equatable, Sendable {
         #expect(told.suffix(3) == ["c", "changed", "removed"])
     }
 
+    /// An object that has expired and is not removed yet is not there: it is not found, and another takes its place.
+    @Test func whatHasExpiredIsInsertedAnew() async throws {
+        let engine = MemoryEngine(tellsTime: false)
+        let workspace = try await SharedWorkspace.connect(to: .memory(engine), namespace: "test")
+        try await workspace.dictionary("Post").set(
+            Post(id: 1, title: "old"), forKey: 1.key, expiresIn: .seconds(60))
+        let later = try await SharedWorkspace.connect(
+            to: .memory(engine), namespace: "test",
+            configuration: .init(clock: WallClock { Date.now.addingTimeInterval(120) }))
+        let posts = later.repository(of: Post.self)
+        #expect(try await posts.find(by: 1) == nil)
+        try await posts.insert(Post(id: 1, title: "new"))
+        #expect(try await workspace.repository(of: Post.self).find(by: 1)?.title == "new")
+        let error = await #expect(throws: RoostError.self) {
+            try await posts.insert(Post(id: 1, title: "again"))
+        }
+        #expect(error?.code == .alreadyExists)
+    }
+
     /// What a workspace in files reads is what the shared one stored.
     @Test func valuesHaveTheFormOfTheEmbeddedOnes() async throws {
         let engine = MemoryEngine()

@@ -2,9 +2,10 @@ import Foundation
 import Roost
 import RoostConformance
 import RoostIO
-import RoostShared
 import RoostTestSupport
 import Testing
+
+@testable import RoostShared
 
 private struct Note: Codable, Identifiable, Equatable, Sendable {
     var id: Int
@@ -141,6 +142,26 @@ private struct Device: Sendable {
         _ = try await ones.synchronize()
         #expect(try ones.find(by: 1)?.edits == [2])
         for device in [one, other] { try await device.local.close() }
+    }
+
+    /// A report may be lost with the process, after the last thing that was stored: the next one tells of the conflict.
+    @Test func whatAProcessWasToldIsToldAgainByTheNext() async throws {
+        let engine = MemoryEngine()
+        let device = try await Device(engine, seed: 1)
+        let notes = device.notes("notes", merges: false)
+        try await notes.save(Note(id: 1, edits: [1]))
+        try await device.shared.repository(of: Note.self, named: "notes").save(
+            Note(id: 1, edits: [2]))
+        #expect(try await notes.synchronize().resolutions.count == 1)
+        // As another process has left it.
+        let stored = device.local.dictionary("notes/device")
+        var told = try #require(try stored.value(forKey: "told", as: ToldResolutions.self))
+        told.process &+= 1
+        try await stored.set(told, forKey: "told")
+        #expect(try await notes.synchronize().resolutions.map(\.theirs?.edits) == [[2]])
+        #expect(try await notes.synchronize().resolutions.isEmpty)
+        #expect(try device.local.dictionary("notes/resolutions").keys == [])
+        try await device.local.close()
     }
 
     @Test func withoutTheOthersEverythingWorksAndWaits() async throws {

@@ -1,3 +1,4 @@
+import Roost
 import RoostIO
 import Testing
 
@@ -23,6 +24,17 @@ import Testing
         try await next.value
         turns.pass([1])
         try await turns.take([1])
+    }
+
+    /// A deadline that never comes is one.
+    @Test func aCallMayTakeForEver() async throws {
+        let shared = try await SharedWorkspace.connect(
+            to: .memory(MemoryEngine()), namespace: "test",
+            configuration: .init(callDeadline: .seconds(Int64.max)))
+        try await shared.dictionary("values").update("a", default: 0) { $0 += 1 }
+        let task = Task { try await shared.revision }
+        #expect(try await value(of: task, before: shared.callEnd) != nil)
+        await shared.close()
     }
 
     @Test func aTaskIsWaitedForUntilTheDeadline() async throws {

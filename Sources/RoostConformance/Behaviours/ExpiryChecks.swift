@@ -48,6 +48,21 @@ extension ConformanceCheck {
                 try requireEqual(
                     try await leases.load("leader", as: String.self), "b", "who has it for good")
             },
+            ConformanceCheck("a value that expires after the longest time stays") { context in
+                let values = context.dictionary("far")
+                let ages: [Duration] = [
+                    .seconds(8_000_000_000), .seconds(9_000_000_001), .seconds(1 << 45),
+                    .seconds(Int64.max),
+                ]
+                for (number, age) in ages.enumerated() {
+                    try await values.set(number, forKey: "far\(number)", expiresIn: age)
+                }
+                for number in ages.indices {
+                    try requireEqual(
+                        try await values.load("far\(number)", as: Int.self), number,
+                        "what expires after \(ages[number])")
+                }
+            },
             ConformanceCheck("what is written anew as it expires stays") { context in
                 let tasks = max(2, min(8, context.workspaces.count * 4))
                 let rounds = 4 + 8 * context.effort

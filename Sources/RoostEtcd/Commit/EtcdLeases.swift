@@ -17,11 +17,14 @@
 
         init(_ caller: EtcdCaller) { self.caller = caller }
 
-        /// A lease that lives at least so long from now on.
+        /// More than etcd's longest lease, of 9,000,000,000 seconds, is refused; with the slack this is less.
+        private static let longestSeconds: Int64 = 8_000_000_000
+
+        /// A lease that lives at least so long from now on; 250 years where it is more.
         func lease(
             for duration: Duration, before deadline: ContinuousClock.Instant
         ) async throws -> Int64 {
-            let seconds = min(max(duration.components.seconds + 1, 1), 1 << 40)
+            let seconds = min(max(duration.components.seconds, 0), Self.longestSeconds) + 1
             let now = ContinuousClock.now
             if let lease = granted[seconds], now < lease.lastUse {
                 do { return try await id(of: lease, before: deadline) } catch {

@@ -22,18 +22,24 @@ public final class FollowedDictionary: Sendable {
     private let state: FollowState
     private let task: Task<Void, Never>
 
-    init(_ follower: Follower) {
+    init(_ follower: Follower, _ turn: FollowTurn) {
         values = follower.values
         keyFollower = nil
         state = follower.state
-        task = Task { await follower.run() }
+        task = Task {
+            await follower.run()
+            turn.pass()
+        }
     }
 
-    init(_ follower: KeyFollower) {
+    init(_ follower: KeyFollower, _ turn: FollowTurn) {
         values = follower.values
         keyFollower = follower
         state = follower.state
-        task = Task { await follower.run() }
+        task = Task {
+            await follower.run()
+            turn.pass()
+        }
     }
 
     /// The values, where `key` is loaded.
@@ -190,20 +196,53 @@ extension SharedWorkspace {
     ///     `followed/NAMESPACE/NAME` there.
     ///   - loading: all of it at once; or each key as it is first asked for by `load`, of a dictionary that is larger
     ///     than what this process reads of it.
-    /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; what writing to `local`
-    ///   throws.
+    /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; `.locked` where the dictionary
+    ///   is followed in `local` already, and that is not about to end; what writing to `local` throws.
     public func follow(
         _ name: String, in local: Workspace, loading: FollowLoading = .whole
     ) async throws -> FollowedDictionary {
-        if loading == .byKey {
-            let follower = KeyFollower(dictionary(name), local)
-            try await follower.begin()
-            return FollowedDictionary(follower)
+        let dictionary = dictionary(name)
+        let byKey = loading == .byKey ? KeyFollower(dictionary, local) : nil
+        let follower = Follower(dictionary, local)
+        let turn = try await FollowTurn(
+            name, (byKey?.values ?? follower.values).name, in: local, within: callDeadline)
+        do {
+            guard let byKey else {
+                try await follower.begin()
+                return FollowedDictionary(follower, turn)
+            }
+            try await byKey.begin()
+            return FollowedDictionary(byKey, turn)
+        } catch {
+            turn.pass()
+            throw error
         }
-        let follower = Follower(dictionary(name), local)
-        try await follower.begin()
-        return FollowedDictionary(follower)
     }
+}
+
+/// The right to follow a dictionary in a local workspace, which one has: two would write over each other there, and each
+/// would take what the other has brought for what it had brought itself.
+struct FollowTurn: Sendable {
+    private static let turns = ConflictTurns()
+    /// One that was closed or stopped, or whose workspace was, ends soon.
+    private static let endingLimit = Duration.seconds(5)
+
+    private let place: [UInt8]
+
+    init(
+        _ name: String, _ valuesName: String, in local: Workspace, within duration: Duration
+    ) async throws {
+        place = Array("\(ObjectIdentifier(local))/\(valuesName)".utf8)
+        do {
+            try await Self.turns.take(place, before: .now + min(duration, Self.endingLimit))
+        } catch let error as RoostError where error.code == .conflict {
+            throw RoostError(
+                .locked,
+                "\"\(name)\" is followed in this workspace already: use that, or close it first")
+        }
+    }
+
+    func pass() { Self.turns.pass(place) }
 }
 
 /// What of a followed dictionary is kept beside the process.
@@ -221,6 +260,9 @@ public enum FollowLoading: Sendable {
 /// - `hasLost` from when the engine was found to have fewer commits than that, until everything is loaded anew: once it
 ///   has made others in their place, nothing else tells.
 final class FollowState: Sendable {
+    /// Of the local workspace: the names of those that have to be loaded anew.
+    static let lossesName = "followed-lost"
+
     private let current = Mutex<(revision: UInt64, heard: ContinuousClock.Instant)>((0, .now))
     private let kept = Mutex<(revision: UInt64, instant: ContinuousClock.Instant)>((0, .now))
     private let lastFailure = Mutex<(any Error)?>(nil)

@@ -12,10 +12,12 @@ struct Follower: Sendable {
     let state = FollowState()
     private let local: Workspace
     private let revisions: WorkspaceDictionary
+    private let losses: WorkspaceDictionary
 
     init(_ shared: SharedDictionary, _ local: Workspace) {
         self.shared = shared
         self.local = local
+        losses = local.dictionary(FollowState.lossesName)
         values = local.dictionary("followed/\(shared.workspace.namespace)/\(shared.name)")
         revisions = local.dictionary("followed")
     }
@@ -30,13 +32,14 @@ struct Follower: Sendable {
         }
         state.reach(revision, at: .now - .seconds(1 << 30))
         state.keep(revision)
+        if try losses.contains(values.name) { state.noteLoss() }
+        // Where nobody has been asked yet, reads do not wait until somebody answers: following finds out.
+        guard shared.connection.isConnected else { return }
         // The engine may have been set up anew since, or be out of reach.
         do {
-            if try await shared.workspace.revision < revision {
-                state.noteLoss()
-                try await loadAll()
-            }
-        } catch let error as RoostError where error.code == .unavailable {}
+            if try await shared.workspace.revision < revision { try await noteLoss() }
+            if state.hasLost { try await loadAll() }
+        } catch let error as RoostError where [.unavailable, .compacted].contains(error.code) {}
     }
 
     /// Follows until the task is cancelled or the workspace closed, and keeps the revision that it reached.
@@ -54,7 +57,7 @@ struct Follower: Sendable {
                 let reader = ChangeReader(shared, range, after: state.revision)
                 while let next = await reader.nextElements() {
                     if next.elements.contains(where: \.isMissed) {
-                        if next.through < state.revision { state.noteLoss() }
+                        if next.through < state.revision { try await noteLoss() }
                         try await loadAll()
                         break
                     }
@@ -75,6 +78,12 @@ struct Follower: Sendable {
             }
             do { try await backoff.wait(before: .now + .seconds(60)) } catch { return }
         }
+    }
+
+    /// Also another opening is to load everything anew, where this one ends before it has.
+    private func noteLoss() async throws {
+        state.noteLoss()
+        try await losses.set(true, forKey: values.name, durability: .synced)
     }
 
     /// How long a revision may go unkept to which no changes belong.
@@ -118,6 +127,7 @@ struct Follower: Sendable {
         guard isNew || revision >= state.revision else { return }
         try await local.write { batch in
             batch.removeAll(in: values)
+            batch.removeValue(forKey: values.name, in: losses)
             for record in records { try add(record.value, scan.key(of: record), to: &batch) }
             batch.set(revision, forKey: values.name, in: revisions)
         }

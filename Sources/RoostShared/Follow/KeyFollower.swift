@@ -30,6 +30,7 @@ final class KeyFollower: Sendable {
     private let local: Workspace
     private let revisions: WorkspaceDictionary
     private let marks: WorkspaceDictionary
+    private let losses: WorkspaceDictionary
     private let keys = Mutex(Keys())
     private let lastTurn = Mutex<Task<Void, Never>?>(nil)
 
@@ -40,6 +41,7 @@ final class KeyFollower: Sendable {
         values = local.dictionary("followed-by-key/\(name)")
         marks = local.dictionary("followed-by-key-loaded/\(name)")
         revisions = local.dictionary("followed-by-key")
+        losses = local.dictionary(FollowState.lossesName)
     }
 
     private var connection: SharedConnectionState { shared.connection }
@@ -69,13 +71,14 @@ final class KeyFollower: Sendable {
             keys.withLock { $0.loaded = Set(loaded) }
             state.reach(revision, at: .now - .seconds(1 << 30))
             state.keep(revision)
+            if try losses.contains(values.name) { state.noteLoss() }
+            // Where nobody has been asked yet, reads do not wait until somebody answers: following finds out.
+            guard shared.connection.isConnected else { return }
             do {
                 // An engine that was set up anew has other revisions.
-                if try await shared.workspace.revision < revision {
-                    state.noteLoss()
-                    try await reload()
-                }
-            } catch let error as RoostError where error.code == .unavailable {}
+                if try await shared.workspace.revision < revision { try await noteLoss() }
+                if state.hasLost { try await reload() }
+            } catch let error as RoostError where [.unavailable, .compacted].contains(error.code) {}
             return
         }
         let heard = ContinuousClock.now
@@ -103,7 +106,7 @@ final class KeyFollower: Sendable {
                 while let next = await reader.nextElements() {
                     let (elements, through, heard) = (next.elements, next.through, next.instant)
                     if elements.contains(where: { if case .missed = $0 { true } else { false } }) {
-                        if through < state.revision { state.noteLoss() }
+                        if through < state.revision { try await noteLoss() }
                         try await reload()
                         break
                     }
@@ -123,6 +126,12 @@ final class KeyFollower: Sendable {
             }
             do { try await backoff.wait(before: .now + .seconds(60)) } catch { return }
         }
+    }
+
+    /// Also another opening is to load everything anew, where this one ends before it has.
+    private func noteLoss() async throws {
+        state.noteLoss()
+        try await losses.set(true, forKey: values.name, durability: .synced)
     }
 
     /// So that a later opening begins where this one was, though no key that is loaded was changed for long.
@@ -172,13 +181,12 @@ final class KeyFollower: Sendable {
             let isNew = state.hasLost
             let heard = ContinuousClock.now
             let loaded = keys.withLock { Array($0.loaded) }
-            let deadline = shared.workspace.callEnd
             let revision = try await shared.workspace.revision
             guard isNew || revision >= state.revision else { return }
-            let records = try await connection.records(
-                loaded.map { shared.start + $0 }, at: revision, before: deadline)
+            let records = try await records(loaded, at: revision)
             try await local.write { batch in
                 batch.removeAll(in: values)
+                batch.removeValue(forKey: values.name, in: losses)
                 for case let record? in records {
                     try put(record.value, text(record.key), to: &batch)
                 }
@@ -196,6 +204,20 @@ final class KeyFollower: Sendable {
                 state.reach(revision, at: heard)
             }
         }
+    }
+
+    /// How many keys are read within one call's deadline when all are read anew.
+    private static let keyCountAtOnce = 256
+
+    private func records(_ keys: [[UInt8]], at revision: UInt64) async throws -> [SharedRecord?] {
+        var records: [SharedRecord?] = []
+        records.reserveCapacity(keys.count)
+        for first in stride(from: 0, to: keys.count, by: Self.keyCountAtOnce) {
+            let piece = keys[first..<min(first + Self.keyCountAtOnce, keys.count)]
+            records += try await connection.records(
+                piece.map { shared.start + $0 }, at: revision, before: shared.workspace.callEnd)
+        }
+        return records
     }
 
     // MARK: Loading

@@ -54,8 +54,9 @@ public final class MemoryEngine: SharedEngine {
 
     private func removeExpired(after duration: Duration) {
         Task { [weak self] in
-            // One that is not cancelled sleeps to its end.
-            do { try await Task.sleep(for: duration + .milliseconds(1)) } catch { return }
+            // One that is not cancelled sleeps to its end, of which no clock knows where it is too far.
+            let pause = min(duration, .seconds(1 << 32)) + .milliseconds(1)
+            do { try await Task.sleep(for: pause) } catch { return }
             self?.state.withLock { $0.removeExpired() }
         }
     }

@@ -92,6 +92,7 @@ extension SharedConnectionState {
         _ commit: SharedCommit, byKeysOf dictionaries: [String],
         before deadline: ContinuousClock.Instant
     ) async throws -> SharedOutcome {
+        try await connect(before: deadline)
         try checkLimits(commit)
         var known: [KnownCatalog] = []
         for name in dictionaries {

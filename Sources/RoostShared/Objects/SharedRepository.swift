@@ -92,13 +92,28 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
         guard indexes == nil else {
             return try await workspace.transaction { try await $0.insert(item, in: self) }
         }
-        let absent = Entry<Item>(
+        let deadline = workspace.callEnd
+        let engineKey = try dictionary.engineKey(key(item.id))
+        var absent = Entry<Item>(
             key: key(item.id), value: nil, version: 0, in: try dictionary.checkedName())
-        do { _ = try await dictionary.replace(absent, with: item, form: form) } catch let error
-            as RoostError where error.code == .conflict
-        {
-            throw RoostError(
-                .alreadyExists, "\"\(absent.key)\" in \"\(dictionary.name)\" is there already")
+        while true {
+            do {
+                _ = try await dictionary.replace(absent, with: item, form: form)
+                return
+            } catch let error as RoostError where error.code == .conflict {
+                // One that has expired may not be removed yet: `find` does not find it.
+                let (record, _) = try await dictionary.connection.record(
+                    engineKey, before: deadline)
+                guard dictionary.connection.live(record) == nil else {
+                    throw RoostError(
+                        .alreadyExists,
+                        "\"\(absent.key)\" in \"\(dictionary.name)\" is there already")
+                }
+                guard ContinuousClock.now < deadline else { throw error }
+                absent = Entry(
+                    key: absent.key, value: nil, version: record?.revision ?? 0,
+                    in: try dictionary.checkedName())
+            }
         }
     }
 

@@ -31,10 +31,11 @@ where Item.ID: KeyRepresentable {
     }
 
     func run() async throws -> SyncedRepository<Item>.Report {
+        try await records.forgetToldResolutions()
         try await finishAttempt()
         for key in try records.queue.keys { try await send(key) }
         try await takeNew()
-        report.resolutions = try await records.takeResolutions().map {
+        report.resolutions = try await records.tellResolutions().map {
             SyncedRepository.Resolution(
                 key: $0.key, mine: $0.mine, theirs: $0.theirs, result: $0.result)
         }
@@ -144,14 +145,15 @@ where Item.ID: KeyRepresentable {
     /// Everything that is there and not here, of one revision.
     private func takeNew() async throws {
         let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
-        var there: Set<String> = []
+        // By their bytes: as strings, keys that are written with other code points may be equal.
+        var there: Set<[UInt8]> = []
         while let record = try await scan.next() {
             let key = scan.key(of: record)
-            there.insert(key)
+            there.insert(Array(key.utf8))
             let item = try form.value(ofStored: record.value, key: key, in: shared.checkedName())
             if try await records.take(key, item, record.revision) { report.takenCount += 1 }
         }
-        for key in try records.versions.keys where !there.contains(key) {
+        for key in try records.versions.keys where !there.contains(Array(key.utf8)) {
             if try await records.take(key, nil, 0) { report.takenCount += 1 }
         }
     }

@@ -5,8 +5,9 @@ import RoostIO
 ///
 /// - A key in `queue` was changed here and the others do not have it yet; one in `versions` is known to have that
 ///   version there.
-/// - `device` has who this is, and what is being sent: written before it is sent, and removed with what became of it.
-/// - `resolutions` have the conflicts that no report has told of yet.
+/// - `device` has who this is, and what is being sent: on disk before it is sent, and removed with what became of it.
+/// - `resolutions` have the conflicts that no report has told of yet, and those of the last report: until the next
+///   exchange of the same process begins, nobody knows that it was received.
 struct SyncedRecords<Item: Codable & Identifiable & Sendable>: Sendable
 where Item.ID: KeyRepresentable {
     let local: Workspace
@@ -65,10 +66,10 @@ where Item.ID: KeyRepresentable {
         }
     }
 
-    /// Who this device is, chosen by chance when it is first asked.
+    /// Who this device is, chosen by chance when it is first asked. On disk before the others have it.
     func deviceName() async throws -> String {
         if let name = try device.value(forKey: "name", as: String.self) { return name }
-        return try await local.transaction { transaction in
+        return try await local.transaction(durability: .synced) { transaction in
             if let name = try transaction.value(forKey: "name", as: String.self, in: device) {
                 return name
             }
@@ -81,10 +82,11 @@ where Item.ID: KeyRepresentable {
     /// What was being sent when the last exchange ended.
     func attempt() throws -> SyncedAttempt<Item>? { try device.value(forKey: "attempt") }
 
-    /// `nil` where nothing is being sent.
+    /// `nil` where nothing is being sent. An attempt is on disk when this returns, and so is the change that it sends: a
+    /// device that lost its power after it was made, and did not know it as its own, would be in conflict with itself.
     func note(_ attempt: SyncedAttempt<Item>?) async throws {
         guard let attempt else { return try await device.removeValue(forKey: "attempt") }
-        try await device.set(attempt, forKey: "attempt")
+        try await device.set(attempt, forKey: "attempt", durability: .synced)
     }
 
     /// Takes over what an attempt led to: `version`, zero where the object is not there.
@@ -141,16 +143,39 @@ where Item.ID: KeyRepresentable {
     }
 
     /// The conflicts that were decided since the last report, those of exchanges that ended with an error included.
-    func takeResolutions() async throws -> [SyncedAttempt<Item>] {
+    func tellResolutions() async throws -> [SyncedAttempt<Item>] {
         try await local.transaction { transaction in
-            try transaction.keys(of: resolutions).compactMap { key in
-                let attempt = try transaction.value(
+            let keys = try transaction.keys(of: resolutions)
+            if !keys.isEmpty {
+                let told = ToldResolutions(process: thisProcess, keys: keys)
+                try transaction.set(told, forKey: "told", in: device)
+            }
+            return try keys.compactMap { key in
+                try transaction.value(
                     forKey: key, as: SyncedAttempt<Item>.self, in: resolutions)
-                try transaction.removeValue(forKey: key, in: resolutions)
-                return attempt
             }
         }
     }
+
+    /// Forgets those of the last report, where it was this process's: what another was told may have been lost with it.
+    func forgetToldResolutions() async throws {
+        guard let told = try device.value(forKey: "told", as: ToldResolutions.self),
+            told.process == thisProcess
+        else { return }
+        try await local.transaction { transaction in
+            for key in told.keys { try transaction.removeValue(forKey: key, in: resolutions) }
+            try transaction.removeValue(forKey: "told", in: device)
+        }
+    }
+}
+
+/// Of this process alone.
+private let thisProcess = UInt64.random(in: 0 ... .max)
+
+/// What the last report told, and in which process.
+struct ToldResolutions: Codable, Sendable {
+    var process: UInt64
+    var keys: [String]
 }
 
 /// A change that waits to be sent.

@@ -46,7 +46,8 @@ where Item.ID: KeyRepresentable {
         public var sentCount = 0
         /// How many changes of others are here now.
         public var takenCount = 0
-        /// Every conflict.
+        /// Every conflict that was decided since the last report: each is in one at least, and in two where the process
+        /// ended before the next exchange began.
         public var resolutions: [Resolution] = []
     }
 

@@ -11,6 +11,7 @@ extension SharedConnectionState {
     func commit(
         _ commit: SharedCommit, before deadline: ContinuousClock.Instant
     ) async throws -> SharedOutcome {
+        try await connect(before: deadline)
         try checkLimits(commit)
         var backoff = Backoff()
         while true {

@@ -22,6 +22,16 @@ package final class SharedConnectionState: Sendable {
         marks = CommitMarks(keys)
     }
 
+    /// Connects where that is left to the first call: the limits are known from then on.
+    func connect(before deadline: ContinuousClock.Instant) async throws {
+        guard let lazy = engine as? LazyEngine, lazy.connected == nil else { return }
+        try checkCancellation()
+        _ = try await lazy.engine(before: deadline)
+    }
+
+    /// Whether somebody has answered.
+    var isConnected: Bool { (engine as? LazyEngine).map { $0.connected != nil } ?? true }
+
     package func read(
         _ read: SharedRead, before deadline: ContinuousClock.Instant
     ) async throws -> SharedPage {

@@ -52,7 +52,7 @@ final class SharedScan {
     private var remaining: Int
     private var page: [SharedRecord] = []
     private var hasMore = true
-    private var pageCount = 64
+    private var pageCount = ScanPageCount()
 
     /// - Parameter revision: where to read; the newest where it is `nil`.
     init(
@@ -90,26 +90,66 @@ final class SharedScan {
         return nil
     }
 
+    /// Reads the next page. One that could not be read in half of the time that is left, which may be since it is large,
+    /// is asked for again with fewer records.
     private nonisolated(nonsending) func readPage() async throws {
-        var read = SharedRead(range, at: revision, limit: min(pageCount, remaining))
+        let deadline = dictionary.workspace.callEnd
+        while true {
+            let count = min(pageCount.count, remaining)
+            let now = ContinuousClock.now
+            do {
+                return try await readPage(
+                    count, before: count > 1 ? now + (deadline - now) / 2 : deadline)
+            } catch let error as RoostError
+                where [.unavailable, .tooLarge].contains(error.code) && count > 1
+            {
+                pageCount.noteFailure(of: count)
+            }
+        }
+    }
+
+    private nonisolated(nonsending) func readPage(
+        _ count: Int, before deadline: ContinuousClock.Instant
+    ) async throws {
+        var read = SharedRead(range, at: revision, limit: count)
         read.isDescending = isDescending
         read.isKeysOnly = isKeysOnly
         let connection = dictionary.connection
-        let deadline = dictionary.workspace.callEnd
         var found = try await connection.read(read, before: deadline)
-        revision = found.revision
         if isKeysOnly && found.records.contains(where: \.expires) {
             // Whether they have expired stands in their values.
             read.isKeysOnly = false
             read.revision = found.revision
             found = try await connection.read(read, before: deadline)
         }
+        revision = found.revision
         hasMore = found.hasMore
         if let last = found.records.last?.key {
             if isDescending { range.upper = last } else { range.lower = last + [0] }
         }
-        let sizeBytes = found.records.reduce(0) { $0 + $1.value.count }
-        pageCount = sizeBytes > 1 << 20 ? max(1, pageCount / 4) : min(pageCount * 2, 1024)
+        pageCount.note(found.records)
         page = found.records.reversed()
+    }
+}
+
+/// How many records a scan asks for at once: few at first, as nobody knows how large they are, then as many as are about a
+/// MiB by the size of those before.
+///
+/// - `limit` is below what could not be read, and grows by one with each page: that may have been the network.
+struct ScanPageCount {
+    private(set) var count = 16
+    private var limit = 1024
+    private static let wantedBytes = 1 << 20
+
+    mutating func note(_ records: [SharedRecord]) {
+        limit = min(limit + 1, 1024)
+        let sizeBytes = records.reduce(0) { $0 + $1.key.count + $1.value.count }
+        let wanted = Self.wantedBytes * max(1, records.count) / max(1, sizeBytes)
+        count = max(1, min(count * 4, wanted, limit))
+    }
+
+    mutating func noteFailure(of count: Int) {
+        limit = max(1, count / 4)
+        self.count = limit
     }
 }

@@ -41,20 +41,37 @@ public final class SharedWorkspace: KeyValueWorkspace {
     ///   - configuration: deadlines and coders.
     /// - Throws: `.unavailable` where nobody answers within the deadline; `.notPermitted`;
     ///   `.unsupportedVersion` where the server is too old, or the namespace has keys that another program, or
-    ///   a newer version of this one, wrote.
+    ///   a newer version of this one, wrote. Where the configuration ``Configuration/connectsLazily``, the calls throw
+    ///   this, and connecting only says that the namespace's name is too long.
     public static func connect(
         to target: SharedTarget, namespace: String, configuration: Configuration = .init()
     ) async throws -> SharedWorkspace {
         let keys = try SharedKeys(namespace: namespace)
-        let deadline = ContinuousClock.now + configuration.callDeadline
+        let clock = SharedClock(configuration.clock)
+        let engine: any SharedEngine
+        if configuration.connectsLazily {
+            engine = LazyEngine(attemptLimit: configuration.callDeadline) { deadline in
+                try await Self.engine(of: target, keys, clock, before: deadline)
+            }
+        } else {
+            engine = try await Self.engine(
+                of: target, keys, clock, before: end(of: configuration.callDeadline))
+        }
+        return SharedWorkspace(
+            SharedConnectionState(engine, keys, clock, configuration.coder),
+            callDeadline: configuration.callDeadline)
+    }
+
+    /// Connects, looks whether the namespace can be read, and at the engine's clock.
+    private static func engine(
+        of target: SharedTarget, _ keys: SharedKeys, _ clock: SharedClock,
+        before deadline: ContinuousClock.Instant
+    ) async throws -> any SharedEngine {
         let engine = try await target.connect(deadline)
         do {
             try await SharedFormat.check(engine, keys, before: deadline)
-            let clock = SharedClock(configuration.clock)
             try await clock.adjust(to: engine, before: deadline)
-            return SharedWorkspace(
-                SharedConnectionState(engine, keys, clock, configuration.coder),
-                callDeadline: configuration.callDeadline)
+            return engine
         } catch {
             await engine.close()
             throw error
@@ -72,7 +89,7 @@ public final class SharedWorkspace: KeyValueWorkspace {
         SharedWorkspace(connection, callDeadline: duration)
     }
 
-    /// What the engine takes at once.
+    /// What the engine takes at once. As if it took everything before a workspace that connects lazily has.
     public var limits: SharedLimits { connection.engine.limits }
 
     /// The revision of the newest commit, by anybody. Linearizable.
@@ -88,7 +105,12 @@ public final class SharedWorkspace: KeyValueWorkspace {
     public func close() async { await connection.engine.close() }
 
     /// When a call that begins now has to end.
-    var callEnd: ContinuousClock.Instant { .now + callDeadline }
+    var callEnd: ContinuousClock.Instant { Self.end(of: callDeadline) }
+
+    /// Of a duration that is as good as for ever, no clock knows the end.
+    static func end(of duration: Duration) -> ContinuousClock.Instant {
+        .now + min(duration, .seconds(1 << 32))
+    }
 
     /// How a shared workspace is connected to.
     public struct Configuration: Sendable {
@@ -99,14 +121,20 @@ public final class SharedWorkspace: KeyValueWorkspace {
         /// What tells the time for values that expire, where the engine does not, and until it has.
         public var clock: WallClock
 
+        /// Whether connecting returns at once, without asking anybody, for what is to begin without a network: a
+        /// ``SyncedRepository``, or ``SharedWorkspace/follow(_:in:loading:)`` of what was loaded before. The first call
+        /// connects then, and each later one until somebody has answered.
+        public var connectsLazily: Bool
+
         /// The defaults suit a server; each argument is the property of its name.
         public init(
             callDeadline: Duration = .seconds(10), coder: ValueCoder = .roost,
-            clock: WallClock = .system
+            clock: WallClock = .system, connectsLazily: Bool = false
         ) {
             self.callDeadline = callDeadline
             self.coder = coder
             self.clock = clock
+            self.connectsLazily = connectsLazily
         }
     }
 }

@@ -1,0 +1,169 @@
+import Roost
+import RoostIO
+import RoostShared
+import Synchronization
+import Testing
+
+private struct Note: Codable, Identifiable, Equatable, Sendable {
+    var id: Int
+    var text: String
+}
+
+@Suite(.timeLimit(.minutes(5))) struct LazyConnectionTests {
+    /// A target that cannot be reached so many times; and how often it was tried.
+    private final class Attempts: Sendable {
+        private let count = Mutex(0)
+
+        var made: Int { count.withLock { $0 } }
+
+        func target(
+            _ engine: MemoryEngine, failing: Int, _ code: RoostError.Code = .unavailable
+        ) -> SharedTarget {
+            SharedTarget { _ in
+                let number = self.count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number <= failing { throw RoostError(code, "attempt \(number)") }
+                return engine
+            }
+        }
+    }
+
+    private func connect(
+        _ target: SharedTarget, _ deadline: Duration = .seconds(60)
+    ) async throws -> SharedWorkspace {
+        try await .connect(
+            to: target, namespace: "test",
+            configuration: .init(callDeadline: deadline, connectsLazily: true))
+    }
+
+    @Test func theFirstCallConnectsOnceSomebodyAnswers() async throws {
+        let attempts = Attempts()
+        let shared = try await connect(attempts.target(MemoryEngine(), failing: 2))
+        #expect(attempts.made == 0)
+        let values = shared.dictionary("values")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<10 {
+                group.addTask { try await values.set(number, forKey: "k\(number)") }
+            }
+            try await group.waitForAll()
+        }
+        #expect(attempts.made == 3)
+        #expect(try await values.count == 10)
+        await shared.close()
+        let error = await #expect(throws: RoostError.self) {
+            try await values.load("k1", as: Int.self)
+        }
+        #expect(error?.code == .closed)
+    }
+
+    @Test func aCallEndsAtItsDeadlineAndALaterOneConnects() async throws {
+        let isThere = Atomic<Bool>(false)
+        let engine = MemoryEngine()
+        let shared = try await connect(
+            SharedTarget { deadline in
+                while !isThere.load(ordering: .relaxed) {
+                    guard ContinuousClock.now < deadline else {
+                        throw RoostError(.unavailable, "nobody answers")
+                    }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                return engine
+            })
+        let hurried = shared.withCallDeadline(.milliseconds(50)).dictionary("values")
+        let begin = ContinuousClock.now
+        let error = await #expect(throws: RoostError.self) { try await hurried.set(1, forKey: "a") }
+        #expect(error?.code == .unavailable)
+        #expect(.now - begin < .seconds(10))
+        isThere.store(true, ordering: .relaxed)
+        try await shared.dictionary("values").set(2, forKey: "a")
+        #expect(try await shared.dictionary("values").load("a", as: Int.self) == 2)
+        await shared.close()
+    }
+
+    /// What connecting would have thrown, the calls throw, each anew.
+    @Test func whatIsRefusedIsThrownByTheCalls() async throws {
+        let attempts = Attempts()
+        let shared = try await connect(
+            attempts.target(MemoryEngine(), failing: 2, .notPermitted))
+        for _ in 0..<2 {
+            let error = await #expect(throws: RoostError.self) { try await shared.revision }
+            #expect(error?.code == .notPermitted)
+        }
+        _ = try await shared.revision
+        let foreign = MemoryEngine()
+        let put = SharedOperation.put(key: Array("test/x".utf8), value: [1], expiresIn: nil)
+        _ = try await foreign.commit(
+            SharedCommit(operations: [put]), before: .now + .seconds(10))
+        let other = try await connect(.memory(foreign))
+        let error = await #expect(throws: RoostError.self) {
+            try await other.dictionary("values").set(1, forKey: "a")
+        }
+        #expect(error?.code == .unsupportedVersion)
+    }
+
+    @Test func theLimitsAreTheEnginesFromTheFirstCommitOn() async throws {
+        let shared = try await connect(.memory(MemoryEngine()))
+        let error = await #expect(throws: RoostError.self) {
+            try await shared.dictionary("values").setAll((0..<200).map { (String($0), $0) })
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(shared.limits.operationCount == 128)
+    }
+
+    /// A watcher that begins first goes on once somebody answers.
+    @Test func aWatcherWaitsUntilSomebodyAnswers() async throws {
+        let engine = MemoryEngine()
+        let shared = try await connect(Attempts().target(engine, failing: 2))
+        let changes = shared.dictionary("values").changes(as: Int.self, since: 0)
+        let watching = Task { () -> Int? in
+            for await case .set(_, let value, _) in changes { return value }
+            return nil
+        }
+        let other = try await SharedWorkspace.connect(to: .memory(engine), namespace: "test")
+        try await other.dictionary("values").set(7, forKey: "a")
+        #expect(await watching.value == 7)
+        await shared.close()
+    }
+
+    /// A device that begins offline has what it had, and works.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func aDeviceBeginsOffline(loading: FollowLoading) async throws {
+        let engine = MemoryEngine()
+        let local = try await Workspace.inMemory()
+        let before = try await SharedWorkspace.connect(to: .memory(engine), namespace: "test")
+        try await before.dictionary("settings").set(0.25, forKey: "volume")
+        var followed = try await before.follow("settings", in: local, loading: loading)
+        #expect(try await followed.load("volume", as: Double.self) == 0.25)
+        await followed.close()
+        try await before.dictionary("settings").set(0.75, forKey: "volume")
+
+        let isThere = Atomic<Bool>(false)
+        let shared = try await connect(
+            SharedTarget { deadline in
+                while !isThere.load(ordering: .relaxed) {
+                    guard ContinuousClock.now < deadline else {
+                        throw RoostError(.unavailable, "nobody answers")
+                    }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                return engine
+            })
+        let begin = ContinuousClock.now
+        followed = try await shared.follow("settings", in: local, loading: loading)
+        #expect(.now - begin < .seconds(10))
+        #expect(try followed["volume", default: 0] == 0.25)
+        let notes = SyncedRepository(of: Note.self, in: local, with: shared)
+        try await notes.save(Note(id: 1, text: "offline"))
+        #expect(try notes.find(by: 1)?.text == "offline")
+
+        isThere.store(true, ordering: .relaxed)
+        #expect(try await notes.synchronize().sentCount == 1)
+        try await followed.reached(try await shared.revision)
+        #expect(try followed["volume", default: 0] == 0.75)
+        #expect(try await before.repository(of: Note.self).find(by: 1)?.text == "offline")
+        await followed.close()
+        try await local.close()
+    }
+}
