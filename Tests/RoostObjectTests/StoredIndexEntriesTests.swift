@@ -83,11 +83,6 @@ import Testing
         static var indexes: [Index<Halved>] { [Index("score", \.score)] }
         static var storedFields: [StoredField<Halved>] { [StoredField(\.score, CodingKeys.score)] }
 
-        init(id: Int, score: Double) {
-            self.id = id
-            self.score = score
-        }
-
         func encode(to encoder: any Encoder) throws {
             var values = encoder.container(keyedBy: CodingKeys.self)
             try values.encode(id, forKey: .id)
