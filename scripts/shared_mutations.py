@@ -29,7 +29,7 @@ WORKSPACE = [
     ("a list of indexes is guarded by what it was", "RoostShared/Objects/SharedRepository+Building.swift",
      "SharedCommit(guards: ⟦[.key(key, revision: revision)]⟧)", "[SharedGuard]()", ""),
     ("a scan is of one revision", "RoostShared/Workspace/SharedScan.swift",
-     "SharedRead(range, at: ⟦revision⟧, limit: min(pageCount, remaining))", "nil", ""),
+     "SharedRead(range, at: ⟦revision⟧, limit: count)", "nil", ""),
     # What became of a commit.
     ("a commit writes its mark", "RoostShared/Transaction/SharedConnectionState+Commit.swift",
      "⟦marked.mark = SharedMark(key: slot.key, revision: slot.revision, value: value)⟧", "", ""),
@@ -105,6 +105,14 @@ WORKSPACE = [
     ("values and their revision are one batch, by key", "RoostShared/Follow/KeyFollower.swift",
      "try put(change.value, text(change.key), to: &batch)\n                }\n"
      "                ⟦batch.set(revision, forKey: values.name, in: revisions)⟧", "", ""),
+    ("what the engine was found to have lost is loaded anew by another opening", "RoostShared/Follow/Follower.swift",
+     "⟦if try losses.contains(values.name) { state.noteLoss() }⟧", "", ""),
+    ("what the engine was found to have lost is loaded anew by another opening, by key",
+     "RoostShared/Follow/KeyFollower.swift",
+     "⟦if try losses.contains(values.name) { state.noteLoss() }⟧", "", ""),
+    # A device.
+    ("what a device sends is on its disk before", "RoostShared/Synced/SyncedRecords.swift",
+     "try await device.set(attempt, forKey: \"attempt\", durability: ⟦.synced⟧)", ".process", ""),
     # The engine in memory.
     ("the engine in memory keeps key guards", "RoostShared/Memory/MemoryEngine.swift",
      "return ⟦(newest?.value == nil ? 0 : newest?.revision ?? 0) == expected⟧", "true", ""),
@@ -170,7 +178,7 @@ POSTGRES = [
      "if let revision = read.revision, ⟦revision < first⟧ {", "false", ""),
     ("PostgreSQL: what has expired is removed", "RoostPostgres/PostgresSchema.swift",
      "WHERE ⟦deadline < \\(now)⟧ AND value IS NOT NULL", TEXT + "false", ""),
-    ("PostgreSQL: what is removed has still expired", "RoostPostgres/PostgresEngine.swift",
+    ("PostgreSQL: what is removed has still expired", "RoostPostgres/PostgresSweeper.swift",
      "⟦commit.guards.append(.key(key, revision: revision))⟧", "", ""),
     ("PostgreSQL: a write that may have been made is not repeated", "RoostPostgres/PostgresEngine.swift",
      "PostgresSchema.commit, commit.parameters, before: deadline, mayRepeat: ⟦false⟧,", "true",
@@ -189,6 +197,8 @@ STANDBY = [
      "guard ⟦answer.rows.first?.first == [UInt8(ascii: \"f\")]⟧ else {", "true", ""),
     ("PostgreSQL: who connects waits for the standby", "RoostPostgres/PostgresSession.swift",
      "⟦if hasNotices { try confirmStandby(before: deadline, flag) }⟧", "", ""),
+    ("PostgreSQL: a commit waits for the standby whatever the role is given", "RoostPostgres/PostgresSession.swift",
+     "⟦try replaceSettings(before: deadline, flag)⟧", "", ""),
 ]
 # Over which servers each is looked for; over none, the engine in memory.
 BY_ENGINE = [(None, WORKSPACE), ("etcd", ETCD), ("postgres", POSTGRES), ("standby", STANDBY)]

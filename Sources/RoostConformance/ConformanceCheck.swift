@@ -26,7 +26,7 @@ public struct ConformanceContext<Workspace: KeyValueWorkspace>: Sendable {
     public var seed: UInt64
     /// How much of what is repeated is done: 1 takes seconds.
     public var effort: Int
-    /// How long what has to come is waited for.
+    /// How long what has to come is waited for; a check may take ten times that for each effort.
     public var patience: Duration
 
     var workspace: Workspace { workspaces[0] }
@@ -104,7 +104,12 @@ public struct ConformanceSuite<Workspace: KeyValueWorkspace>: Sendable {
                 patience: patience)
             let begin = ContinuousClock.now
             var failure: String?
-            do { try await check.body(context) } catch { failure = "\(error) (seed \(seed))" }
+            do {
+                // What hangs is a broken promise too, and not waited for.
+                try await within(patience * 10 * effort, "the end of the check") {
+                    try await check.body(context)
+                }
+            } catch { failure = "\(error) (seed \(seed))" }
             let result = ConformanceResult(
                 name: check.name, failure: failure, duration: .now - begin)
             onResult(result)

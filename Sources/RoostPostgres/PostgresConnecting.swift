@@ -18,7 +18,11 @@
                 withStrings(values) { PQconnectStartParams(keywords, $0, 1) }
             }
             // libpq would write to the process's standard error why a connection that nobody waits for was ended.
-            if let connection { PQsetNoticeReceiver(connection, { _, _ in }, nil) }
+            if let connection {
+                PQsetNoticeReceiver(connection, { _, _ in }, nil)
+                // Messages are then told with their codes, whatever the server's language is.
+                PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+            }
             return connection
         }
 
@@ -38,8 +42,15 @@
             "\"\(text(PQhost(connection)))\", port \(text(PQport(connection)))"
         }
 
-        /// libpq tells no code of what the server says while it connects.
+        /// The code stands in the message of what the server says; what libpq says itself has none.
         static func failure(_ message: String) -> any Error {
+            if let code = code(in: message),
+                let refusal = PostgresFailure(state: code, message: message, wasSent: false)
+                    .refusal,
+                refusal.code == .notPermitted
+            {
+                return refusal
+            }
             let unreadable = [
                 "certificate file \"", "private key file \"", "certificate revocation list",
             ]
@@ -58,6 +69,16 @@
                 return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
             }
             return PostgresFailure(state: nil, message: message, wasSent: false)
+        }
+
+        /// As in `FATAL:  28P01: …`.
+        static func code(in message: String) -> String? {
+            for start in message.ranges(of: ":  ") {
+                let rest = message[start.upperBound...]
+                let code = rest.prefix { ("0"..."9").contains($0) || ("A"..."Z").contains($0) }
+                if code.utf8.count == 5, rest.dropFirst(5).hasPrefix(": ") { return String(code) }
+            }
+            return nil
         }
 
         /// Whether the server ended TLS with an alert. What stands before has the host, whose name may be anything.

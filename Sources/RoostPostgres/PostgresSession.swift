@@ -144,6 +144,7 @@
                 )
             }
             PQsetnonblocking(started, 1)
+            PQsetErrorVerbosity(started, PQERRORS_DEFAULT)
             try replaceSettings(before: deadline, flag)
             // Before the isolation, which a standby does not take.
             try refuseStandby(before: deadline, flag)

@@ -104,15 +104,17 @@
             }
             let through = min(newest, from + limit)
             if .now - instant < Self.quickRound { roundLimit = min(limit * 2, Self.longestRound) }
+            // Where there is more, nobody knows how old this is.
+            let heard = through < newest ? instant - .seconds(1 << 30) : instant
             for id in watchers.keys {
-                tell(id, changes, from: from, through: through, trimmed, instant)
+                tell(id, changes, from: from, through: through, trimmed, instant, heard)
             }
             return through < newest
         }
 
         private func tell(
             _ id: Int, _ changes: [SharedChange], from: UInt64, through: UInt64, _ trimmed: UInt64,
-            _ instant: ContinuousClock.Instant
+            _ instant: ContinuousClock.Instant, _ heard: ContinuousClock.Instant
         ) {
             guard let watcher = watchers[id] else { return }
             if watcher.revision < trimmed {
@@ -130,7 +132,7 @@
             }
             watchers[id]?.revision = through
             watchers[id]?.lastTold = instant
-            watcher.source.tell(.changes(concerned, through: through), at: instant)
+            watcher.source.tell(.changes(concerned, through: through), at: heard)
         }
     }
 #endif

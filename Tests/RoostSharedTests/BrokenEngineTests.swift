@@ -1,11 +1,19 @@
 import RoostConformance
 import RoostShared
 import RoostTestSupport
+import Synchronization
 import Testing
 
 /// Whether the suite tells an engine that breaks a promise: one that drops a kind of guard.
 @Suite struct BrokenEngineTests {
-    enum Dropped: CaseIterable, Sendable { case keyGuards, rangeGuards, marks, revisions, order }
+    enum Dropped: CaseIterable, Sendable {
+        case keyGuards, rangeGuards, marks, revisions, order
+        /// Of what is read at a revision: the keys that were removed since; those that came are told too.
+        case removedKeys, newKeys
+        /// Of what is read from the last key on, all but a few records, the one before the last.
+        case descending
+        case deadlines, cancellations, closing
+    }
 
     /// `nil` drops nothing.
     private func brokenCount(_ dropped: Dropped?, seed: UInt64) async throws -> Int {
@@ -13,7 +21,45 @@ import Testing
         let suite = ConformanceSuite.shared(
             seed: seed, patience: dropped == .order ? .seconds(2) : .seconds(60),
             connecting: .engine(engine))
+        defer { engine.stop() }
         return try await suite.run(stopsAtFailure: true).count { $0.failure != nil }
+    }
+
+    /// A write that was acknowledged and not made, after which nobody read: whichever it is of a history.
+    @Test func aLastWriteThatIsNotMadeIsFound() async throws {
+        let seed = testSeed()
+        for round in 0..<5 {
+            let count = Mutex(0)
+            let last = Mutex<Int?>(nil)
+            var didFail = false
+            for isBroken in [false, true] {
+                let engine = HookedEngine()
+                let workspace = try await SharedWorkspace.connect(
+                    to: .engine(engine), namespace: "test")
+                let number = Mutex(0)
+                engine.set {
+                    $0.commit = { commit in
+                        let now = number.withLock { number in
+                            number += 1
+                            return number
+                        }
+                        count.withLock { $0 = max($0, now) }
+                        guard last.withLock({ $0 }) == now else { return nil }
+                        return .committed(
+                            revision: try await engine.engine.read(
+                                SharedRead(SharedKeyRange([0])), before: .now + .seconds(10)
+                            ).revision + 1)
+                    }
+                }
+                let histories = Histories([workspace], prefix: "h", seed: seed &+ UInt64(round))
+                do {
+                    _ = try await histories.registers(HistoryLength(callCount: 30, callerCount: 1))
+                } catch { didFail = true }
+                #expect(didFail == isBroken)
+                let made = count.withLock { $0 }
+                last.withLock { $0 = made }
+            }
+        }
     }
 
     @Test(arguments: Dropped.allCases)
@@ -48,8 +94,40 @@ private final class ForgetfulEngine: SharedEngine {
     ) async throws -> SharedPage {
         var read = read
         if dropped == .revisions { read.revision = nil }
+        if dropped == .deadlines, deadline - .now < .milliseconds(60) { await hang() }
+        if dropped == .cancellations {
+            await Task { do { try await Task.sleep(for: .milliseconds(1)) } catch {} }.value
+            if Task.isCancelled { await hang() }
+        }
         await Task.yield()
-        return try await engine.read(read, before: deadline)
+        var page = try await engine.read(read, before: deadline)
+        if dropped == .descending, read.isDescending, page.records.count > 8 {
+            page.records.remove(at: page.records.count - 2)
+        }
+        guard read.revision != nil, dropped == .removedKeys || dropped == .newKeys else {
+            return page
+        }
+        read.revision = nil
+        let newest = try await engine.read(read, before: deadline).records
+        if dropped == .removedKeys {
+            page.records.removeAll { record in !newest.contains { $0.key == record.key } }
+        } else if !page.hasMore {
+            page.records += newest.filter { record in
+                !page.records.contains { $0.key == record.key }
+            }
+        }
+        return page
+    }
+
+    private let isStopped = Atomic<Bool>(false)
+
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+
+    /// For as long as the test takes, whatever the caller is told.
+    private func hang() async {
+        while !isStopped.load(ordering: .relaxed) {
+            await Task { do { try await Task.sleep(for: .milliseconds(20)) } catch {} }.value
+        }
     }
 
     func commit(
@@ -76,5 +154,7 @@ private final class ForgetfulEngine: SharedEngine {
         try await engine.clockMilliseconds(before: deadline)
     }
 
-    func close() async { await engine.close() }
+    func close() async {
+        if dropped != .closing { await engine.close() }
+    }
 }

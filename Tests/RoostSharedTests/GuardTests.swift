@@ -160,6 +160,25 @@ import Testing
         #expect(clock.milliseconds > WallTime.milliseconds + 3_000_000)
     }
 
+    /// Who only writes has the engine's time too.
+    @Test func theEngineIsAskedForItsTimeByWhoWrites() async throws {
+        let engine = HookedEngine()
+        engine.set { $0.time = { 3_600_000 } }
+        let clock = SharedClock(.system, askingInterval: .zero)
+        try await clock.adjust(to: engine, before: .now + .seconds(10))
+        let connection = SharedConnectionState(
+            engine, try SharedKeys(namespace: "test"), clock, .roost)
+        engine.set { $0.time = { 7_200_000 } }
+        let put = SharedOperation.put(key: Array("test/values/a".utf8), value: [1], expiresIn: nil)
+        _ = try await connection.commit(
+            SharedCommit(operations: [put]), before: .now + .seconds(60))
+        let end = ContinuousClock.now + .seconds(60)
+        while clock.milliseconds < 7_000_000, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(clock.milliseconds > 7_000_000)
+    }
+
     /// What a transaction read may expire before its commit.
     @Test func aTransactionRunsAgainWhereWhatItReadHasExpired() async throws {
         let time = SettableTime()

@@ -155,6 +155,20 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
         #expect(try await rounded.where { $0.at < 2 }.count() == 0)
     }
 
+    /// The room of a commit is the same for the first that takes indexes away.
+    @Test func asMuchIsWrittenByKeysWhereThereAreIndexes() async throws {
+        let workspace = try await connect()
+        let tasks = workspace.repository(of: Chore.self)
+        try await tasks.save(makeChore(0))
+        try await tasks.buildIndexes()
+        let most = (0..<126).map { ($0.key, makeChore($0)) }
+        try await workspace.dictionary("Chore").setAll(most)
+        #expect(try await tasks.count == 126)
+        await expectRefused(.notIndexed, "a query") {
+            _ = try await tasks.where { $0.priority == 0 }.fetch()
+        }
+    }
+
     @Test(arguments: ["set", "setAll", "update", "removeAll", "transaction", "other", "elsewhere"])
     func writingByKeysTakesTheIndexesAway(how: String) async throws {
         let workspace = try await connect()

@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostEtcd
 import RoostShared
@@ -191,6 +192,38 @@ import Testing
         let followed = try await workspace.follow("values", in: local)
         #expect(followed.revision == 50)
         try await followed.reached(100, within: .seconds(30))
+        await followed.close()
+        try await local.close()
+        await workspace.close()
+    }
+
+    /// An answer that was long on its way says how far the member was when it was asked; and a change says nothing of how
+    /// far it is now.
+    @Test func theLagCountsFromWhenTheMemberWasAsked() async throws {
+        let server = try StubServer.etcd { request in
+            switch request.kind {
+            case .createWatch:
+                return [
+                    EtcdMessage.created(request.watch, revision: 100),
+                    EtcdMessage.removals(request.watch, of: "test/values/n", at: 51...60),
+                ].map { .message($0) }
+            case .progress:
+                Thread.sleep(forTimeInterval: 2)
+                return [.message(EtcdMessage.progress(revision: 100))]
+            default: return Self.usual(request, revision: request.isOfFormat ? 100 : 50)
+            }
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server)
+        let local = try await Workspace.inMemory()
+        let begin = ContinuousClock.now
+        let followed = try await workspace.follow("values", in: local)
+        try await followed.reached(60, within: .seconds(30))
+        // What was before the watch began is of no known time.
+        #expect(followed.lag >= .now - begin - .seconds(1))
+        try await followed.reached(100, within: .seconds(30))
+        #expect(followed.lag >= .seconds(2))
+        #expect(followed.lag < .now - begin)
         await followed.close()
         try await local.close()
         await workspace.close()

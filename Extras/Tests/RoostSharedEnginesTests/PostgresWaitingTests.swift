@@ -72,6 +72,27 @@ import Testing
         }
     }
 
+    /// Whatever language the server speaks; and one that is about to start is asked again.
+    @Test(arguments: [
+        ("28P01", RoostError.Code.notPermitted), ("28000", .notPermitted), ("3D000", .notPermitted),
+        ("57P03", .unavailable), ("53300", .unavailable),
+    ])
+    func aRefusalIsToldByItsCode(code: String, expected: RoostError.Code) async throws {
+        let server = try StubServer.postgres(
+            refusing: code,
+            "Passwort-Authentifizierung f\u{fc}r Benutzer \u{bb}app\u{ab} fehlgeschlagen")
+        defer { server.stop() }
+        let session = PostgresSession(
+            "postgres://app:secret@127.0.0.1:\(server.port)/app?sslmode=disable&gssencmode=disable",
+            name: "test", isSerializable: true)
+        let error = await #expect(throws: RoostError.self) {
+            try await Self.run(session, within: .seconds(1))
+        }
+        #expect(error?.code == expected)
+        #expect(error?.message.contains("secret") == false)
+        await session.close()
+    }
+
     @Test func closingEndsTheCallsThatAreUnderWay() async throws {
         let silence = try await beginCall()
         defer { silence.server.stop() }

@@ -43,6 +43,21 @@ extension StubServer {
     }
 }
 
+extension StubServer {
+    /// Refuses everybody, in a language of its own.
+    static func postgres(refusing code: String, _ message: String) throws -> StubServer {
+        try StubServer { connection in
+            guard connection.read(8) != nil else { return }
+            var last: UInt8 = 1
+            while let byte = connection.read(1)?[0], byte != 0 || last != 0 { last = byte }
+            let fields = [("S", "FATAL"), ("V", "FATAL"), ("C", code), ("M", message)]
+            connection.write(
+                Postgres.message(
+                    "E", fields.flatMap { Array($0.0.utf8) + Postgres.text($0.1) } + [0]))
+        }
+    }
+}
+
 private enum Postgres {
     static let ready = message("Z", [UInt8(ascii: "I")])
 

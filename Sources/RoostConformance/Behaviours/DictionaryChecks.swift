@@ -108,6 +108,11 @@ extension ConformanceCheck {
                 try requireEqual(none, [], "no keys")
                 let all = try await values.entries(as: Int.self).collected()
                 try requireEqual(all.map(\.value), Array(numbers), "all")
+                let back = try await values.entries(as: Int.self, order: .descending).collected()
+                try requireEqual(back.map(\.value), numbers.reversed(), "all, from the last on")
+                let keysBack = try await values.keys(order: .descending).collected()
+                try requireEqual(
+                    keysBack, back.map(\.key), "all keys, from the last on")
             },
             ConformanceCheck("an entry is replaced only while it has its version") { context in
                 let values = context.dictionary("entries")

@@ -1,5 +1,6 @@
 import Roost
 import RoostIO
+import RoostShared
 
 extension ConformanceCheck {
     /// What watchers are told.
@@ -145,18 +146,14 @@ extension Task where Failure == Never {
     }
 }
 
-/// What `body` returns, where that is in time.
+/// What `body` returns, where that is in time; it is cancelled else, and not waited for: it may go on for ever.
 func within<Result: Sendable>(
     _ duration: Duration, _ what: String, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
-    try await withThrowingTaskGroup(of: Result.self) { group in
-        group.addTask { try await body() }
-        group.addTask {
-            try await Task.sleep(for: duration)
-            throw ConformanceFailure("\(what) did not come within \(duration)")
-        }
-        defer { group.cancelAll() }
-        guard let result = try await group.next() else { throw CancellationError() }
-        return result
+    let task = Task { try await body() }
+    defer { task.cancel() }
+    guard let result = try await value(of: task, before: .now + duration) else {
+        throw ConformanceFailure("\(what) did not come within \(duration)")
     }
+    return result
 }

@@ -89,6 +89,7 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                         round += 1
                     }
                 }
+                defer { writer.cancel() }
                 for _ in 0..<(10 * context.effort) {
                     let seen = try await values.entries(as: Int.self).collected().map(\.value)
                     try requireEqual(seen.count, count, "the number of entries")
@@ -193,8 +194,10 @@ extension ConformanceSuite where Workspace == SharedWorkspace {
         connecting target: SharedTarget
     ) -> ConformanceSuite {
         ConformanceSuite(
-            ConformanceCheck.commonChecks + ConformanceCheck.sharedChecks
-                + ConformanceCheck.indexChecks,
+            // First that calls end, as the others wait for that.
+            ConformanceCheck.endingChecks + ConformanceCheck.commonChecks
+                + ConformanceCheck.sharedChecks + ConformanceCheck.revisionChecks
+                + ConformanceCheck.indexChecks + ConformanceCheck.closingChecks,
             effort: effort, seed: seed, patience: patience
         ) {
             let configuration = SharedWorkspace.Configuration(callDeadline: .seconds(30))

@@ -73,7 +73,7 @@ public struct Histories<Workspace: KeyValueWorkspace>: Sendable {
     public func registers(_ length: HistoryLength) async throws -> HistoryTally {
         let keyCount = 4
         let outcomes = Mutex<[ListCall.Outcome]>([])
-        let calls: [(key: Int, call: RegisterCall)] = try await record(length) {
+        var calls: [(key: Int, call: RegisterCall)] = try await record(length) {
             caller, number, chance in
             let key = chance.below(keyCount)
             let registers = self.workspace(caller).dictionary("\(self.prefix)-registers")
@@ -103,6 +103,14 @@ public struct Histories<Workspace: KeyValueWorkspace>: Sendable {
                 if outcome == .refused { call.action = .read(nil) }
             }
             return (key, call)
+        }
+        // Of what nobody has read since.
+        let registers = workspaces[0].dictionary("\(prefix)-registers")
+        for key in 0..<keyCount {
+            let begin = ContinuousClock.now
+            let value = try await patiently { try await registers.load("r\(key)", as: Int.self) }
+            let last = RegisterCall(id: -1, action: .read(value), invoked: begin, returned: .now)
+            calls.append((key, last))
         }
         for key in 0..<keyCount {
             let all = calls.filter { $0.key == key }.map(\.call)

@@ -9,12 +9,18 @@
     /// - `openings` counts the streams, so that what comes from an older one is passed over.
     /// - How far the server says that it is counts for a watch only where it says so after it had that watch: `askedCount`
     ///   says how often this stream was asked, and `answeredCount` how often it answered, which it does in that order.
+    /// - What a watcher is told was so when the server was asked how far it is, and answered; an answer may have taken its
+    ///   way. `asked` says when it was and has not answered; where it does not answer at all, for too long.
     /// - A watch begins over the connection that calls use, which has a token that has not run out.
     actor EtcdWatches {
         private struct Watcher {
             let source: SharedEvents.Source
             var revision: UInt64
             var creation: Creation?
+            /// When it was asked for.
+            let begin = ContinuousClock.now
+            /// When the server had no more than what was told; `nil` where nobody knows, as while it tells what was before.
+            var heard: ContinuousClock.Instant?
             /// Of an answer that is not whole yet.
             var fragments: [SharedChange] = []
         }
@@ -37,6 +43,7 @@
         private var opened: Opened?
         private var opening: Task<Opened, any Error>?
         private var openings = 0
+        private var asked: [ContinuousClock.Instant] = []
         private var askedCount = 0
         private var answeredCount = 0
         private var lastMessage = ContinuousClock.now
@@ -129,6 +136,7 @@
                 throw RoostError(.closed, "the workspace was closed")
             }
             self.opened = opened
+            asked = []
             askedCount = 0
             answeredCount = 0
             lastMessage = .now
@@ -217,6 +225,7 @@
 
         private func ask() {
             askedCount += 1
+            asked.append(.now)
             opened?.stream.send(WatchRequest.progress.bytes)
         }
 
@@ -261,7 +270,27 @@
             else { return }
             watchers[id]?.fragments = []
             watchers[id]?.revision = last.revision
-            watchers[id]?.source.tell(.changes(changes, through: last.revision))
+            if let watcher = watchers[id], watcher.heard == nil, let creation = watcher.creation,
+                last.revision >= creation.revision
+            {
+                watchers[id]?.heard = watcher.begin
+            }
+            watchers[id]?.source.tell(
+                .changes(changes, through: last.revision), at: instantOfEvents(id))
+        }
+
+        /// Changes come as they are made, so that what is told with them is as old as what was heard of last. A server that
+        /// does not say how far it is says it with them.
+        private func instantOfEvents(_ id: Int64) -> ContinuousClock.Instant {
+            guard opened?.tellsProgress == true else { return .now }
+            return watchers[id]?.heard ?? .now - .seconds(1 << 30)
+        }
+
+        /// When the server was asked what it answers now, at the earliest.
+        private func takeAsked() -> ContinuousClock.Instant {
+            // What was asked while a watch was behind is not answered.
+            asked.removeAll { .now - $0 > Self.silenceLimit }
+            return asked.isEmpty ? .now : asked.removeFirst()
         }
 
         /// Older servers do not say which watch they refuse; those that are not refused begin again.
@@ -273,6 +302,7 @@
 
         private func takeProgress(_ response: WatchResponse) {
             guard let opened, opened.tellsProgress else { return }
+            let instant = response.watchID < 0 ? takeAsked() : .now
             if response.watchID < 0 { answeredCount += 1 }
             let revision = UInt64(clamping: response.header.revision)
             var isEarly = false
@@ -290,7 +320,8 @@
                     continue
                 }
                 watchers[id]?.revision = revision
-                watcher.source.tell(.changes([], through: revision))
+                watchers[id]?.heard = instant
+                watcher.source.tell(.changes([], through: revision), at: instant)
             }
             // It does not answer while a watch is behind, so that more may have been asked than will be answered.
             if isEarly { ask() }

@@ -113,6 +113,17 @@ extension SharedConnectionState {
                 changed.append(key)
                 guarded.operations += try operationsDroppingIndexes(of: name, catalog)
             }
+            if !changed.isEmpty, !hasRoom(for: guarded) {
+                // Without indexes it has the room that it has for any dictionary: they go first.
+                for (place, name) in dictionaries.enumerated() {
+                    try await dropIndexes(of: name, before: deadline)
+                    known[place] = try await readCatalog(of: name, before: deadline).known
+                }
+                guard ContinuousClock.now < deadline else {
+                    throw RoostError(.unavailable, "indexes were built until the call's deadline")
+                }
+                continue
+            }
             let outcome = try await self.commit(guarded, before: deadline)
             catalogs.forget(changed)
             guard outcome == .conflict else { return outcome }

@@ -13,6 +13,7 @@ extension SharedConnectionState {
     ) async throws -> SharedOutcome {
         try await connect(before: deadline)
         try checkLimits(commit)
+        clock.keepAdjusted(to: engine)
         var backoff = Backoff()
         while true {
             try checkCancellation()

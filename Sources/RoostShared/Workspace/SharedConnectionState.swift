@@ -54,6 +54,12 @@ package final class SharedConnectionState: Sendable {
         return record
     }
 
+    /// Whether the engine takes so much at once.
+    func hasRoom(for commit: SharedCommit) -> Bool {
+        commit.operationCount + 1 <= engine.limits.operationCount
+            && commit.sizeBytes <= engine.limits.commitSizeBytes
+    }
+
     /// Throws `.tooLarge` where the engine does not take so much at once.
     func checkLimits(_ commit: SharedCommit) throws {
         let limits = engine.limits
