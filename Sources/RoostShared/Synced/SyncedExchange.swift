@@ -144,14 +144,15 @@ where Item.ID: KeyRepresentable {
     /// Everything that is there and not here, of one revision.
     private func takeNew() async throws {
         let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
-        var there: Set<String> = []
+        // By their bytes, as strings take canonically equal keys for one.
+        var there: Set<[UInt8]> = []
         while let record = try await scan.next() {
             let key = scan.key(of: record)
-            there.insert(key)
+            there.insert(Array(key.utf8))
             let item = try form.value(ofStored: record.value, key: key, in: shared.checkedName())
             if try await records.take(key, item, record.revision) { report.takenCount += 1 }
         }
-        for key in try records.versions.keys where !there.contains(key) {
+        for key in try records.versions.keys where !there.contains(Array(key.utf8)) {
             if try await records.take(key, nil, 0) { report.takenCount += 1 }
         }
     }
