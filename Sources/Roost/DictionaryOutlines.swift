@@ -30,7 +30,7 @@ extension Workspace {
             return DictionaryOutline(
                 name: name.name, snapshotRecordCount: figures.recordCount,
                 snapshotSizeBytes: figures.sizeBytes,
-                indexes: try indexes.filter { $0.dictionary.utf8.elementsEqual(name.name.utf8) }
+                indexes: try indexes.filter { $0.isOf(name.name) }
                     .map { index in
                         let figures = try view.coldFigures(of: index.entries)
                         return IndexOutline(

@@ -6,7 +6,7 @@
     ///
     /// - Of calls of one key that come while its value is made, one makes it and the others wait for it.
     /// - The value survives a restart. It is written with `.process`: what a power cut takes is made again.
-    /// - `making` has the keys whose values are being made by this object. Whoever added one removes it, or `remove`
+    /// - `making` has the bytes of the keys whose values are being made by this object. Whoever added one removes it, or `remove`
     ///   does; a value is stored only while its key stands there, and `remove` waits for one that is being stored.
     public final class Cache<Value: Codable & Sendable>: Sendable {
         private struct Making {
@@ -16,7 +16,7 @@
 
         private let values: WorkspaceDictionary
         private let lifetime: Duration
-        private let making = Mutex<[String: Making]>([:])
+        private let making = Mutex<[[UInt8]: Making]>([:])
 
         public init(_ workspace: Workspace, dictionary: String = "cache", lifetime: Duration) {
             values = workspace.dictionary(dictionary)
@@ -31,9 +31,10 @@
         ) async throws -> Value {
             if let value = try values.value(forKey: key, as: Value.self) { return value }
             let pending = making.withLock { making in
-                if let found = making[key] { return found.value }
+                let bytes = Array(key.utf8)
+                if let found = making[bytes] { return found.value }
                 let pending = PendingValue<Value>()
-                making[key] = Making(value: pending)
+                making[bytes] = Making(value: pending)
                 Task { await fulfil(pending, forKey: key, make) }
                 return pending
             }
@@ -63,7 +64,8 @@
             do { outcome = .success(try await made(pending, forKey: key, make)) } catch {
                 outcome = .failure(error)
             }
-            making.withLock { if $0[key]?.value === pending { $0[key] = nil } }
+            let bytes = Array(key.utf8)
+            making.withLock { if $0[bytes]?.value === pending { $0[bytes] = nil } }
             pending.end(outcome)
         }
 
@@ -74,9 +76,10 @@
             // Whoever made it may have been through between the look and the lock.
             if let value = try values.value(forKey: key, as: Value.self) { return value }
             let value = try await make()
+            let bytes = Array(key.utf8)
             let isWanted = making.withLock { making in
-                guard making[key]?.value === pending else { return false }
-                making[key]?.isBeingStored = true
+                guard making[bytes]?.value === pending else { return false }
+                making[bytes]?.isBeingStored = true
                 return true
             }
             if isWanted {
@@ -89,7 +92,9 @@
         /// handed on.
         private func oust(_ key: String) -> PendingValue<Value>? {
             making.withLock { making in
-                guard let ousted = making.removeValue(forKey: key), ousted.isBeingStored else {
+                guard let ousted = making.removeValue(forKey: Array(key.utf8)),
+                    ousted.isBeingStored
+                else {
                     return nil
                 }
                 return ousted.value

@@ -17,6 +17,12 @@ import Testing
         #expect(EditableForm.text(StoredValue(.string, Array(text.utf8))) == nil)
     }
 
+    @Test func decimalsThatAreNoNumbersAreTextInJSON() throws {
+        let tree = ValueTree.array([.decimal(.nan), .decimal(1.5), .double(.nan)])
+        #expect(tree.json == .array([.string("NaN"), .number("1.5"), .string("nan")]))
+        #expect(try ValueTree(editable: ValueTree.decimal(.nan).editable) == .decimal(.nan))
+    }
+
     @Test func lineBreaksThatJSONEscapesAreKept() throws {
         let stored = StoredValue(.json, Array(#"["a\r\nb"]"#.utf8))
         #expect(EditableForm.text(stored) == #""a\r\nb""#)

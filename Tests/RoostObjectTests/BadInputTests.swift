@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func aConditionOnAFieldThatOldObjectsLack() async throws {
-        let workspace = try await Workspace.inMemory()
+        var workspace = try await Workspace.inMemory()
         let old = workspace.repository(of: OldItem.self, named: "items")
         for id in 0..<10 { try await old.save(OldItem(id: id, name: "old")) }
         let items = workspace.repository(of: Item.self, named: "items")
@@ -112,6 +112,9 @@ import Testing
         #expect(try items.where { $0.rank > 1 }.fetch().map(\.id) == [10])
         #expect(try items.order(by: \.rank, .descending).first()?.id == 10)
         // Where the field must be there, who lacks it is named.
+        workspace = try await Workspace.inMemory()
+        let oldest = workspace.repository(of: OldItem.self, named: "items")
+        try await oldest.save(OldItem(id: 0, name: "old"))
         let strict = workspace.repository(of: StrictItem.self, named: "items")
         #expect {
             try strict.where { $0.rank > 1 }.fetch()

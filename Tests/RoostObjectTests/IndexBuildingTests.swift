@@ -10,18 +10,19 @@ import Testing
         var id: Int
         var name: String
         var rank: Int
-        @TaskLocal static var isIndexed = true
-        static var indexes: [Index<Item>] {
-            isIndexed ? [Index("rank", \.rank), Index("name", \.name)] : []
-        }
+        static var indexes: [Index<Item>] { [Index("rank", \.rank), Index("name", \.name)] }
+    }
 
-        static func repository(_ workspace: Workspace, isIndexed: Bool) -> Repository<Item> {
-            $isIndexed.withValue(isIndexed) { workspace.repository(of: Item.self, named: "items") }
-        }
+    private struct PlainItem: Codable, Identifiable, Sendable {
+        var id: Int
+        var name: String
+        var rank: Int
     }
 
     private func expectRight(_ items: Repository<Item>) throws {
-        for state in try items.indexStates() {
+        let states = try items.indexStates()
+        #expect(states.count == Item.indexes.count)
+        for state in states {
             #expect(state.progress == .built)
             #expect(state.faults.isEmpty, "\(state.name): \(state.faults.prefix(3))")
         }
@@ -32,9 +33,10 @@ import Testing
         let seed = testSeed()
         let workspace = try await Workspace.inMemory()
         let count = 3_000
-        let plain = Item.repository(workspace, isIndexed: false)
-        try await plain.saveAll((0..<count).map { Item(id: $0, name: "n\($0)", rank: 0) })
-        let items = Item.repository(workspace, isIndexed: true)
+        let items = workspace.repository(of: Item.self, named: "items")
+        // Before the indexes, as the program of another version.
+        let plain = workspace.repository(of: PlainItem.self, named: "items")
+        try await plain.saveAll((0..<count).map { PlainItem(id: $0, name: "n\($0)", rank: 0) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<2 {
                 group.addTask {
@@ -61,7 +63,7 @@ import Testing
     @Test func anObjectThatNoLongerExpiresKeepsItsEntries() async throws {
         let time = SettableTime()
         let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
-        let items = Item.repository(workspace, isIndexed: true)
+        let items = workspace.repository(of: Item.self, named: "items")
         let item = Item(id: 1, name: "one", rank: 7)
         try await items.dictionary.set(
             item, forKey: items.key(of: 1), expiresIn: .seconds(60))

@@ -25,9 +25,9 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     public nonisolated let repository: Repository<Item>
 
     private var sorted = SortedItems<Item>()
-    /// What was added and removed here and is not written yet, by key: it is shown, whatever others write
-    /// meanwhile.
-    @ObservationIgnored private var ahead: [String: (item: Item?, count: Int)] = [:]
+    /// What was added and removed here and is not written yet, by the bytes of its key, as strings take
+    /// canonically equal ones for one: it is shown, whatever others write meanwhile.
+    @ObservationIgnored private var ahead: [[UInt8]: (item: Item?, count: Int)] = [:]
     @ObservationIgnored private var lastWrite: Task<Void, Never>?
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var listening: Task<Void, Never>?
@@ -97,7 +97,8 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
         _ key: String, _ item: Item?,
         _ change: @escaping @Sendable (Repository<Item>) async throws -> Void
     ) {
-        ahead[key] = (item, (ahead[key]?.count ?? 0) + 1)
+        let bytes = Array(key.utf8)
+        ahead[bytes] = (item, (ahead[bytes]?.count ?? 0) + 1)
         lastWrite = Task.detached { [weak self, repository, lastWrite] in
             await lastWrite?.value
             var failure: (any Error)?
@@ -112,12 +113,13 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
                 error as? RoostError
                 ?? RoostError(.io, "an item could not be written", cause: error)
         }
-        guard let (item, count) = ahead[key] else { return }
+        let bytes = Array(key.utf8)
+        guard let (item, count) = ahead[bytes] else { return }
         if count > 1 {
-            ahead[key] = (item, count - 1)
+            ahead[bytes] = (item, count - 1)
             return
         }
-        ahead[key] = nil
+        ahead[bytes] = nil
         // What others have made of it meanwhile, or before.
         do {
             if let stored = try repository.dictionary.read(key, repository.codec) {
@@ -131,12 +133,13 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     /// Shows an item, or with `nil` none, as another has written it.
     private func show(_ item: Item?, _ key: String) {
         // What is written here comes after, and is shown already.
-        if ahead[key] != nil { return }
+        if ahead[Array(key.utf8)] != nil { return }
         if let item { sorted.set(item, key) } else { sorted.remove(key) }
     }
 
     private func showAhead() {
-        for (key, change) in ahead {
+        for (bytes, change) in ahead {
+            let key = String(decoding: bytes, as: UTF8.self)
             if let item = change.item { sorted.set(item, key) } else { sorted.remove(key) }
         }
     }

@@ -22,8 +22,8 @@ struct ReindexCommand: AsyncParsableCommand {
 
     func run() async throws {
         let marked = try await target.withExistingWorkspace { workspace in
-            let all = try workspace.storedIndexes().filter {
-                repository == nil || $0.dictionary == repository
+            let all = try workspace.storedIndexes().filter { index in
+                repository.map { index.isOf($0) } ?? true
             }
             if let repository, all.isEmpty {
                 throw Failure(.notFound, "\"\(repository)\" has no indexes")

@@ -30,7 +30,12 @@ final class IndexCheck {
     }
 
     static func findings(_ workspace: Workspace) throws -> [Finding] {
-        let names = Set(try workspace.storedIndexes().map(\.dictionary)).sorted()
+        // They come by dictionary. A set of their names would take canonically equal ones for one.
+        var names: [String] = []
+        for index in try workspace.storedIndexes() {
+            if let last = names.last, index.isOf(last) { continue }
+            names.append(index.dictionary)
+        }
         return try names.flatMap { name in
             let check = try IndexCheck(StoredRepository(workspace, name))
             let findings = try check.repository.indexes.map { try check.finding($0) }
@@ -56,6 +61,9 @@ final class IndexCheck {
         return finding
     }
 
+    /// Not that of the string: canonically equal ones have one.
+    private static func hash(of key: String) -> Int { Array(key.utf8).hashValue }
+
     private struct Entries {
         /// The hashes of the keys: so many do not collide by chance.
         var objects: Set<Int> = []
@@ -78,7 +86,7 @@ final class IndexCheck {
                 entries.unreadable += 1
                 return true
             }
-            entries.objects.insert(entry.objectKey.hashValue)
+            entries.objects.insert(Self.hash(of: entry.objectKey))
             guard let stored = try repository.object(entry.objectKey) else {
                 entries.orphaned = (entries.orphaned.count + 1, entry.objectKey)
                 return true
@@ -120,7 +128,7 @@ final class IndexCheck {
         try repository.forEachObject { key, stored in
             objectCount += 1
             noteLook()
-            if shape.fields[0].isEach == false, !entries.objects.contains(key.hashValue) {
+            if shape.fields[0].isEach == false, !entries.objects.contains(Self.hash(of: key)) {
                 missing = (missing.count + 1, key)
             }
             guard shape.isOfStoredFields, let forms = StoredObject(key, stored)?.forms(in: shape)

@@ -34,7 +34,8 @@ struct RecordCopy {
         while let first = next {
             var piece: [StoredRecord] = []
             var sizeBytes = 0
-            while let record = next, record.dictionary == first.dictionary,
+            // Not `==` of strings, which takes canonically equal names for one.
+            while let record = next, record.dictionary.utf8.elementsEqual(first.dictionary.utf8),
                 piece.count < Self.pieceCount, sizeBytes < Self.pieceSizeBytes
             {
                 piece.append(renamed(record))

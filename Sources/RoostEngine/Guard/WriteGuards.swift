@@ -16,6 +16,8 @@ package final class WriteGuards: Sendable {
     private struct State {
         var generation: UInt64 = 0
         var marks: [[UInt8]: Set<[UInt8]>] = [:]
+        /// The dictionaries whose marks are as the opening found them: nobody puts one of these anew.
+        var foundAtOpening: Set<[UInt8]> = []
     }
 
     private let state = Mutex(State())
@@ -37,9 +39,16 @@ package final class WriteGuards: Sendable {
     }
 
     /// Sets the marks of a dictionary; the new generation.
-    func set(_ marks: Set<[UInt8]>, of prefix: [UInt8]) -> UInt64 {
+    func set(
+        _ marks: Set<[UInt8]>, of prefix: [UInt8], isOpening: Bool = false
+    ) -> UInt64 {
         state.withLock { state in
             state.marks[prefix] = marks
+            if isOpening {
+                state.foundAtOpening.insert(prefix)
+            } else {
+                state.foundAtOpening.remove(prefix)
+            }
             state.generation += 1
             latest.store(state.generation, ordering: .releasing)
             return state.generation
@@ -62,9 +71,33 @@ package final class WriteGuards: Sendable {
             }
             return marks
         }
+        batch.removedMarks.formUnion(marks)
         // In one order, so that the same run writes the same bytes.
         for mark in marks.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             batch.removeMark(mark)
+        }
+    }
+}
+
+extension WriteGuards {
+    /// Forgets the marks that a committed batch has taken away, of dictionaries of which nobody has said since the
+    /// opening what is derived of them: what is not there any more need not be taken away again. Recovery keeps a
+    /// begin of the sequence, so that a later write survives no crash that the removal does not survive.
+    ///
+    /// - Returns: the dictionaries that have no marks left.
+    func forgetRemoved(by batch: EncodedBatch) -> [[UInt8]] {
+        guard !batch.removedMarks.isEmpty else { return [] }
+        return state.withLock { state in
+            var bare: [[UInt8]] = []
+            for prefix in batch.dictionaries.union(batch.clears)
+            where state.foundAtOpening.contains(prefix) {
+                guard let marks = state.marks[prefix], !marks.isEmpty else { continue }
+                let left = marks.subtracting(batch.removedMarks)
+                // No new generation: batches that are made ready already take away more than they must.
+                state.marks[prefix] = left
+                if left.isEmpty { bare.append(prefix) }
+            }
+            return bare
         }
     }
 }
@@ -108,9 +141,23 @@ extension Engine {
 
     /// As `guardWrites`, before anybody has the engine.
     package func guardWritesAtOpening(of name: DictionaryName, marks: Set<[UInt8]>) {
-        let generation = guards.set(marks, of: name.prefix)
+        let generation = guards.set(marks, of: name.prefix, isOpening: true)
         for shard in shards {
             shard.begin(guardGeneration: generation, prefix: name.prefix)
+        }
+    }
+
+    /// A batch that was completed for the guards is committed: what it has taken away is guarded no more.
+    @inline(__always)
+    func noteCommitted(_ batch: EncodedBatch) {
+        if !batch.removedMarks.isEmpty { forgetGuards(by: batch) }
+    }
+
+    private func forgetGuards(by batch: EncodedBatch) {
+        for prefix in guards.forgetRemoved(by: batch) {
+            for shard in shards {
+                shard.endGuards(of: prefix) { guards.marks(of: prefix).isEmpty }
+            }
         }
     }
 
@@ -207,6 +254,12 @@ extension Shard {
 
     nonisolated func begin(guardGeneration: UInt64, prefix: [UInt8]) {
         turn.withLock { $0.noteGuards(guardGeneration, of: prefix) }
+    }
+
+    /// Puts of a single key are no batches any more. It is asked within the turn whether that is still so: whoever
+    /// guards the dictionary anew tells the shard after the guards.
+    nonisolated func endGuards(of prefix: [UInt8], _ isBare: () -> Bool) {
+        turn.withLock { if isBare() { $0.endGuards(of: prefix) } }
     }
 }
 

@@ -40,7 +40,9 @@ extension Engine {
             if let failure = batch.failure { throw failure }
         }
         do {
-            return try await commitCompleted(batch, reads, durability, places)
+            let sequence = try await commitCompleted(batch, reads, durability, places)
+            if sequence != nil { noteCommitted(batch) }
+            return sequence
         } catch is GuardsChanged { return nil }
     }
 

@@ -27,6 +27,8 @@ package struct EncodedBatch: Sendable {
     /// was completed for. See `WriteGuards`.
     package var keptMarks: Set<[UInt8]> = []
     var guardGeneration: UInt64 = 0
+    /// The marks that it takes away as `WriteGuards.complete` found them.
+    var removedMarks: Set<[UInt8]> = []
     /// The first thing that was wrong with a call; reported when the batch is committed.
     package private(set) var failure: RoostError?
     private let hashSeed: HashSeed

@@ -110,7 +110,11 @@ extension Engine {
         while true {
             guards.complete(&batch)
             if let failure = batch.failure { throw failure }
-            do { return try await commitCompleted(batch, durability) } catch is GuardsChanged {
+            do {
+                let sequence = try await commitCompleted(batch, durability)
+                noteCommitted(batch)
+                return sequence
+            } catch is GuardsChanged {
                 // They are told to one shard after the other.
                 await Task.yield()
             }

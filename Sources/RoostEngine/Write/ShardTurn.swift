@@ -54,6 +54,11 @@ struct ShardTurn {
         reasons |= Self.guards
     }
 
+    mutating func endGuards(of prefix: [UInt8]) {
+        guarded.removeAll { $0 == prefix }
+        if guarded.isEmpty { reasons &= ~Self.guards }
+    }
+
     func isGuarded(_ key: UnsafeRawBufferPointer) -> Bool {
         guarded.contains { hasPrefix(key, $0) }
     }

@@ -42,7 +42,8 @@ struct FirstObjects {
         let place = Place(object, order)
         if let start, !start.precedes(place, order) { return }
         held.append((object, place))
-        guard limit < .max / 2, held.count >= limit * 2 + 256 else { return }
+        // Of a limit near the greatest number nothing is ever dropped.
+        guard limit < .max / 4, held.count >= limit * 2 + 256 else { return }
         sort()
         held.removeLast(held.count - limit)
     }

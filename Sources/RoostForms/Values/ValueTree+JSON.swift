@@ -15,7 +15,7 @@ extension ValueTree {
         case .date(let value):
             .string(value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
         case .uuid(let value): .string(value.uuidString)
-        case .decimal(let value): .number("\(value)")
+        case .decimal(let value): value.isFinite ? .number("\(value)") : .string("\(value)")
         case .url(let value): .string(value.absoluteString)
         case .data(let value): .members(["$data": .string(value.base64EncodedString())])
         case .array(let elements): .array(elements.map(\.json))
@@ -95,7 +95,8 @@ extension ValueTree {
             case "$date":
                 Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
             case "$uuid": UUID(uuidString: text).map { .uuid($0) }
-            case "$decimal": Decimal(string: text).map { .decimal($0) }
+            case "$decimal":
+                text == "NaN" ? .decimal(.nan) : Decimal(string: text).map { .decimal($0) }
             case "$url": URL(string: text).map { .url($0) }
             case "$data": Data(base64Encoded: text).map { .data($0) }
             case "$double": Double(text).map { .double($0) }

@@ -145,7 +145,7 @@ where Item.ID: KeyRepresentable {
     /// Everything that is there and not here, of one revision.
     private func takeNew() async throws {
         let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
-        // By their bytes: as strings, keys that are written with other code points may be equal.
+        // By their bytes, as strings take canonically equal keys for one.
         var there: Set<[UInt8]> = []
         while let record = try await scan.next() {
             let key = scan.key(of: record)

@@ -34,6 +34,8 @@ extension IndexSet {
             }
             before.forEach { entry in
                 guard !after.contains(entry) else { return }
+                // A longer one was never written: the index could not be built.
+                guard entry.keySizeBytes(objectKey) <= Limits.keySizeBytes else { return }
                 changes.append(.init(place: place, entry: entry, isAdded: false))
             }
             after.forEach { entry in

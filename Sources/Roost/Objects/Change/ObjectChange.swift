@@ -56,11 +56,10 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
     ) throws -> Result?? {
         let key = repository.key(of: id)
         guard let before = try earlier(key) else { return nil }
-        guard var item = before else { return .some(nil) }
+        guard let old = before else { return .some(nil) }
+        var item = old
         let result = try body(&item)
-        guard repository.key(of: item.id) == key else {
-            throw RoostError(.conflict, "an update of \"\(key)\" may not change its identifier")
-        }
+        try repository.checkIdentifier(old, item, key)
         return try put(item, key, before: before).map { result }
     }
 
@@ -153,6 +152,16 @@ func withPointer<Value, Result>(
 }
 
 extension Repository {
+    /// That an update of an object leaves it its identifier, by the bytes of its key. The object may stand under
+    /// another key than its identifier's, where it was written round the repository.
+    func checkIdentifier(_ before: Item, _ after: Item, _ key: String) throws {
+        let newKey = self.key(of: after.id).utf8
+        guard newKey.elementsEqual(key.utf8) || newKey.elementsEqual(self.key(of: before.id).utf8)
+        else {
+            throw RoostError(.conflict, "an update of \"\(key)\" may not change its identifier")
+        }
+    }
+
     /// How often a change is tried anew that others are in the way of, before it takes its place among them.
     private static var tryCount: Int { 3 }
 

@@ -44,14 +44,18 @@ extension Transaction {
     public mutating func update<Item, Result>(
         _ id: Item.ID, in repository: Repository<Item>, _ body: (inout Item) throws -> Result
     ) throws -> Result? {
-        let key = repository.key(of: id)
+        try update(key: repository.key(of: id), repository, body)
+    }
+
+    @discardableResult
+    mutating func update<Item, Result>(
+        key: String, _ repository: Repository<Item>, _ body: (inout Item) throws -> Result
+    ) throws -> Result? {
         guard let found = try storedObject(key, repository) else { return nil }
         var item = found.item
         let before = item
         let result = try body(&item)
-        guard repository.key(of: item.id) == key else {
-            throw RoostError(.conflict, "an update of \"\(key)\" may not change its identifier")
-        }
+        try repository.checkIdentifier(before, item, key)
         try withUnsafePointer(to: before) {
             try put(item, key, $0, found.expires ? .expiring : .object, repository)
         }

@@ -77,6 +77,35 @@ extension ConditionNode: CustomStringConvertible {
     }
 }
 
+extension ConditionNode {
+    /// A hash of the forms that the comparisons' values have, in their order; the same in every process. `nil` where
+    /// there are none.
+    var constantsHash: String? {
+        // FNV-1a, which is told by its length and its begin where one run of bytes ends.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var hasForms = false
+        func add(_ bytes: some Sequence<UInt8>) {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+        func add(_ form: [UInt8]?) {
+            add(withUnsafeBytes(of: Int64(form?.count ?? -1).littleEndian) { Array($0) })
+            add(form ?? [])
+        }
+        forEachTerm { term in
+            guard let region = term.region else { return }
+            hasForms = true
+            add(withUnsafeBytes(of: Int64(region.intervals.count).littleEndian) { Array($0) })
+            for interval in region.intervals {
+                add(interval.lower)
+                add(interval.upper)
+            }
+        }
+        guard hasForms else { return nil }
+        let text = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+}
+
 /// One comparison of one field.
 final class ConditionTerm<Root>: Sendable {
     /// The field; `nil` for a closure over the whole object.
@@ -103,69 +132,5 @@ final class ConditionTerm<Root>: Sendable {
         self.stored = stored
         self.isComparison = isComparison
         self.test = test
-    }
-}
-
-/// Which field of an object, and whether it or each of its elements.
-struct FieldPath: Equatable, Sendable {
-    /// Immutable, as all key paths are, and made from `Sendable` ones only: so it may be shared.
-    nonisolated(unsafe) let keyPath: AnyKeyPath
-    let isEach: Bool
-    /// How a field behind an optional is written: it has no key path that could be compared.
-    let chain: String?
-
-    init(_ keyPath: AnyKeyPath, isEach: Bool = false, chain: String? = nil) {
-        self.keyPath = keyPath
-        self.isEach = isEach
-        self.chain = chain
-    }
-
-    static func == (left: FieldPath, right: FieldPath) -> Bool {
-        guard left.isEach == right.isEach else { return false }
-        if left.chain == nil, right.chain == nil { return left.keyPath == right.keyPath }
-        return left.identity == right.identity
-    }
-
-    /// The same for all paths to one field in this process.
-    private var identity: String {
-        let text = addressedName
-        // As a key path through an optional is printed.
-        return text.hasSuffix("?") ? String(text.dropLast()) : text
-    }
-
-    var addressedName: String { chain ?? Self.addressedName(of: keyPath) }
-    /// As it is shown, and the same in every process.
-    var name: String { Self.withoutAddresses(addressedName) }
-
-    static func name(of keyPath: AnyKeyPath) -> String {
-        withoutAddresses(addressedName(of: keyPath))
-    }
-
-    /// Of a property that is computed it has the address of its code, as the runtime prints that.
-    static func addressedName(of keyPath: AnyKeyPath) -> String {
-        // "\Post.author.name" without its root.
-        let text = keyPath.debugDescription
-        guard let dot = text.firstIndex(of: ".") else { return text }
-        return String(text[text.index(after: dot)...])
-    }
-
-    /// What stands for a property that is computed.
-    static let computedName = "<computed>"
-
-    /// "<computed 0x0000563e6e55c1c0 (Int)>" becomes "<computed>".
-    private static func withoutAddresses(_ text: String) -> String {
-        var (named, rest) = ("", text[...])
-        while let begin = rest.firstRange(of: "<computed 0x") {
-            var depth = 0
-            let end = rest[begin.upperBound...].firstIndex { character in
-                if character == "(" { depth += 1 }
-                if character == ")" { depth -= 1 }
-                return character == ">" && depth == 0
-            }
-            guard let end else { break }
-            named += rest[..<begin.lowerBound] + computedName
-            rest = rest[rest.index(after: end)...]
-        }
-        return named + rest
     }
 }

@@ -36,7 +36,7 @@ public struct Field<Root, Value>: Sendable {
 
     fileprivate init(
         _ keyPath: KeyPath<Root, Value> & Sendable, _ stored: StoredAccess<Root, Value>,
-        chain: String? = nil
+        chain: FieldChain? = nil
     ) {
         access = FieldAccess(keyPath)
         path = FieldPath(keyPath, chain: chain)
@@ -49,7 +49,8 @@ public struct Field<Root, Value>: Sendable {
     ) -> Field<Root, Inner> {
         Field<Root, Inner>(
             sendable(access.keyPath.appending(path: inner)), stored.map { $0[keyPath: inner] },
-            chain: path.chain.map { $0 + "." + FieldPath.addressedName(of: inner) })
+            // What an optional has itself, not what is in it: no key path that is written out is compared to it.
+            chain: path.chain.map { $0.appending(inner, isStored: false, isOptional: false) })
     }
 
     /// A field of what may be `nil`, and then is `nil` too.
@@ -59,7 +60,8 @@ public struct Field<Root, Value>: Sendable {
         Field<Root, Inner?>(
             sendable(access.keyPath.appending(path: \.[presentField: inner])),
             stored.map { $0[presentField: inner] },
-            chain: path.addressedName + "?." + FieldPath.addressedName(of: inner))
+            chain: chain.appending(
+                inner, isStored: MemoryLayout<Wrapped>.offset(of: inner) != nil, isOptional: false))
     }
 
     /// A field of what may be `nil`, and is so itself.
@@ -69,7 +71,12 @@ public struct Field<Root, Value>: Sendable {
         Field<Root, Inner?>(
             sendable(access.keyPath.appending(path: \.[presentOptional: inner])),
             stored.map { $0[presentOptional: inner] },
-            chain: path.addressedName + "?." + FieldPath.addressedName(of: inner))
+            chain: chain.appending(
+                inner, isStored: MemoryLayout<Wrapped>.offset(of: inner) != nil, isOptional: true))
+    }
+
+    private var chain: FieldChain {
+        path.chain ?? FieldChain(path.keyPath, isStored: access.isStored)
     }
 
     /// Objects of which `body` says so of this field; as ``Row/satisfies(_:)``.
@@ -110,6 +117,45 @@ extension Optional {
     }
 }
 
+// `$0.tags[0]` would be found as a key path, and read beyond the end of an object's tags. These are found before it, and
+// no condition can use them, as its closure does not throw: that they were unavailable would have the key path taken.
+extension Field where Value: RandomAccessCollection, Value.Index == Int {
+    /// Not to be used: an object may have no such element.
+    @available(
+        *, deprecated,
+        message: "an object may have no such element: ask for `first`, `contains` or `satisfies`"
+    )
+    public subscript(index: Int) -> Field<Root, Value.Element> {
+        get throws(NoSuchElement) { throw NoSuchElement() }
+    }
+
+    /// Not to be used: an object may have no such elements.
+    @available(
+        *, deprecated,
+        message: "an object may have no such elements: ask with `contains` or `satisfies`"
+    )
+    public subscript<Places: RangeExpression<Int>>(range: Places) -> Field<Root, Value.SubSequence>
+    {
+        get throws(NoSuchElement) { throw NoSuchElement() }
+    }
+}
+
+extension Field {
+    /// Not to be used: an object may have no such element.
+    @available(
+        *, deprecated,
+        message: "an object may have no such element: ask for `first`, `contains` or `satisfies`"
+    )
+    public subscript<Elements: RandomAccessCollection>(
+        index: Int, _ elements: Elements.Type = Elements.self
+    ) -> Field<Root, Elements.Element?> where Value == Elements?, Elements.Index == Int {
+        get throws(NoSuchElement) { throw NoSuchElement() }
+    }
+}
+
+/// Why a condition compares no element by its index.
+public struct NoSuchElement: Error {}
+
 /// How a field is read: at its offset where it has one, which takes a tenth of a key path's time.
 struct FieldAccess<Root, Value>: Sendable {
     let keyPath: KeyPath<Root, Value> & Sendable
@@ -119,6 +165,9 @@ struct FieldAccess<Root, Value>: Sendable {
         self.keyPath = keyPath
         offset = MemoryLayout<Root>.offset(of: keyPath)
     }
+
+    /// Whether it is a stored property, or one of such a one.
+    var isStored: Bool { offset != nil }
 
     @inline(__always)
     func value(of object: UnsafePointer<Root>) -> Value {

@@ -50,7 +50,10 @@ public struct Index<Root>: Sendable {
                 + (field.isDescending ? " descending" : "")
         }
         if isUnique { parts.append("unique") }
-        if let filter { parts.append("where \(filter)") }
+        if let filter {
+            // A description does not tell all values apart: all data of one size has one.
+            parts.append("where \(filter)" + (filter.constantsHash.map { " #\($0)" } ?? ""))
+        }
         return parts.joined(separator: ", ")
     }
 }
@@ -84,14 +87,15 @@ struct IndexField<Root>: Sendable {
         path = FieldPath(keyPath)
         self.isDescending = isDescending
         shape = Value.indexShape
+        let layout = Value.layoutToCheck
         encode = { object, form in
             let start = form.bytes.count
-            access.value(of: object).encode(into: &form)
+            form.append(field: access.value(of: object), layout)
             if isDescending { form.invert(from: start) }
         }
         forms = nil
         stored = StoredAccess(keyPath).map { value in
-            var form = IndexForm(value)
+            var form = IndexForm(value, layout)
             if isDescending { form.invert(from: 0) }
             return [form]
         }
@@ -104,8 +108,9 @@ struct IndexField<Root>: Sendable {
         isDescending = false
         shape = Value.Element.indexShape
         encode = { _, _ in }
-        forms = Self.forms(access)
-        stored = StoredAccess(keyPath).map { $0.map { IndexForm($0) } }
+        let layout = Value.Element.layoutToCheck
+        forms = { access.value(of: $0).map { IndexForm($0, layout) } }
+        stored = StoredAccess(keyPath).map { $0.map { IndexForm($0, layout) } }
     }
 
     init<Value: Collection & SendableMetatype>(
@@ -117,14 +122,9 @@ struct IndexField<Root>: Sendable {
         isDescending = false
         shape = Value.Element.indexShape
         encode = { _, _ in }
-        forms = { access.value(of: $0)?.map { IndexForm($0) } ?? [] }
-        stored = StoredAccess(keyPath).map { $0?.map { IndexForm($0) } ?? [] }
-    }
-
-    private static func forms<Value: Collection & SendableMetatype>(
-        _ access: FieldAccess<Root, Value>
-    ) -> @Sendable (UnsafePointer<Root>) -> [IndexForm] where Value.Element: IndexRepresentable {
-        { access.value(of: $0).map { IndexForm($0) } }
+        let layout = Value.Element.layoutToCheck
+        forms = { access.value(of: $0)?.map { IndexForm($0, layout) } ?? [] }
+        stored = StoredAccess(keyPath).map { $0?.map { IndexForm($0, layout) } ?? [] }
     }
 }
 
@@ -141,8 +141,15 @@ public struct DescendingField<Root>: Sendable {
 }
 
 /// A type that says by what its repository indexes it.
+///
+/// - A dictionary has the indexes of one type while the workspace is open, the first whose repository is made: all calls
+///   of the repository of another `Indexed` type over it, but for those by an identifier, throw `.conflict`.
+/// - To drop all indexes leave the conformance and return none: `static var indexes: [Index<Post>] { [] }`. A type
+///   that is not `Indexed` drops nothing, as a tool may open a repository by a type that knows less: what it writes takes
+///   the indexes out of use until a type that declares them has built them anew.
 public protocol Indexed {
-    /// The indexes of the type. A repository builds what is new here and drops what is not here any more.
+    /// The indexes of the type. A repository builds what is new here and drops what is not here any more; with none,
+    /// all of them.
     static var indexes: [Index<Self>] { get }
 }
 

@@ -103,6 +103,8 @@ private struct IndexPiece<Item: Sendable> {
     private let view: EngineView
     private var batch: EncodedBatch
     private var reads: TransactionReads
+    /// How much of a key a failure shows, in characters.
+    private static var shownKeyCount: Int { 200 }
     /// The objects of the values that must be unique, of this piece.
     private var holders: [[UInt8]: [UInt8]] = [:]
 
@@ -161,11 +163,17 @@ private struct IndexPiece<Item: Sendable> {
         _ key: [UInt8], _ stored: UnsafeRawBufferPointer, _ deadline: Deadline
     ) throws -> String? {
         let text = String(decoding: key, as: UTF8.self)
+        let item: Item
+        do { item = try dictionary.decode(stored: stored, key: text, codec) } catch {
+            return "\(error)"
+        }
         let entries: [IndexEntry]
         do {
-            let item = try dictionary.decode(stored: stored, key: text, codec)
             entries = try withUnsafePointer(to: item) { try active.index.entries(of: $0) }
-        } catch { return "\(error)" }
+            for entry in entries {
+                try checkIndexKeySize(entry.keySizeBytes(key), active.index.name)
+            }
+        } catch { return "of \"\(text.prefix(Self.shownKeyCount))\": \(error)" }
         for entry in entries {
             if active.index.isUnique, let other = try holder(of: entry, but: key) {
                 return NotUnique.error(
@@ -173,7 +181,6 @@ private struct IndexPiece<Item: Sendable> {
                 ).message
             }
             let entryKey = entry.key(key)
-            try checkIndexKeySize(entryKey.count, active.index.name)
             batch.write(
                 entry.value(key).with(deadline: deadline),
                 recordKey: active.entries.prefix + entryKey, in: active.entries)

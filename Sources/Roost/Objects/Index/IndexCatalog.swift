@@ -103,13 +103,15 @@ enum IndexCatalog {
         let view = try engine.view()
         defer { view.close() }
         guard try view.find(recordKey: root, in: name) != nil else { return }
-        var marks: [String: Set<[UInt8]>] = [:]
+        // By their prefixes, as strings take canonically equal names for one.
+        var marks: [DictionaryName: Set<[UInt8]>] = [:]
         for index in try readRoot(view).indexes {
-            marks[index.dictionary, default: []].insert(mark(index.number))
+            let mark = mark(index.number)
+            // One that was taken away does not come back: a new index has another number.
+            guard let name = DictionaryName(index.dictionary), try progress(mark, view) != nil
+            else { continue }
+            marks[name, default: []].insert(mark)
         }
-        for (dictionary, marks) in marks {
-            guard let name = DictionaryName(dictionary) else { continue }
-            engine.guardWritesAtOpening(of: name, marks: marks)
-        }
+        for (name, marks) in marks { engine.guardWritesAtOpening(of: name, marks: marks) }
     }
 }

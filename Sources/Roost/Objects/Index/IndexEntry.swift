@@ -45,11 +45,11 @@ final class EntryMaker<Root>: Sendable {
 
     /// The entries of an object, each once.
     ///
-    /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off; what a predicate in the
-    ///   index's condition throws.
+    /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off; `.encodingFailed` where a type does not
+    ///   append one form of its shape; what a predicate in the index's condition throws.
     func entries(of object: UnsafePointer<Root>) throws -> IndexEntries {
         if let isMet, try !isMet(object) { return .none }
-        if let elements { return forms.entries(ofElements: elements(object)) }
+        if let elements { return try forms.entries(ofElements: elements(object)) }
         var form = FormedEntries.usualForm
         for encode in encoders { encode(object, &form) }
         return try forms.entries(of: form)
@@ -77,18 +77,24 @@ final class FormedEntries: Sendable {
     }
 
     /// The entries of an object whose field has elements of these forms, each once.
-    func entries(ofElements forms: [IndexForm]) -> IndexEntries {
+    ///
+    /// - Throws: `.encodingFailed` where a type does not append one form of its shape.
+    func entries(ofElements forms: [IndexForm]) throws -> IndexEntries {
         var seen: Set<[UInt8]> = []
-        let entries = forms.compactMap { form in
-            seen.insert(form.bytes).inserted ? IndexEntry(form: form.bytes, isSole: false) : nil
+        let entries = try forms.compactMap { form in
+            if form.isMalformed { throw malformed }
+            return seen.insert(form.bytes).inserted
+                ? IndexEntry(form: form.bytes, isSole: false) : nil
         }
         return .several(entries)
     }
 
     /// The entry of an object whose fields have this form together.
     ///
-    /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off.
+    /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off; `.encodingFailed` where a type does not
+    ///   append one form of its shape.
     func entries(of form: IndexForm) throws -> IndexEntries {
+        if form.isMalformed { throw malformed }
         if isUnique, form.isTruncated {
             throw RoostError(
                 .valueTooLarge,
@@ -96,6 +102,13 @@ final class FormedEntries: Sendable {
         }
         let isSole = isUnique && !form.isUnequal
         return .one(IndexEntry(form: form.bytes, isSole: isSole))
+    }
+
+    private var malformed: RoostError {
+        RoostError(
+            .encodingFailed,
+            "index \"\(name)\" has a field whose type does not append just one form of its `indexShape`"
+        )
     }
 }
 

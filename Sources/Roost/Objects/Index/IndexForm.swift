@@ -13,6 +13,8 @@ public struct IndexForm: Sendable {
     var isTruncated = false
     /// Whether the value is not equal to itself, as NaN is.
     var isUnequal = false
+    /// Whether a type has appended something else than one form of its layout.
+    var isMalformed = false
 
     /// How much of a field is kept here: all of it in the key of a sort.
     private var sizeLimitBytes = Self.fieldSizeLimitBytes
@@ -28,6 +30,20 @@ public struct IndexForm: Sendable {
 
     init(_ value: some IndexRepresentable) { value.encode(into: &self) }
 
+    /// Appends the form of a field's value; `layout` where what the type appends is to be looked at.
+    mutating func append(field value: some IndexRepresentable, _ layout: IndexShape.Layout?) {
+        guard let layout else { return value.encode(into: &self) }
+        let start = bytes.count
+        value.encode(into: &self)
+        let end = bytes.withUnsafeBytes { layout.end(in: $0, from: start, isInverted: false)?.end }
+        if end != bytes.count { isMalformed = true }
+    }
+
+    /// As `append(field:_:)`, of one field or element alone.
+    init(_ value: some IndexRepresentable, _ layout: IndexShape.Layout?) {
+        append(field: value, layout)
+    }
+
     mutating func append(_ byte: UInt8) { bytes.append(byte) }
 
     /// Appends the form of the next field.
@@ -35,6 +51,7 @@ public struct IndexForm: Sendable {
         bytes.append(contentsOf: field.bytes)
         if field.isTruncated { isTruncated = true }
         if field.isUnequal { isUnequal = true }
+        if field.isMalformed { isMalformed = true }
     }
 
     mutating func append(bigEndian value: some FixedWidthInteger) {

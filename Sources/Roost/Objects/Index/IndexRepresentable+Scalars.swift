@@ -1,11 +1,11 @@
 import Foundation
 
-extension Bool: IndexRepresentable {
+extension Bool: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { IndexShape(.fixed(1), "bool") }
     public func encode(into form: inout IndexForm) { form.append(self ? 2 : 1) }
 }
 
-extension Double: IndexRepresentable {
+extension Double: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape {
         // NaN is last, and compares to nothing.
         IndexShape(
@@ -25,28 +25,28 @@ extension Double: IndexRepresentable {
     }
 }
 
-extension Float: IndexRepresentable {
+extension Float: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { Double.indexShape }
     public func encode(into form: inout IndexForm) { Double(self).encode(into: &form) }
 }
 
-extension Date: IndexRepresentable {
+extension Date: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { Double.indexShape }
     public func encode(into form: inout IndexForm) {
         timeIntervalSinceReferenceDate.encode(into: &form)
     }
 }
 
-extension UUID: IndexRepresentable {
+extension UUID: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { IndexShape(.fixed(16), "uuid") }
     public func encode(into form: inout IndexForm) {
         withUnsafeBytes(of: uuid) { form.bytes.append(contentsOf: $0) }
     }
 }
 
-extension Decimal: IndexRepresentable {
+extension Decimal: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape {
-        IndexShape(.fixed(Self.formSizeBytes), "decimal, NaN first")
+        IndexShape(.fixed(Self.formSizeBytes), "decimal-nan-first")
     }
 
     private static var formSizeBytes: Int { 19 }

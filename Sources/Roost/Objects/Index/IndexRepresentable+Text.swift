@@ -7,7 +7,7 @@ import Foundation
 // Strings are kept in their composed form (NFC), whose bytes go in the order of Swift's `<` and are
 // equal exactly where `==` says so.
 
-extension String: IndexRepresentable {
+extension String: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { IndexShape(.escaped, "string") }
 
     public func encode(into form: inout IndexForm) {
@@ -31,12 +31,12 @@ extension String: IndexRepresentable {
     }
 }
 
-extension Data: IndexRepresentable {
+extension Data: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { IndexShape(.escaped, "bytes") }
     public func encode(into form: inout IndexForm) { form.append(escaping: self) }
 }
 
-extension Array: IndexRepresentable where Element == UInt8 {
+extension Array: IndexRepresentable, KnownForm where Element == UInt8 {
     public static var indexShape: IndexShape { IndexShape(.escaped, "bytes") }
     public func encode(into form: inout IndexForm) { form.append(escaping: self) }
 }

@@ -17,9 +17,22 @@
 public protocol IndexRepresentable: Equatable, Sendable {
     /// How the forms of the type's values are laid out. A change of it makes another index of each that has such a field.
     static var indexShape: IndexShape { get }
-    /// Appends the value's form. Forms compare by their bytes as the values do.
+    /// Appends the value's form: just one, as the shape says, by what the type consists of. Forms compare by their bytes as
+    /// the values do. What appends none or several cannot be stored in an index: `.encodingFailed`.
     func encode(into form: inout IndexForm)
 }
+
+/// A type of this library's, whose forms are as its layout says.
+protocol KnownForm {}
+
+extension IndexRepresentable {
+    /// The layout by which to look at what the type appends; `nil` where that is known to be right.
+    static var layoutToCheck: IndexShape.Layout? {
+        self is any KnownForm.Type ? nil : indexShape.layout
+    }
+}
+
+extension Optional: KnownForm where Wrapped: KnownForm {}
 
 extension IndexRepresentable where Self: RawRepresentable, RawValue: IndexRepresentable {
     public static var indexShape: IndexShape { RawValue.indexShape }
@@ -55,62 +68,62 @@ extension FixedWidthInteger {
     }
 }
 
-extension Int: IndexRepresentable {
+extension Int: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension Int8: IndexRepresentable {
+extension Int8: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension Int16: IndexRepresentable {
+extension Int16: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension Int32: IndexRepresentable {
+extension Int32: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension Int64: IndexRepresentable {
+extension Int64: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension UInt: IndexRepresentable {
+extension UInt: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension UInt8: IndexRepresentable {
+extension UInt8: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension UInt16: IndexRepresentable {
+extension UInt16: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension UInt32: IndexRepresentable {
+extension UInt32: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension UInt64: IndexRepresentable {
+extension UInt64: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension Int128: IndexRepresentable {
+extension Int128: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }
 
-extension UInt128: IndexRepresentable {
+extension UInt128: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { integerShape }
     public func encode(into form: inout IndexForm) { encodeInteger(into: &form) }
 }

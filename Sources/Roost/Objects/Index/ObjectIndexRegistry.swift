@@ -1,24 +1,37 @@
 import Synchronization
 
-/// The indexes of a workspace's repositories, one for each dictionary and type.
+/// The indexes of a workspace's repositories, one for each dictionary.
+///
+/// A dictionary has the indexes of one type, the first that it is a repository of: of two each would drop those of the
+/// other, and a transaction that wrote through both would keep the marks of both and the entries of one.
+/// docs/decisions/0240.
 final class ObjectIndexRegistry: Sendable {
-    private struct Key: Hashable {
-        let dictionary: [UInt8]
-        let type: ObjectIdentifier
+    private struct Owner {
+        let typeName: String
+        let indexes: any Sendable & AnyObject
     }
 
-    private let all = Mutex<[Key: any Sendable & AnyObject]>([:])
+    /// By the bytes of the dictionary's name, as strings take canonically equal ones for one.
+    private let owners = Mutex<[[UInt8]: Owner]>([:])
 
     /// `nil` where the type declares no indexes.
     func indexes<Item: Sendable>(
         _ dictionary: WorkspaceDictionary, _ codec: ValueCodec<Item>
     ) -> ObjectIndexes<Item>? {
         guard let type = Item.self as? any Indexed.Type else { return nil }
-        let key = Key(dictionary: Array(dictionary.name.utf8), type: ObjectIdentifier(Item.self))
-        return all.withLock { all in
-            if let known = all[key] as? ObjectIndexes<Item> { return known }
+        let key = Array(dictionary.name.utf8)
+        return owners.withLock { owners in
+            if let owner = owners[key] {
+                if let known = owner.indexes as? ObjectIndexes<Item> { return known }
+                return ObjectIndexes(
+                    dictionary, codec, Self.declared(type),
+                    refusal: RoostError(
+                        .conflict,
+                        "\"\(dictionary.name)\" has the indexes of \(owner.typeName) while the workspace is open, and cannot have those of \(Item.self)"
+                    ))
+            }
             let indexes = ObjectIndexes(dictionary, codec, Self.declared(type))
-            all[key] = indexes
+            owners[key] = Owner(typeName: "\(Item.self)", indexes: indexes)
             return indexes
         }
     }

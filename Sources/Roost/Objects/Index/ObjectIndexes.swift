@@ -19,14 +19,18 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
     let dictionary: WorkspaceDictionary
     let codec: ValueCodec<Item>
     let declared: [Index<Item>]
+    /// Where another type has the dictionary: what every use of these throws.
+    private let refusal: RoostError?
     private let state = Mutex(State())
     /// Whether writers have nothing to wait for.
     private let isReady = Atomic<Bool>(false)
     var isReadyToWrite: Bool { isReady.load(ordering: .acquiring) }
 
     init(
-        _ dictionary: WorkspaceDictionary, _ codec: ValueCodec<Item>, _ declared: [Index<Item>]
+        _ dictionary: WorkspaceDictionary, _ codec: ValueCodec<Item>, _ declared: [Index<Item>],
+        refusal: RoostError? = nil
     ) {
+        self.refusal = refusal
         self.dictionary = dictionary
         self.codec = codec
         self.declared = declared
@@ -46,7 +50,10 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
     // MARK: What is there
 
     /// The indexes that are written now. Does not suspend; the first call looks at the catalog.
+    ///
+    /// - Throws: `.conflict` where another type has the dictionary.
     func current() throws -> IndexSet<Item> {
+        if let refusal { throw refusal }
         if let set = state.withLock({ $0.set }) { return set }
         let view = try engine.view()
         defer { view.close() }
@@ -94,6 +101,7 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
     /// are not complete; those that are not declared any more are dropped.
     @discardableResult
     func adopted() async throws -> IndexSet<Item> {
+        if let refusal { throw refusal }
         let known = state.withLock { state in state.isAdopted ? state.set : nil }
         if let known { return known }
         return try await adoption().value
@@ -117,8 +125,15 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
 
     /// Begins to adopt, where that is still to be done, and does not wait for it.
     func beginAdopting() {
-        guard !state.withLock({ $0.isAdopted }), engine.isWritable else { return }
+        guard refusal == nil, !state.withLock({ $0.isAdopted }), engine.isWritable else { return }
         _ = adoption()
+    }
+
+    /// Whether the mark of an index is there now: a view that does not have it may be older than the index.
+    func isMarked(_ active: IndexSet<Item>.Active) throws -> Bool {
+        let view = try engine.view()
+        defer { view.close() }
+        return try IndexCatalog.progress(active.mark, view) != nil
     }
 
     /// A mark was taken away: adopts anew, which builds the index anew.

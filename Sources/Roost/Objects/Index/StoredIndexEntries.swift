@@ -81,7 +81,7 @@ private struct StoredEntryReader<Source: ~Copyable>: Sendable {
 
     func entries(_ source: inout Source) throws -> IndexEntries {
         let found = try first(&source)
-        if forms.isOfElements { return forms.entries(ofElements: found) }
+        if forms.isOfElements { return try forms.entries(ofElements: found) }
         guard !others.isEmpty else { return try forms.entries(of: found[0]) }
         var form = FormedEntries.usualForm
         form.append(found[0])

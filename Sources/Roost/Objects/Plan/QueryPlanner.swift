@@ -37,8 +37,13 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
             case .failed(let reason):
                 notes.append("index \"\(active.index.name)\" cannot be built: \(reason)")
             case nil:
-                notes.append("index \"\(active.index.name)\" was written round, and is built anew")
-                indexes.noteMarkMissing()
+                if try indexes.isMarked(active) {
+                    notes.append("index \"\(active.index.name)\" is newer than what is read")
+                } else {
+                    notes.append(
+                        "index \"\(active.index.name)\" was written round, and is built anew")
+                    indexes.noteMarkMissing()
+                }
             }
         }
     }

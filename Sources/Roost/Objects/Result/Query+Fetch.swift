@@ -20,8 +20,9 @@ extension Query {
     /// Whether no object matches.
     public func isEmpty() throws -> Bool { try limit(1).count() == 0 }
 
-    /// Calls `body` with each matching object, in order. The result is never all in memory; of a query
-    /// whose order no index has, the keys are.
+    /// Calls `body` with each matching object, in order. No more than 256 of them are in memory at once, and those
+    /// that the order of an index does not tell apart; of a query whose order no index has, the keys of all are, or of as
+    /// many as the limit asks for.
     public func forEach(_ body: (Item) throws -> Void) throws {
         try atOneMoment { try forEachInTurn(&$0, body) }
     }

@@ -25,7 +25,10 @@ extension Query {
         _ run: inout QueryRun<Item>, _ source: inout Source,
         _ body: (_ key: [UInt8], _ item: Item) throws -> Void
     ) throws {
-        if try forEachOfAttempt(&run, &source, body) { return }
+        if let matches = try matchesOfAttempt(&run, &source, { (key: $0, item: $1) }) {
+            for match in matches { try body(match.key, match.item) }
+            return
+        }
         guard run.isOrdered else { return try forEachSorted(&run, &source, body) }
         var remaining = limitCount ?? .max
         var skipped = offsetCount
@@ -41,13 +44,17 @@ extension Query {
         }
     }
 
-    /// As `forEach`, with one object in memory; of a query that is sorted without a limit, the keys too.
+    /// How many objects a call that gives one after the other may hold, where that saves to read them again.
+    private static var heldObjectCount: Int { 256 }
+
+    /// As `forEach`, with few objects in memory; of a query that has to be sorted, the keys too.
     func forEachInTurn<Source: ObjectSource & ~Copyable>(
         _ source: inout Source, _ body: (Item) throws -> Void
     ) throws {
         if limitCount == 0 { return }
         var run = try QueryRun(self, &source)
-        guard !run.isOrdered, limitCount == nil else {
+        let mayHold = lookedAtCount <= Self.heldObjectCount
+        guard !mayHold, !run.isOrdered || run.plan.attempt != nil else {
             return try forEach(&run, &source) { _, item in try body(item) }
         }
         for key in try keysInOrder(&run, &source) {
@@ -55,16 +62,17 @@ extension Query {
         }
     }
 
-    /// Tries the way that may end early; `false` where it did not, and nothing was given.
-    private func forEachOfAttempt<Source: ObjectSource & ~Copyable>(
+    /// What `keep` makes of each match, by the way that may end early; `nil` where it did not, or there is none.
+    func matchesOfAttempt<Source: ObjectSource & ~Copyable, Kept>(
         _ run: inout QueryRun<Item>, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Void
-    ) throws -> Bool {
-        guard let attempt = run.plan.attempt else { return false }
+        _ keep: (_ key: [UInt8], _ item: Item) -> Kept
+    ) throws -> ArraySlice<Kept>? {
+        guard let attempt = run.plan.attempt else { return nil }
         let wanted = lookedAtCount
-        func matches(costing limit: Double) throws -> [(key: [UInt8], item: Item)]? {
+        func matches(costing limit: Double) throws -> [Kept]? {
             try run.firstMatches(wanted, by: attempt.way, costing: limit, &source) { key, item in
-                cursor.map { !isUpToCursor($0, key, item) } ?? true
+                if let cursor, isUpToCursor(cursor, key, item) { return nil }
+                return keep(key, item)
             }
         }
         // Without a limit little is tried before it is asked what a scan costs.
@@ -78,10 +86,9 @@ extension Query {
         }
         guard let found else {
             run.giveUpAttempt()
-            return false
+            return nil
         }
-        for match in found.dropFirst(offsetCount) { try body(match.key, match.item) }
-        return true
+        return found.dropFirst(offsetCount)
     }
 
     /// How many matches are needed, those that the offset passes by included.
@@ -107,7 +114,7 @@ extension Query {
             best.add((key: key, item: item), place)
             return true
         }
-        for match in best.sorted().dropFirst(offsetCount) { try body(match.key, match.item) }
+        for (_, match) in best.sorted().dropFirst(offsetCount) { try body(match.key, match.item) }
     }
 
     func count<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> Int {
@@ -192,7 +199,7 @@ struct FirstOfOrder<Element> {
         }
     }
 
-    func sorted() -> [Element] {
-        heap.sorted { bytes($0.sortKey, precede: $1.sortKey) }.map(\.element)
+    func sorted() -> [(sortKey: [UInt8], element: Element)] {
+        heap.sorted { bytes($0.sortKey, precede: $1.sortKey) }
     }
 }

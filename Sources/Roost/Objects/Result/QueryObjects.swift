@@ -126,23 +126,24 @@ extension Query {
     func keysInOrder<Source: ObjectSource & ~Copyable>(
         _ run: inout QueryRun<Item>, _ source: inout Source
     ) throws -> [[UInt8]] {
+        if let keys = try matchesOfAttempt(&run, &source, { key, _ in key }) { return Array(keys) }
         var keys: [[UInt8]] = []
         if run.isOrdered {
             try forEach(&run, &source) { key, _ in keys.append(key) }
             return keys
         }
-        var places: [(sortKey: [UInt8], keyCount: Int)] = []
+        var first = FirstOfOrder<Int>(count: lookedAtCount)
         try run.forEachMatch(&source) { key, item in
             let place = withUnsafePointer(to: item) { sortKey($0, key) }
             if let cursor, !bytes(cursor, precede: place) { return true }
-            places.append((place, key.count))
+            first.add(key.count, place)
             return true
         }
-        places.sort { bytes($0.sortKey, precede: $1.sortKey) }
+        let places = first.sorted()
         keys.reserveCapacity(places.count)
-        for place in places.dropFirst(offsetCount) {
+        for (place, keyCount) in places.dropFirst(offsetCount) {
             // A place ends in the key.
-            keys.append(Array(place.sortKey.suffix(place.keyCount)))
+            keys.append(Array(place.suffix(keyCount)))
         }
         return keys
     }

@@ -148,9 +148,10 @@ extension Transaction {
     public mutating func updateAll<Item>(
         _ query: Query<Item>, _ body: (inout Item) throws -> Void
     ) throws -> Int {
-        let items = try fetch(query)
-        for item in items { try update(item.id, in: query.repository, body) }
-        return items.count
+        // By the keys that matched: an object that was written round the repository may have another identifier.
+        let keys = try pinned(query).keys(&attempt)
+        for key in keys { try update(key: key, query.repository, body) }
+        return keys.count
     }
 
     /// `query` by the indexes that this attempt writes.

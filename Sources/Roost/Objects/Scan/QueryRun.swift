@@ -61,17 +61,17 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if costLeft < 0 { throw AttemptEnded() }
     }
 
-    /// The first matches in the query's order, by a way that may cost so much; `nil` where that is not
-    /// enough.
-    mutating func firstMatches<Source: ObjectSource & ~Copyable>(
+    /// What `keep` makes of the first matches in the query's order, without those of which it makes nothing, by a way
+    /// that may cost so much; `nil` where that is not enough.
+    mutating func firstMatches<Source: ObjectSource & ~Copyable, Kept>(
         _ count: Int, by way: QueryPlan<Item>.Access, costing limit: Double,
-        _ source: inout Source, _ isWanted: (_ key: [UInt8], _ item: Item) -> Bool
-    ) throws -> [(key: [UInt8], item: Item)]? {
-        var matches: [(key: [UInt8], item: Item)] = []
+        _ source: inout Source, _ keep: (_ key: [UInt8], _ item: Item) -> Kept?
+    ) throws -> [Kept]? {
+        var matches: [Kept] = []
         costLeft = limit
         defer { costLeft = .infinity }
         func add(_ key: [UInt8], _ item: Item) -> Bool {
-            if isWanted(key, item) { matches.append((key, item)) }
+            if let kept = keep(key, item) { matches.append(kept) }
             return matches.count < count
         }
         do {

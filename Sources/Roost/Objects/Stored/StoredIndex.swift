@@ -25,6 +25,12 @@ package struct StoredIndex: Sendable {
 
     var entries: DictionaryName { IndexCatalog.entries(number) }
 
+    /// Whether it is of the dictionary with this name: not `==` of strings, which takes canonically equal
+    /// names for one.
+    package func isOf(_ dictionary: String) -> Bool {
+        self.dictionary.utf8.elementsEqual(dictionary.utf8)
+    }
+
     /// All indexes at the moment of a view, by dictionary and name.
     static func all(_ view: EngineView) throws -> [StoredIndex] {
         try IndexCatalog.readRoot(view).indexes.map { listed in
@@ -38,7 +44,12 @@ package struct StoredIndex: Sendable {
             return StoredIndex(
                 dictionary: listed.dictionary, name: listed.name, shapeText: listed.shape,
                 shape: StoredIndexShape(listed.shape), state: state, number: listed.number)
-        }.sorted { ($0.dictionary, $0.name) < ($1.dictionary, $1.name) }
+        }.sorted { one, other in
+            if !one.isOf(other.dictionary) {
+                return one.dictionary.utf8.lexicographicallyPrecedes(other.dictionary.utf8)
+            }
+            return one.name < other.name
+        }
     }
 }
 

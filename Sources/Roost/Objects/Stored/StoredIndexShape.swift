@@ -19,7 +19,8 @@ package struct StoredIndexShape: Sendable {
             case "bool": inner = .fixed(1)
             case "int64", "uint64", "double": inner = .fixed(8)
             case "int128", "uint128", "uuid": inner = .fixed(16)
-            case "decimal": inner = Decimal.indexShape.layout
+            // Without the addition of an earlier version, which had NaN behind all numbers.
+            case "decimal", "decimal-nan-first": inner = Decimal.indexShape.layout
             case "string", "bytes": inner = .escaped
             default: return nil
             }
@@ -53,7 +54,10 @@ package struct StoredIndexShape: Sendable {
         if isUnique { rest.removeFirst() }
         // What a condition says may hold any text, so that what is after it is not told apart.
         isPartial = rest.first?.hasPrefix("where ") ?? false
-        isMigrated = isPartial || rest.last?.hasPrefix("version ") ?? false
+        let hasVersion = rest.last?.hasPrefix("version ") ?? false
+        isMigrated = isPartial || hasVersion
+        // What else a later version may say of it is not known.
+        if !isPartial, rest.count > (hasVersion ? 1 : 0) { return nil }
     }
 
     /// Where the form of the fields ends in an entry's key; `nil` where the bytes are no entry.
@@ -114,7 +118,8 @@ extension StoredIndexShape.Field {
         case ("int128", .number(let text)): Int128(text).map { IndexForm($0) }
         case ("uint128", .number(let text)): UInt128(text).map { IndexForm($0) }
         case ("double", .number(let text)): Double(text).map { IndexForm($0) }
-        case ("decimal", .number(let text)): Decimal(string: text).map { IndexForm($0) }
+        case ("decimal", .number(let text)), ("decimal-nan-first", .number(let text)):
+            Decimal(string: text).map { IndexForm($0) }
         case ("string", .text(let text)): IndexForm(text)
         case ("uuid", .text(let text)): UUID(uuidString: text).map { IndexForm($0) }
         default: nil

@@ -15,7 +15,7 @@ package final class StoredRepository {
         name = try workspace.dictionary(dictionary).checkedName()
         let view = try workspace.engine.view()
         self.view = view
-        do { indexes = try StoredIndex.all(view).filter { $0.dictionary == dictionary } } catch {
+        do { indexes = try StoredIndex.all(view).filter { $0.isOf(dictionary) } } catch {
             view.close()
             throw error
         }
