@@ -69,4 +69,42 @@ import Testing
             }
         }
     }
+
+    private struct Plan: Codable, Equatable {
+        struct Step: Codable, Equatable {
+            var note: String?
+            var name = "step"
+            var due: Date?
+        }
+        var first: String?
+        var title = "milk"
+        var due: Date?
+        var steps = [Step(), Step(note: "n"), Step(due: Date(timeIntervalSince1970: 0.5))]
+        var step: Step? = Step()
+        var last: Int?
+    }
+
+    /// They stay `nil`, or become what a person adds.
+    @Test func objectsWithoutAValueOfTheirOptionalPropertiesAreChangedAsText() throws {
+        let plan = Plan()
+        let stored = StoredValue(.roost, try RoostCoder().encode(plan))
+        let text = try #require(EditableForm.text(stored))
+        #expect(!text.contains("first") && !text.contains("last"))
+        func changed(_ old: String, _ new: String) throws -> Plan {
+            #expect(text.contains(old))
+            let changed = try EditableForm.stored(
+                text.replacing(old, with: new), inPlaceOf: stored)
+            return try RoostCoder().decode(Plan.self, from: changed.payload)
+        }
+        var expected = plan
+        #expect(try changed("milk", "milk") == plan)
+        expected.title = "bread"
+        #expect(try changed("milk", "bread") == expected)
+        expected.title = "milk"
+        expected.last = 7
+        #expect(try changed("\"title\":\"milk\"", "\"last\":7,\"title\":\"milk\"") == expected)
+        expected.last = nil
+        expected.steps[1].note = nil
+        #expect(try changed("\"note\":\"n\",", "") == expected)
+    }
 }

@@ -16,7 +16,7 @@ package enum EditableForm {
     package static func text(_ stored: StoredValue) -> String? {
         guard let plain = stored.plain?.value, let kind = ValueKind(rawValue: plain.kind),
             let text = text(plain, kind), !text.utf8.contains(UInt8(ascii: "\r")),
-            let again = try? payload(text, kind), again == plain.payload
+            let again = try? payload(text, kind, inPlaceOf: plain.payload), again == plain.payload
         else { return nil }
         return text
     }
@@ -28,7 +28,7 @@ package enum EditableForm {
         guard let plain = stored.plain, let kind = ValueKind(rawValue: plain.value.kind) else {
             throw Failure(reason: "a value of this kind cannot be changed as text")
         }
-        let payload = try payload(text, kind)
+        let payload = try payload(text, kind, inPlaceOf: plain.value.payload)
         let header = ValueHeader(
             kind: kind.rawValue,
             deadline: plain.deadlineMilliseconds.map { Deadline(milliseconds: $0) } ?? .never,
@@ -63,7 +63,7 @@ package enum EditableForm {
     }
 
     private static func payload(
-        _ text: String, _ kind: ValueKind
+        _ text: String, _ kind: ValueKind, inPlaceOf old: [UInt8]
     ) throws(Failure) -> [UInt8] {
         switch kind {
         case .string: return Array(text.utf8)
@@ -73,7 +73,7 @@ package enum EditableForm {
             }
             return [value ? 1 : 0]
         case .json: return try StoredForm.codableValue(try parse(text)).payload
-        case .roost: return try coded(try ValueTree(editable: try parse(text)))
+        case .roost: return try coded(try ValueTree(editable: try parse(text)), inPlaceOf: old)
         case .binary, .propertyList:
             throw Failure(reason: "a value of this kind cannot be changed as text")
         case .data, .bytes: return try unwrapped(.string(text), kind)
@@ -90,8 +90,14 @@ package enum EditableForm {
         }
     }
 
-    private static func coded(_ tree: ValueTree) throws(Failure) -> [UInt8] {
-        do { return try RoostCoder().encode(tree) } catch {
+    /// Absent members stay absent where the tree has none of their name.
+    private static func coded(
+        _ tree: ValueTree, inPlaceOf old: [UInt8]
+    ) throws(Failure) -> [UInt8] {
+        do {
+            let shape = try RoostCoder().decode(WrittenShape.self, from: old)
+            return try RoostCoder().encode(ShapedTree(tree: tree, shape: shape))
+        } catch {
             throw Failure(reason: "the value cannot be encoded: \(error)")
         }
     }

@@ -220,4 +220,49 @@ private struct Event: Codable, Equatable {
             ($0 as? RoostError)?.code == .encodingFailed
         }
     }
+
+    /// Writes the key `a` three times: a value, `third` or nothing, and what is between them.
+    private struct Repeating: Codable, Equatable {
+        enum Keys: String, CodingKey { case a, b, inner }
+        var a: Int
+        var b: String
+        var inner: [Repeating] = []
+        var third: Int? = 3
+
+        init(a: Int, b: String, inner: [Repeating] = [], third: Int? = 3) {
+            (self.a, self.b, self.inner, self.third) = (a, b, inner, third)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode("not a number", forKey: .a)
+            try container.encode(b, forKey: .b)
+            try container.encode(a, forKey: .a)
+            var list = container.nestedUnkeyedContainer(forKey: .inner)
+            try container.encodeIfPresent(third, forKey: .a)
+            for element in inner { try list.encode(element) }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Keys.self)
+            a = try container.decode(Int.self, forKey: .a)
+            b = try container.decode(String.self, forKey: .b)
+            inner = try container.decode([Repeating].self, forKey: .inner)
+        }
+    }
+
+    @Test func ofAKeyThatIsWrittenTwiceTheLastValueCounts() throws {
+        for third in [nil, 3] {
+            let inner = [
+                Repeating(a: 5, b: "x", third: nil), Repeating(a: 6, b: "y", third: third),
+            ]
+            let bytes = try RoostCoder().encode(
+                [Repeating(a: 1, b: "one", inner: inner, third: third), Repeating(a: 2, b: "two")])
+            let read = try RoostCoder().decode([Repeating].self, from: bytes)
+            #expect(read.map(\.a) == [third ?? 1, 3] && read.map(\.b) == ["one", "two"])
+            #expect(read[0].inner.map(\.a) == [5, third ?? 6])
+            let single = try RoostCoder().encode(Repeating(a: 1, b: "one", third: third))
+            #expect(try RoostCoder().decode(Repeating.self, from: single).a == third ?? 1)
+        }
+    }
 }

@@ -80,8 +80,42 @@ extension EncodingSink {
         guard number >= CoderTag.shortObjectLimit else {
             return closeHeader(CoderTag.shortObject + UInt8(number), frame.start)
         }
+        if number == ShapeTable.noNumber { return closeRepeating(frame) }
         state.pointee.writer.insertVarint(UInt64(number), at: frame.start + Self.headerCount)
         closeHeader(CoderTag.object, frame.start)
+    }
+
+    /// Of values that were written under one key the last counts, as in other formats: those before it are taken
+    /// out. What is absent is none of them, unless nothing else was written.
+    private func closeRepeating(_ frame: Frame) {
+        let start = frame.start + Self.headerCount
+        let keys = cache.pointee.shapes.keyNumbers(of: frame.node)
+        let content = state.pointee.writer.removeBytes(from: start)
+        var ranges: [Range<Int>] = []
+        var counting: [Int32: Int] = [:]
+        content.withUnsafeBytes { bytes in
+            // The last value's frame is closed, so that each has its end among these bytes.
+            guard let base = bytes.baseAddress else { return }
+            for (index, key) in keys.enumerated() {
+                let begin = ranges.last?.upperBound ?? 0
+                let value = CoderValue(start: base + begin, limit: base + bytes.count)
+                do { ranges.append(begin..<(try value.end() - base)) } catch {
+                    _ = fail("the values of a repeated key were not found: \(error)")
+                    return
+                }
+                if counting[key] == nil || value.tag != CoderTag.absent { counting[key] = index }
+            }
+        }
+        guard ranges.count == keys.count else { return closeHeader(CoderTag.array, frame.start) }
+        let kept = counting.values.sorted()
+        content.withUnsafeBytes { bytes in
+            for index in kept {
+                write(bytes, from: ranges[index].lowerBound, to: ranges[index].upperBound)
+            }
+        }
+        var frame = frame
+        frame.node = cache.pointee.shapes.node(ofKeys: kept.map { keys[$0] })
+        closeObject(frame)
     }
 
     /// Puts the bytes of the sinks that belong to a frame where their values belong.

@@ -20,6 +20,12 @@ struct ShapeTable {
         var childCount: Int32 = 0
         var shapeNumber: Int32 = 0
         var stamp: UInt64 = 0
+        var repetition = Repetition.unknown
+    }
+
+    /// Whether a key stands more than once on the way to a node.
+    private enum Repetition: UInt8 {
+        case unknown, none, some
     }
 
     private struct Key {
@@ -73,7 +79,10 @@ struct ShapeTable {
         node == 0 ? nil : keys[Int(nodes[Int(node)].key)].name
     }
 
-    /// The number of a node's shape in this message.
+    /// What a list of keys has for a number where one of them stands in it more than once: it is no shape.
+    static let noNumber = Int(Int32.max)
+
+    /// The number of a node's shape in this message, or `noNumber`.
     @inline(__always)
     mutating func shapeNumber(of node: Int32) -> Int {
         if nodes[Int(node)].stamp != stamp { nameShape(node) }
@@ -124,6 +133,14 @@ struct ShapeTable {
     }
 
     private mutating func nameShape(_ node: Int32) {
+        if nodes[Int(node)].repetition == .unknown {
+            let keys = path(to: node)
+            nodes[Int(node)].repetition = Set(keys).count == keys.count ? .none : .some
+        }
+        guard nodes[Int(node)].repetition == .none else {
+            nodes[Int(node)].shapeNumber = Int32(Self.noNumber)
+            return
+        }
         nodes[Int(node)].stamp = stamp
         nodes[Int(node)].shapeNumber = Int32(messageShapes.count)
         messageShapes.append(node)
@@ -165,6 +182,14 @@ extension ShapeTable {
             }
         }
         return [UInt8](UnsafeRawBufferPointer(start: writer.base, count: writer.count))
+    }
+
+    /// The numbers of the keys of a node, in order.
+    func keyNumbers(of node: Int32) -> [Int32] { Array(path(to: node)) }
+
+    /// The node of a list of keys.
+    mutating func node(ofKeys numbers: [Int32]) -> Int32 {
+        numbers.reduce(0) { child(of: $0, named: keys[Int($1)].name) }
     }
 
     private func path(to node: Int32) -> ReversedCollection<ContiguousArray<Int32>> {
