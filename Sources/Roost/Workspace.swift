@@ -30,6 +30,7 @@ public final class Workspace: Sendable {
     let indexNumbers = IndexNumbers()
     let objectIndexes = ObjectIndexRegistry()
     let live = LiveRegistry()
+    let backgroundWrites = BackgroundWrites()
     /// As it was opened on: its backups go there too.
     let fileSystem: any FileSystem
 
@@ -221,7 +222,10 @@ public final class Workspace: Sendable {
     ///
     /// - Throws: What an enqueued write failed with that nobody was told yet, the first where
     ///   there are several; `.poisoned`, `.readOnly`, `.closed`.
-    public func synchronize() async throws { try await engine.synchronize() }
+    public func synchronize() async throws {
+        await backgroundWrites.made()
+        try await engine.synchronize()
+    }
 
     /// Moves the log into snapshots and merges all snapshots, so that opening
     /// replays nothing and overwritten values take no space. Readers and writers go on
@@ -244,7 +248,10 @@ public final class Workspace: Sendable {
     ///
     /// A process that ends without closing loses nothing that was acknowledged; its next
     /// opening replays the log.
-    public func close() async throws { try await engine.close() }
+    public func close() async throws {
+        await backgroundWrites.made()
+        try await engine.close()
+    }
 }
 
 /// Throws `.cancelled` where the task is, so that a cancelled call changes nothing.

@@ -46,6 +46,7 @@ extension WorkspaceDictionary {
                 convert: { try convert($0 as! Old) }),
             to: engineName)
         workspace.engine.forgetResidents()
+        workspace.objectIndexes.noteMigration(of: name)
         return self
     }
 }

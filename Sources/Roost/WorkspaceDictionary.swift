@@ -45,7 +45,7 @@ public struct WorkspaceDictionary: Sendable {
         return prefix
     }
 
-    private static var nameTooLong: RoostError {
+    static var nameTooLong: RoostError {
         RoostError(
             .keyTooLarge,
             "the dictionary's name has more than \(Limits.dictionaryNameSizeBytes) bytes")

@@ -56,11 +56,13 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     ///
     /// Of an ``Indexed`` type other readers see it once it is written, as by
     /// ``Repository/save(_:durability:)``, in the order in which items are added and removed here; what
-    /// fails then ``failure`` tells. ``written()`` waits for that.
+    /// fails then ``failure`` tells. ``written()`` waits for that, and so do ``Workspace/synchronize()`` and
+    /// ``Workspace/close()``.
     @discardableResult
     public func add(_ item: Item) -> Result<Void, RoostError> {
         let key = repository.key(of: item.id)
         guard repository.indexes == nil else {
+            if let refusal { return .failure(refusal) }
             sorted.set(item, key)
             write(key, item) { try await $0.save(item) }
             return .success(())
@@ -75,6 +77,7 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     public func remove(_ id: Item.ID) -> Result<Void, RoostError> {
         let key = repository.key(of: id)
         guard repository.indexes == nil else {
+            if let refusal { return .failure(refusal) }
             sorted.remove(key)
             write(key, nil) { try await $0.delete(id) }
             return .success(())
@@ -88,6 +91,16 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     @discardableResult
     public func remove(_ item: Item) -> Result<Void, RoostError> { remove(item.id) }
 
+    /// Why nothing can be written: `.closed`, `.readOnly`, `.poisoned`.
+    private var refusal: RoostError? {
+        do {
+            try repository.dictionary.workspace.engine.condition.checkWritable()
+            return nil
+        } catch {
+            return error as? RoostError
+        }
+    }
+
     /// Returns once what was added and removed here until now is visible to all readers, or has failed:
     /// before the workspace is closed, for instance. How durable it is then is that of the workspace.
     public func written() async { await lastWrite?.value }
@@ -99,7 +112,8 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     ) {
         let bytes = Array(key.utf8)
         ahead[bytes] = (item, (ahead[bytes]?.count ?? 0) + 1)
-        lastWrite = Task.detached { [weak self, repository, lastWrite] in
+        let writes = repository.dictionary.workspace.backgroundWrites
+        lastWrite = writes.begin { [weak self, repository, lastWrite] in
             await lastWrite?.value
             var failure: (any Error)?
             do { try await change(repository) } catch { failure = error }

@@ -1,5 +1,10 @@
 import Synchronization
 
+/// The indexes of one type.
+protocol DeclaredObjectIndexes: AnyObject, Sendable {
+    func noteMigration()
+}
+
 /// The indexes of a workspace's repositories, one for each dictionary.
 ///
 /// A dictionary has the indexes of one type, the first that it is a repository of: of two each would drop those of the
@@ -8,7 +13,7 @@ import Synchronization
 final class ObjectIndexRegistry: Sendable {
     private struct Owner {
         let typeName: String
-        let indexes: any Sendable & AnyObject
+        let indexes: any DeclaredObjectIndexes
     }
 
     /// By the bytes of the dictionary's name, as strings take canonically equal ones for one.
@@ -34,6 +39,11 @@ final class ObjectIndexRegistry: Sendable {
             owners[key] = Owner(typeName: "\(Item.self)", indexes: indexes)
             return indexes
         }
+    }
+
+    /// A dictionary's type has another version from now on.
+    func noteMigration(of name: String) {
+        owners.withLock { $0[Array(name.utf8)]?.indexes }?.noteMigration()
     }
 
     static func declared<Item, Type: Indexed>(_ type: Type.Type) -> [Index<Item>] {

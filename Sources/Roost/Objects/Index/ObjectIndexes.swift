@@ -8,15 +8,24 @@ import Synchronization
 /// - `state.set` is what writers write. It is published before the marks of its new indexes are, so
 ///   that an object is either changed with its entries or found by the building that follows.
 /// - Adopting the declaration, by `adopt`, is one task at a time; so is the building of an index.
-final class ObjectIndexes<Item: Sendable>: Sendable {
+final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
     private struct State {
         var set: IndexSet<Item>?
         var adoption: Task<IndexSet<Item>, any Error>?
         var isAdopted = false
+        /// How often what is declared has changed: an adoption that began before is made again.
+        var declarationCount = 0
         var buildings: [UInt64: Task<Void, any Error>] = [:]
     }
 
-    let dictionary: WorkspaceDictionary
+    let engine: Engine
+    private let dictionaryName: String
+    private let engineName: DictionaryName?
+    private let coder: ValueCoder
+    private let migrations: MigrationRegistry
+    private let indexNumbers: IndexNumbers
+    /// Weak, as the workspace holds this.
+    private let workspace: WeakWorkspace
     let codec: ValueCodec<Item>
     let declared: [Index<Item>]
     /// Where another type has the dictionary: what every use of these throws.
@@ -31,19 +40,34 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
         refusal: RoostError? = nil
     ) {
         self.refusal = refusal
-        self.dictionary = dictionary
+        engine = dictionary.workspace.engine
+        dictionaryName = dictionary.name
+        engineName = dictionary.engineName
+        coder = dictionary.coder
+        migrations = dictionary.workspace.migrations
+        indexNumbers = dictionary.workspace.indexNumbers
+        workspace = WeakWorkspace(dictionary.workspace)
         self.codec = codec
         self.declared = declared
         let names = declared.map(\.name)
         precondition(Set(names).count == names.count, "two indexes of \(Item.self) have one name")
     }
 
-    var engine: Engine { dictionary.workspace.engine }
+    private func checkedName() throws -> DictionaryName {
+        guard let engineName else { throw WorkspaceDictionary.nameTooLong }
+        return engineName
+    }
+
+    /// `nil` where nobody holds the workspace any more.
+    private var dictionary: WorkspaceDictionary? {
+        workspace.value.map {
+            WorkspaceDictionary(workspace: $0, name: dictionaryName, coder: coder)
+        }
+    }
 
     /// The shape of an index, and of the values that it reads: a migration makes others of them.
     func shape(_ index: Index<Item>) throws -> String {
-        let version = dictionary.workspace.migrations.migrations(of: try dictionary.checkedName())?
-            .newest
+        let version = migrations.migrations(of: try checkedName())?.newest
         return index.shape + (version.map { ", version \($0)" } ?? "")
     }
 
@@ -75,7 +99,7 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
         for index in declared {
             let shape = try shape(index)
             let listed = root.indexes.first {
-                $0.isOf(dictionary.name) && $0.name == index.name && $0.shape == shape
+                $0.isOf(dictionaryName) && $0.name == index.name && $0.shape == shape
             }
             switch try listed.flatMap({
                 try IndexCatalog.progress(IndexCatalog.mark($0.number), view)
@@ -114,9 +138,15 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
                 executorPreference: engine.taskExecutor, priority: .userInitiated
             ) { [self] in
                 defer { self.state.withLock { $0.adoption = nil } }
-                let set = try await adopt()
-                self.state.withLock { $0.isAdopted = true }
-                return set
+                while true {
+                    let count = self.state.withLock { $0.declarationCount }
+                    let set = try await adopt()
+                    let isAdopted = self.state.withLock { state in
+                        state.isAdopted = state.declarationCount == count
+                        return state.isAdopted
+                    }
+                    if isAdopted { return set }
+                }
             }
             state.adoption = adoption
             return adoption
@@ -136,6 +166,18 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
         return try IndexCatalog.progress(active.mark, view) != nil
     }
 
+    /// The type has another version from now on, of which its indexes are: those of the earlier one may be unlike
+    /// it, or not have been built as nothing could be decoded.
+    func noteMigration() {
+        state.withLock { state in
+            state.declarationCount += 1
+            state.isAdopted = false
+            state.set = nil
+            isReady.store(false, ordering: .releasing)
+        }
+        beginAdopting()
+    }
+
     /// A mark was taken away: adopts anew, which builds the index anew.
     func noteMarkMissing() {
         guard engine.isWritable else { return state.withLock { $0.set = nil } }
@@ -153,7 +195,7 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
             let view = try engine.view()
             defer { view.close() }
             let root = try IndexCatalog.readRoot(view)
-            var change = try CatalogChange(root, dictionary.name, view)
+            var change = try CatalogChange(root, dictionaryName, view)
             // What failed once is tried again at each opening.
             let found = try existing(root, view, includingFailed: false)
             let kept = Set(found.active.map(\.number))
@@ -162,8 +204,7 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
                 change.drop(allBut: kept)
                 for index in found.missing {
                     let number =
-                        numbers[index.name]
-                        ?? dictionary.workspace.indexNumbers.next(root.nextNumber)
+                        numbers[index.name] ?? indexNumbers.next(root.nextNumber)
                     numbers[index.name] = number
                     active.append(.init(index, number))
                     change.add(index.name, try shape(index), number)
@@ -172,7 +213,7 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
                 state.withLock { $0.set = set }
                 // Those that are dropped are guarded until they are: nobody writes them any more, and a
                 // crash may leave their marks.
-                let name = try dictionary.checkedName()
+                let name = try checkedName()
                 let dropped = change.droppedMarks
                 await engine.guardWrites(of: name, marks: set.marks.union(dropped))
                 guard try await change.commit(engine) else { continue }
@@ -183,7 +224,7 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
                     if state.set?.marks != found.marks { state.set = found }
                 }
                 if !found.marks.isEmpty {
-                    await engine.guardWrites(of: try dictionary.checkedName(), marks: found.marks)
+                    await engine.guardWrites(of: try checkedName(), marks: found.marks)
                 }
             }
             for index in active { beginBuilding(index) }
@@ -200,6 +241,8 @@ final class ObjectIndexes<Item: Sendable>: Sendable {
                 executorPreference: engine.indexingThread.forTasks
             ) { [self] in
                 defer { self.state.withLock { $0.buildings[active.number] = nil } }
+                // Where nobody has the workspace any more, it goes on at the next opening.
+                guard let dictionary else { return }
                 let building = IndexBuilding(active, dictionary, codec)
                 do {
                     if try await building.run() == .marked { noteMarkMissing() }
@@ -261,6 +304,17 @@ extension ObjectIndexes {
         noteMarkMissing()
         try await built()
     }
+}
+
+/// A workspace as what it holds itself refers to it.
+struct WeakWorkspace: ~Copyable, Sendable {
+    private struct Reference: Sendable { weak var workspace: Workspace? }
+
+    private let reference: Mutex<Reference>
+
+    init(_ workspace: Workspace) { reference = Mutex(Reference(workspace: workspace)) }
+
+    var value: Workspace? { reference.withLock { $0.workspace } }
 }
 
 /// Numbers of new indexes: none is given twice while the workspace is open, whoever asks.

@@ -1,0 +1,113 @@
+import Foundation
+import RoostTestSupport
+import Testing
+
+@testable import Roost
+
+/// What indexes keep alive, what is declared after them, and what is written after a call has returned.
+@Suite(.timeLimit(.minutes(5))) struct IndexLifetimeTests {
+    private struct Post: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var number = 0
+        static var indexes: [Index<Post>] { [Index("number", \.number)] }
+    }
+
+    private struct Reference { weak var workspace: Workspace? }
+
+    @Test(arguments: [true, false]) func aWorkspaceGoesThoughItHasIndexes(isClosed: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            func use() async throws -> Reference {
+                let workspace = try await Workspace.open(at: path)
+                let posts = workspace.repository(of: Post.self)
+                try await posts.save(Post(id: 1))
+                try await posts.indexesBuilt()
+                if isClosed { try await workspace.close() }
+                return Reference(workspace: workspace)
+            }
+            let reference = try await use()
+            let end = ContinuousClock.now + .seconds(60)
+            while reference.workspace != nil, ContinuousClock.now < end { await Task.yield() }
+            #expect(reference.workspace == nil)
+            // Its lock goes with it.
+            let again = try await Workspace.open(at: path)
+            #expect(try again.repository(of: Post.self).find(1)?.number == 0)
+            try await again.close()
+        }
+    }
+
+    private struct Old: Codable, Identifiable, Sendable {
+        var id: Int
+        var name: String
+    }
+
+    private struct User: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var name: String
+        var length: Int
+        static var indexes: [Index<User>] {
+            [Index("length", \.length), Index("name", \.name, isUnique: true)]
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func aMigrationThatIsDeclaredLaterHasTheIndexesBuiltAnew(waits: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            let before = try await Workspace.open(at: path)
+            try await before.repository(of: Old.self, named: "User").saveAll(
+                (0..<300).map { Old(id: $0, name: "n\($0)") })
+            try await before.close()
+            let workspace = try await Workspace.open(at: path)
+            let users = workspace.repository(of: User.self)
+            if waits { await #expect(throws: RoostError.self) { try await users.indexesBuilt() } }
+            users.dictionary.migrating(from: Old.self, to: User.self, version: 2) {
+                User(id: $0.id, name: $0.name, length: $0.name.utf8.count)
+            }
+            try await users.indexesBuilt()
+            #expect(try users.where { $0.length == 2 }.count() == 10)
+            let error = await #expect(throws: RoostError.self) {
+                try await users.insert(User(id: 1000, name: "n7", length: 2))
+            }
+            #expect(error?.code == .notUnique)
+            for state in try users.indexStates() { #expect(state.faults == []) }
+            try await workspace.close()
+        }
+    }
+
+    @MainActor @Test(arguments: [true, false])
+    func whatAnObservedRepositoryHasTakenIsThereAfterTheClose(isSynchronized: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: path)
+            let items = ObservedRepository(workspace.repository(of: Post.self))
+            for id in 0..<200 {
+                guard case .success = items.add(Post(id: id, number: id)) else {
+                    Issue.record("\(id) was not taken")
+                    continue
+                }
+            }
+            if isSynchronized {
+                try await workspace.synchronize()
+                #expect(try items.repository.count == 200)
+            }
+            try await workspace.close()
+            guard case .failure(let error) = items.add(Post(id: 500)) else {
+                Issue.record("a closed workspace takes an item")
+                return
+            }
+            #expect(error.code == .closed)
+            #expect(!items.items.contains { $0.id == 500 })
+            let again = try await Workspace.open(at: path)
+            #expect(try again.repository(of: Post.self).count == 200)
+            try await again.close()
+        }
+    }
+
+    @Test func everyTextContainsTheEmptyOne() async throws {
+        let workspace = try await Workspace.inMemory()
+        let users = workspace.repository(of: User.self)
+        try await users.save(User(id: 1, name: "a", length: 1))
+        for matching in [TextMatching.exact, .ignoringCase, .ignoringCaseAndMarks] {
+            #expect(try users.where { $0.name.contains("", matching) }.count() == 1)
+        }
+        try await workspace.close()
+    }
+}
