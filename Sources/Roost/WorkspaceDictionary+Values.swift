@@ -176,6 +176,7 @@ extension WorkspaceDictionary {
             return nil
         }
         guard let value = found.fixedValue(as: type) else { return nil }
+        try found.checkRead()
         if found.isWorthKeeping { keep(value, found, key) }
         return value
     }
@@ -219,6 +220,7 @@ extension WorkspaceDictionary {
         guard let value = found.fixedValue(as: Value.self) else {
             return try decode(found, key, name, codec)
         }
+        try found.checkRead()
         if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
         return value
     }
