@@ -133,6 +133,7 @@ private struct Opening {
             clock: ExpiryClock(configuration.wallClock), report: report,
             tailSizeBytes: replay.sizeBytes, scheduling: fileSystem.scheduling)
         if writable {
+            try refuseSpent(recovered, manifest, path)
             parts.manifestGuard = try ManifestGuard(directory)
             let signals = try SignalPage.forWriter(FileName.signals.text, in: directory)
                 .map(LogSignals.init)
@@ -189,6 +190,27 @@ private struct Opening {
             throw RoostError(
                 .io, "the directory holds something that is not a regular file: move it elsewhere",
                 file: "\(path)/\(entry.name)")
+        }
+    }
+
+    /// No program has counted so far: such a number is a file's that somebody has made.
+    private func refuseSpent(
+        _ recovered: LogRecovery, _ manifest: ManifestRecord, _ path: String
+    ) throws {
+        let segment = FileName.segment(recovered.highestNumber).text
+        let name =
+            recovered.highestNumber >= Limits.openedNumber
+                && recovered.highestNumber >= manifest.firstSegment
+            ? segment : FileName.manifest.text
+        let numbers = [
+            recovered.highestNumber, recovered.lastSequence, manifest.durableSequence,
+            manifest.generation, manifest.nextSnapshotNumber,
+        ]
+        guard numbers.allSatisfy({ $0 < Limits.openedNumber }) else {
+            throw RoostError(
+                .corrupt,
+                "a number is so high that none comes after it. Restore a backup, or salvage what can be read",
+                file: "\(path)/\(name)")
         }
     }
 
