@@ -53,23 +53,21 @@ package struct HeadRoom {
         let mask: UInt128 = isReversed ? .max : 0
         var previous = keys
         var previousCount = keySizeBytes
-        var isFirst = true
         var place = isReversed ? recordCount - 1 : 0
         while !cursor.isAtEnd {
             guard let record = cursor.next() else { return false }
             let keyCount = record.shared + record.suffix.count
             // A key shares as much as it can with the one before, and is greater: the group's first may be the
             // snapshot's first itself.
-            if keyCount > record.shared {
-                guard
-                    record.shared == previousCount
-                        || record.suffix[0]
-                            > previous.load(fromByteOffset: record.shared, as: UInt8.self)
+            if record.shared < previousCount {
+                let first = record.suffix.baseAddress.unsafelyUnwrapped
+                guard keyCount > record.shared,
+                    first.load(as: UInt8.self)
+                        > previous.load(fromByteOffset: record.shared, as: UInt8.self)
                 else { return false }
-            } else if !isFirst || record.shared < previousCount {
+            } else if keyCount == record.shared, previous != keys {
                 return false
             }
-            isFirst = false
             if keyCapacity - keySizeBytes < keyCount {
                 let offset = previous - keys
                 growKeys(keyCount, placesFilled: isReversed ? place + 1..<recordCount : 0..<place)

@@ -121,7 +121,9 @@ package final class SnapshotReader: Sendable {
             }
             let overflows = IndexLine.overflows(start, hash: hash)
             // Its entries may have been lost after its checksum.
-            try region.checkRead(from: lineOffset, count: IndexLine.sizeBytes)
+            if MappedRegion.faultCount != 0 {
+                try checkReadBehindFaults(.init(start: start, count: IndexLine.sizeBytes))
+            }
             if !overflows { return nil }
             line = line + 1 == index.lineCount ? 0 : line + 1
         }
