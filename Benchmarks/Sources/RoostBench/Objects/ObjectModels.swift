@@ -85,11 +85,12 @@ struct CodablePost: RoostPost {
     }
 }
 
-/// So that a condition reads the field that it is about, and not the object.
+/// So that a condition and an index read the fields that they are about, and not the object.
 extension CodablePost: StoredFields {
     static let storedFields: [StoredField<CodablePost>] = [
         StoredField(\.color, CodingKeys.color),
         StoredField(\.priority, CodingKeys.priority),
+        StoredField(\.group, CodingKeys.group),
     ]
 }
 
@@ -97,6 +98,7 @@ extension BinaryPost: StoredFields {
     static let storedFields: [StoredField<BinaryPost>] = [
         StoredField(\.color) { try $0.field(4) },
         StoredField(\.priority) { try $0.field(5) },
+        StoredField(\.group) { try $0.field(6) },
     ]
 }
 

@@ -12,15 +12,15 @@ struct IndexChange {
 }
 
 extension IndexSet {
-    /// What changes in the indexes where an object, of which `old` and `new` are two forms, becomes the other;
-    /// without one it comes or goes. Of entries that expire all are written anew.
+    /// What changes in the indexes where the object `old` becomes one whose entries, in each active index, are
+    /// `new`; without one it comes or goes. Of entries that expire all are written anew.
     ///
-    /// By pointers, as a look at an optional of a type that the compiler does not know costs more than the
+    /// By a pointer, as a look at an optional of a type that the compiler does not know costs more than the
     /// rest of this.
     ///
     /// - Throws: as `Index.entries(of:)`; `.keyTooLarge`.
     func changes(
-        from old: UnsafePointer<Item>?, expires: Bool = false, to new: UnsafePointer<Item>?,
+        from old: UnsafePointer<Item>?, expires: Bool = false, to new: [IndexEntries]?,
         _ objectKey: [UInt8]
     ) throws -> [IndexChange] {
         var changes: [IndexChange] = []
@@ -28,7 +28,7 @@ extension IndexSet {
         for place in active.indices {
             let active = active[place]
             let before = try old.map { try active.entries(of: $0) } ?? .none
-            let after = try new.map { try active.entries(of: $0) } ?? .none
+            let after = new?[place] ?? .none
             try after.forEach { entry in
                 try checkIndexKeySize(entry.keySizeBytes(objectKey), active.name)
             }

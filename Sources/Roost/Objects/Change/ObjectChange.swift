@@ -97,9 +97,8 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
         if let error = checkSizes(key: key, value: value) { throw error }
         let objectKey = Array(key.utf8)
         if let set, !set.active.isEmpty {
-            let isWritten = try withUnsafePointer(to: repository.stored(value, key)) { new in
-                try withPointer(to: before) { old in try writeEntries(old, new, objectKey) }
-            }
+            let new = try repository.entries(ofStored: value, key, set)
+            let isWritten = try withPointer(to: before) { try writeEntries($0, new, objectKey) }
             guard isWritten else { return nil }
         }
         batch.write(value, name.prefix, objectKey)
@@ -108,7 +107,7 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
 
     /// Writes what changes of the entries; `false` where that is declined.
     private mutating func writeEntries(
-        _ old: UnsafePointer<Item>?, _ new: UnsafePointer<Item>?, _ objectKey: [UInt8]
+        _ old: UnsafePointer<Item>?, _ new: [IndexEntries]?, _ objectKey: [UInt8]
     ) throws -> Bool {
         guard let set else { return true }
         for change in try set.changes(from: old, to: new, objectKey) {

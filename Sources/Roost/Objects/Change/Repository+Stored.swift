@@ -1,14 +1,28 @@
 import RoostEngine
 
 extension Repository {
-    /// The object that everybody will read where `value` is put: a type's coding may keep less than it was
-    /// given, such as a date's whole seconds. What indexes have of an object is made of this, as what they lose
-    /// with it one day is.
-    func stored(_ value: EncodedValue, _ key: String) throws -> Item {
+    /// The entries, in each active index of a set, of the object that everybody will read where `value` is put: a
+    /// type's coding may keep less than it was given, such as a date's whole seconds. What indexes have of an
+    /// object is made of what is stored, as what they lose with it one day is. docs/decisions/0208.
+    ///
+    /// - Throws: `.decodingFailed` where that takes the object and it does not decode; as
+    ///   `EntryMaker.entries(of:)`.
+    func entries(ofStored value: EncodedValue, _ key: String, _ set: IndexSet<Item>) throws
+        -> [IndexEntries]
+    {
         try withUnsafeTemporaryAllocation(byteCount: value.count, alignment: 8) { bytes in
             value.write(to: bytes.baseAddress.unsafelyUnwrapped)
-            return try dictionary.decode(
-                stored: UnsafeRawBufferPointer(rebasing: bytes[..<value.count]), key: key, codec)
+            let stored = UnsafeRawBufferPointer(rebasing: bytes[..<value.count])
+            if let storedEntries = set.storedEntries,
+                dictionary.workspace.migrations.isEmpty,
+                let entries = try storedEntries.entries(of: stored)
+            {
+                return entries
+            }
+            let item = try dictionary.decode(stored: stored, key: key, codec)
+            return try withUnsafePointer(to: item) { item in
+                try set.active.map { try $0.entries(of: item) }
+            }
         }
     }
 }

@@ -28,7 +28,8 @@ extension Transaction {
     /// Stores an object, in the place of the one with its identifier if there is one.
     ///
     /// - Throws: `.notUnique`, `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.decodingFailed`
-    ///   where the type has indexes and does not decode what it has encoded; and then nothing is changed.
+    ///   where the type does not decode what it has encoded and that takes the object to make its index entries
+    ///   (``StoredFields``); and then nothing is changed.
     public mutating func save<Item>(_ item: Item, in repository: Repository<Item>) throws {
         let key = repository.key(of: item.id)
         var earlier = Earlier.absent
@@ -148,14 +149,13 @@ extension Transaction {
         guard let set, !set.active.isEmpty else {
             return try put(value, key, repository.dictionary)
         }
-        try withUnsafePointer(to: repository.stored(value, key)) {
-            try change($0, value, key, before, earlier, repository, set)
-        }
+        let entries = try repository.entries(ofStored: value, key, set)
+        try change(entries, value, key, before, earlier, repository, set)
     }
 
     /// Puts, or without one removes, an object with its entries.
     private mutating func change<Item>(
-        _ item: UnsafePointer<Item>?, _ value: EncodedValue?, _ key: String,
+        _ entries: [IndexEntries]?, _ value: EncodedValue?, _ key: String,
         _ before: UnsafePointer<Item>?, _ earlier: Earlier, _ repository: Repository<Item>,
         _ set: IndexSet<Item>
     ) throws {
@@ -163,7 +163,7 @@ extension Transaction {
         let objectKey = Array(key.utf8)
         guard earlier == .unreadable else {
             let changes = try set.changes(
-                from: before, expires: earlier == .expiring, to: item, objectKey)
+                from: before, expires: earlier == .expiring, to: entries, objectKey)
             try checkUnique(changes, set, objectKey, repository)
             for change in changes {
                 let entries = set.active[change.place].entries

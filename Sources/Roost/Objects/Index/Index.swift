@@ -74,6 +74,8 @@ struct IndexField<Root>: Sendable {
     let encode: @Sendable (UnsafePointer<Root>, inout IndexForm) -> Void
     /// Of an index over elements: the form of each.
     let forms: (@Sendable (UnsafePointer<Root>) -> [IndexForm])?
+    /// What `encode` writes, or `forms` gives, as the object's stored bytes say it.
+    let stored: StoredAccess<Root, [IndexForm]>
 
     init<Value: IndexRepresentable>(
         _ keyPath: KeyPath<Root, Value> & Sendable, isDescending: Bool = false
@@ -88,6 +90,11 @@ struct IndexField<Root>: Sendable {
             if isDescending { form.invert(from: start) }
         }
         forms = nil
+        stored = StoredAccess(keyPath).map { value in
+            var form = IndexForm(value)
+            if isDescending { form.invert(from: 0) }
+            return [form]
+        }
     }
 
     init<Value: Collection & SendableMetatype>(each keyPath: KeyPath<Root, Value> & Sendable)
@@ -98,6 +105,7 @@ struct IndexField<Root>: Sendable {
         shape = Value.Element.indexShape
         encode = { _, _ in }
         forms = Self.forms(access)
+        stored = StoredAccess(keyPath).map { $0.map { IndexForm($0) } }
     }
 
     init<Value: Collection & SendableMetatype>(
@@ -110,6 +118,7 @@ struct IndexField<Root>: Sendable {
         shape = Value.Element.indexShape
         encode = { _, _ in }
         forms = { access.value(of: $0)?.map { IndexForm($0) } ?? [] }
+        stored = StoredAccess(keyPath).map { $0?.map { IndexForm($0) } ?? [] }
     }
 
     private static func forms<Value: Collection & SendableMetatype>(

@@ -24,25 +24,23 @@ struct IndexEntry: Hashable {
 /// making the entry.
 final class EntryMaker<Root>: Sendable {
     let name: String
-    private let isUnique: Bool
+    let forms: FormedEntries
     private let isMet: (@Sendable (UnsafePointer<Root>) throws -> Bool)?
     private let encoders: [@Sendable (UnsafePointer<Root>, inout IndexForm) -> Void]
     /// Of an index over elements.
-    private let forms: (@Sendable (UnsafePointer<Root>) -> [IndexForm])?
-
-    /// What most forms fit into.
-    private static var usualSizeBytes: Int { 24 }
+    private let elements: (@Sendable (UnsafePointer<Root>) -> [IndexForm])?
 
     init(name: String, isUnique: Bool, fields: [IndexField<Root>], filter: ConditionNode<Root>?) {
         self.name = name
-        self.isUnique = isUnique
+        forms = FormedEntries(
+            name: name, isUnique: isUnique, isOfElements: fields[0].forms != nil)
         if let filter {
             isMet = { object in try filter.matches(object) }
         } else {
             isMet = nil
         }
         encoders = fields.map { $0.encode }
-        forms = fields[0].forms
+        elements = fields[0].forms
     }
 
     /// The entries of an object, each once.
@@ -51,17 +49,46 @@ final class EntryMaker<Root>: Sendable {
     ///   index's condition throws.
     func entries(of object: UnsafePointer<Root>) throws -> IndexEntries {
         if let isMet, try !isMet(object) { return .none }
-        if let forms {
-            var seen: Set<[UInt8]> = []
-            let entries = forms(object).compactMap { form in
-                seen.insert(form.bytes).inserted
-                    ? IndexEntry(form: form.bytes, isSole: false) : nil
-            }
-            return .several(entries)
-        }
-        var form = IndexForm()
-        form.bytes.reserveCapacity(Self.usualSizeBytes)
+        if let elements { return forms.entries(ofElements: elements(object)) }
+        var form = FormedEntries.usualForm
         for encode in encoders { encode(object, &form) }
+        return try forms.entries(of: form)
+    }
+}
+
+/// Makes entries of the forms of an object's fields. Of no type of object, as what the compiler does not know the
+/// type of costs more than the entries.
+final class FormedEntries: Sendable {
+    private let name: String
+    private let isUnique: Bool
+    let isOfElements: Bool
+
+    init(name: String, isUnique: Bool, isOfElements: Bool) {
+        self.name = name
+        self.isUnique = isUnique
+        self.isOfElements = isOfElements
+    }
+
+    /// With room for what most forms take.
+    static var usualForm: IndexForm {
+        var form = IndexForm()
+        form.bytes.reserveCapacity(24)
+        return form
+    }
+
+    /// The entries of an object whose field has elements of these forms, each once.
+    func entries(ofElements forms: [IndexForm]) -> IndexEntries {
+        var seen: Set<[UInt8]> = []
+        let entries = forms.compactMap { form in
+            seen.insert(form.bytes).inserted ? IndexEntry(form: form.bytes, isSole: false) : nil
+        }
+        return .several(entries)
+    }
+
+    /// The entry of an object whose fields have this form together.
+    ///
+    /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off.
+    func entries(of form: IndexForm) throws -> IndexEntries {
         if isUnique, form.isTruncated {
             throw RoostError(
                 .valueTooLarge,

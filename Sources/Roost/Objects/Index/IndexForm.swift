@@ -30,6 +30,13 @@ public struct IndexForm: Sendable {
 
     mutating func append(_ byte: UInt8) { bytes.append(byte) }
 
+    /// Appends the form of the next field.
+    mutating func append(_ field: IndexForm) {
+        bytes.append(contentsOf: field.bytes)
+        if field.isTruncated { isTruncated = true }
+        if field.isUnequal { isUnequal = true }
+    }
+
     mutating func append(bigEndian value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
     }

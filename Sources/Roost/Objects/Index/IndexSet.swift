@@ -3,11 +3,11 @@ import RoostFormat
 
 /// The indexes of one dictionary that are written with each object, at one time. Whether one of them is
 /// complete its mark says.
-final class IndexSet<Item>: Sendable {
+final class IndexSet<Item: Sendable>: Sendable {
     /// A class, so that handing one on costs one reference.
     final class Active: Sendable {
         let index: Index<Item>
-        private let maker: EntryMaker<Item>
+        let maker: EntryMaker<Item>
         let number: UInt64
         let entries: DictionaryName
         let mark: [UInt8]
@@ -31,6 +31,8 @@ final class IndexSet<Item>: Sendable {
     /// The marks of `active`, which a write that changes their entries keeps.
     var marks: Set<[UInt8]> { kept.marks }
     let kept: KeptMarks
+    /// `nil` where it takes the object to make an entry.
+    let storedEntries: StoredIndexEntries<Item>?
     /// The declared ones that are not among `active` yet.
     let missing: [Index<Item>]
     /// The first of these that is to keep values unique.
@@ -41,5 +43,6 @@ final class IndexSet<Item>: Sendable {
         self.missing = missing
         missingUnique = missing.first { $0.isUnique }
         kept = KeptMarks(Set(active.map(\.mark)))
+        storedEntries = StoredIndexEntries(active)
     }
 }

@@ -1,5 +1,5 @@
 /// How a query is answered.
-struct QueryPlan<Item>: Sendable {
+struct QueryPlan<Item: Sendable>: Sendable {
     enum Access: Sendable {
         /// The condition can hold for no object.
         case nothing
@@ -41,7 +41,7 @@ extension QueryPlan {
 }
 
 /// Ranges of one index's entries, in ascending order, apart from each other.
-struct IndexRanges<Item>: Sendable {
+struct IndexRanges<Item: Sendable>: Sendable {
     let active: IndexSet<Item>.Active
     /// Of the entries' keys.
     var ranges: [IndexRegion.Interval]
@@ -58,7 +58,7 @@ struct IndexRanges<Item>: Sendable {
 }
 
 /// Entries that come in the order of a query.
-struct IndexOrder<Item>: Sendable {
+struct IndexOrder<Item: Sendable>: Sendable {
     var ranges: IndexRanges<Item>
     /// Whether they are to be read from the last to the first.
     let isReversed: Bool
