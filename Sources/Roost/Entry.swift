@@ -98,7 +98,11 @@ extension WorkspaceDictionary {
         let versioned = try workspace.engine.findVersioned(key, name: name)
         // What it owns keeps the bytes in place; it must live until they are decoded.
         let value = try withExtendedLifetime(versioned) { versioned in
-            try versioned.storedBytes.map { try decode(stored: $0, key: key, codec()) }
+            let decoded = Result {
+                try versioned.storedBytes.map { try decode(stored: $0, key: key, codec()) }
+            }
+            try versioned.checkRead()
+            return try decoded.get()
         }
         return Entry(key: key, value: value, dictionary: name, record: versioned.version)
     }

@@ -39,8 +39,8 @@ extension WorkspaceDictionary {
         let found = try workspace.engine.find(key, name: name, isResidentAllowed: false)
         guard let found else { return nil }
         // What it owns keeps the bytes in place while they are copied.
-        return try withExtendedLifetime(found) { found in
-            guard let value = StoredValue(stored: found.bytes) else { throw kindless(key, name) }
+        return try found.withBytes { bytes in
+            guard let value = StoredValue(stored: bytes) else { throw kindless(key, name) }
             return value
         }
     }

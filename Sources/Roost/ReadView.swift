@@ -124,9 +124,7 @@ public final class ReadView: Sendable {
         let name = try dictionary.checkedName()
         guard let found = try engineView.find(key, name: name) else { return nil }
         // What it owns keeps the bytes in place; it must live until they are decoded.
-        return try withExtendedLifetime(found) { found in
-            try dictionary.decode(stored: found.bytes, key: key, codec())
-        }
+        return try found.withBytes { try dictionary.decode(stored: $0, key: key, codec()) }
     }
 
     func check(_ dictionary: WorkspaceDictionary) {

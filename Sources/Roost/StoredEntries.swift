@@ -24,6 +24,7 @@ extension WorkspaceDictionary {
             guard let value = StoredValue(stored: bytes) else {
                 throw RoostError(.decodingFailed, "\"\(key)\" in \"\(name)\" has no kind")
             }
+            try versioned.checkRead()
             return StoredEntry(
                 key: key, value: value, sizeBytes: bytes.count, version: versioned.version.sequence)
         }

@@ -66,9 +66,17 @@ extension Workspace {
         let recordKeys = salvage.recordKeys
         for (index, recordKey) in recordKeys.enumerated() {
             onProgress(index, recordKeys.count)
-            guard let value = try salvage.value(of: recordKey),
-                batch.put(value, recordKey: recordKey)
-            else { continue }
+            if isHidden(recordKey) { continue }
+            let before = index + 1 < recordKeys.count ? recordKeys[index + 1] : nil
+            let after = index > 0 ? recordKeys[index - 1] : nil
+            guard let value = try salvage.value(of: recordKey, after: after, before: before) else {
+                continue
+            }
+            guard batch.put(value, recordKey: recordKey) else {
+                salvage.noteLoss(
+                    of: recordKey, after: after, before: before, "a record makes no sense")
+                continue
+            }
             salvage.noteWritten(recordCount: 1)
             if batch.payloadCount > 1 << 20 {
                 _ = try await workspace.engine.commit(batch, durability: .process)
@@ -79,6 +87,11 @@ extension Workspace {
         try await workspace.synchronize()
         try await workspace.close()
     }
+}
+
+/// Whether it is a record of an index: these are built again.
+private func isHidden(_ recordKey: [UInt8]) -> Bool {
+    recordKey.count > 1 && recordKey[0] > 0 && recordKey[1] == DictionaryName.hiddenByte
 }
 
 extension EncodedBatch {
@@ -92,9 +105,6 @@ extension EncodedBatch {
                 )
             }
         }
-        // Indexes are built again.
-        guard recordKey.count > 1, recordKey[1] != DictionaryName.hiddenByte || recordKey[0] == 0
-        else { return false }
         guard let (name, key) = parts, let dictionary = DictionaryName(name), let kind = value.first
         else { return false }
         put(

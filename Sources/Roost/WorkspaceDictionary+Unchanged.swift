@@ -138,6 +138,7 @@ extension WorkspaceDictionary {
         if found.resident == nil,
             withExtendedLifetime(found.owner, { encoded.isSame(as: found.bytes) })
         {
+            try found.checkRead()
             return true
         }
         do {

@@ -2,6 +2,7 @@ import Foundation
 import RoostCoding
 import RoostEngine
 import RoostFormat
+import RoostIO
 
 // Each call stands twice, for the two kinds of coding. A type that is both `Codable` and
 // `BinaryCodable` takes the binary one, since the other is disfavoured.
@@ -175,7 +176,10 @@ extension WorkspaceDictionary {
             plain = .absent
             return nil
         }
+        if let resident = found.resident { return ResidentValue<Value>.value(of: resident) }
         guard let value = found.fixedValue(as: type) else { return nil }
+        // The next look meets the same page, and says which it is. To throw here costs each read.
+        if MappedRegion.faultCount != 0, isLost(found) { return nil }
         if found.isWorthKeeping { keep(value, found, key) }
         return value
     }
@@ -185,6 +189,15 @@ extension WorkspaceDictionary {
     private func find(_ key: String) throws -> FoundValue? {
         defer { withExtendedLifetime(self) {} }
         return try workspace.engine.find(key, prefix: checkedPrefix())
+    }
+
+    /// By itself, as below.
+    @inline(never)
+    private func isLost(_ found: borrowing FoundValue) -> Bool {
+        do {
+            try found.checkRead()
+            return false
+        } catch { return true }
     }
 
     /// By itself: where it stood in a look-up, that would count a reference to the name for it.
@@ -219,6 +232,7 @@ extension WorkspaceDictionary {
         guard let value = found.fixedValue(as: Value.self) else {
             return try decode(found, key, name, codec)
         }
+        if MappedRegion.faultCount != 0 { try found.checkRead() }
         if found.isWorthKeeping { workspace.engine.keep(value, found, key: key, name: name) }
         return value
     }

@@ -25,7 +25,8 @@ extension Workspace {
     /// after it open with the new key; those that were begun before keep theirs. Suspends.
     ///
     /// - Throws: `.wrongKey` where the workspace is not encrypted; what making the key throws; `.io`,
-    ///   `.outOfSpace`, and then either key may open it; `.readOnly`, `.closed`.
+    ///   `.outOfSpace`, and then either key may open it; `.io` after 10,000 changes, with nothing changed;
+    ///   `.readOnly`, `.closed`.
     public func rotateKey(to encryption: WorkspaceEncryption) async throws {
         try engine.checkOpen()
         guard engine.isWritable else {

@@ -63,6 +63,18 @@ package struct DictionaryCounts: Sendable, Equatable {
         return low < entries.count && entries[low].prefix == prefix ? entries[low] : nil
     }
 
+    /// Whether all dictionaries together have at most `recordCount` records.
+    package func hasNoMore(than recordCount: UInt64) -> Bool {
+        var left = recordCount
+        for entry in entries {
+            for count in [entry.putCount, entry.tombstoneCount] {
+                guard count <= left else { return false }
+                left -= count
+            }
+        }
+        return true
+    }
+
     // MARK: On disk
 
     private static let numberCount = 5

@@ -9,8 +9,9 @@ package enum FileName: Hashable, Sendable {
     case snapshot(UInt64)
     /// A snapshot that is being written.
     case unfinishedSnapshot(UInt64)
-    /// What recovery cut off a segment: the segment's number and the offset of the cut.
-    case tornTail(segment: UInt64, offset: UInt64)
+    /// What recovery cut off a segment: the segment's number and the offset of the cut; and which it is of those that
+    /// were cut off there, as a number may be given to another segment.
+    case tornTail(segment: UInt64, offset: UInt64, copy: UInt64 = 0)
     /// A torn tail that is being written.
     case unfinishedTornTail(segment: UInt64, offset: UInt64)
 
@@ -22,7 +23,8 @@ package enum FileName: Hashable, Sendable {
         case .segment(let number): "log-\(padded(number))"
         case .snapshot(let number): "snapshot-\(padded(number))"
         case .unfinishedSnapshot(let number): "snapshot-\(padded(number)).new"
-        case .tornTail(let segment, let offset): "torn-\(padded(segment))-\(padded(offset))"
+        case .tornTail(let segment, let offset, let copy):
+            "torn-\(padded(segment))-\(padded(offset))" + (copy == 0 ? "" : "-\(padded(copy))")
         case .unfinishedTornTail(let segment, let offset):
             "torn-\(padded(segment))-\(padded(offset)).new"
         }
@@ -52,10 +54,14 @@ package enum FileName: Hashable, Sendable {
         } else if scanner.takes("torn-"), let segment = scanner.number(), scanner.takes("-"),
             let offset = scanner.number()
         {
-            self =
-                scanner.takes(".new")
-                ? .unfinishedTornTail(segment: segment, offset: offset)
-                : .tornTail(segment: segment, offset: offset)
+            if scanner.takes(".new") {
+                self = .unfinishedTornTail(segment: segment, offset: offset)
+            } else if scanner.takes("-") {
+                guard let copy = scanner.number(), copy > 0 else { return nil }
+                self = .tornTail(segment: segment, offset: offset, copy: copy)
+            } else {
+                self = .tornTail(segment: segment, offset: offset)
+            }
         } else {
             return nil
         }

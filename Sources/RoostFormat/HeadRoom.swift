@@ -36,7 +36,7 @@ package struct HeadRoom {
     package mutating func removeLast() { count -= 1 }
 
     /// Fills in the records of a group whose checksum holds, from the last where `isReversed`;
-    /// `false` where its bytes make no sense.
+    /// `false` where its bytes make no sense, or its keys are not in order: a scan would leave its range.
     package mutating func decode(
         _ group: UnsafeRawBufferPointer, firstKey: FirstKey, isReversed: Bool, prefixCount: Int
     ) -> Bool {
@@ -52,10 +52,22 @@ package struct HeadRoom {
         if recordCount > capacity { growHeads(recordCount) }
         let mask: UInt128 = isReversed ? .max : 0
         var previous = keys
+        var previousCount = keySizeBytes
         var place = isReversed ? recordCount - 1 : 0
         while !cursor.isAtEnd {
             guard let record = cursor.next() else { return false }
             let keyCount = record.shared + record.suffix.count
+            // A key shares as much as it can with the one before, and is greater: the group's first may be the
+            // snapshot's first itself.
+            if record.shared < previousCount {
+                let first = record.suffix.baseAddress.unsafelyUnwrapped
+                guard keyCount > record.shared,
+                    first.load(as: UInt8.self)
+                        > previous.load(fromByteOffset: record.shared, as: UInt8.self)
+                else { return false }
+            } else if keyCount == record.shared, previous != keys {
+                return false
+            }
             if keyCapacity - keySizeBytes < keyCount {
                 let offset = previous - keys
                 growKeys(keyCount, placesFilled: isReversed ? place + 1..<recordCount : 0..<place)
@@ -72,6 +84,7 @@ package struct HeadRoom {
                     mask: mask))
             place += isReversed ? -1 : 1
             previous = key
+            previousCount = keyCount
             keySizeBytes += keyCount
         }
         count = recordCount

@@ -9,6 +9,9 @@ package enum Limits {
     /// read from disk never overflows.
     package static let number: UInt64 = 1 << 62
 
+    /// A workspace with a number from here on is not written to: what is counted up in one opening stays below `number`.
+    package static let openedNumber: UInt64 = number - 1 << 40
+
     package static let keySizeBytes = 64 << 10
     package static let valueSizeBytes = 256 << 20
     /// The name of a dictionary, in UTF-8.

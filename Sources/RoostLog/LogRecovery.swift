@@ -15,6 +15,8 @@ package struct LogRecovery {
         package var segment: UInt64
         package var offset: Int
         package var sizeBytes: Int
+        /// The name of its copy, once it was cut off.
+        package var keptAs: String?
     }
 
     package private(set) var readers: [LogReader]
@@ -175,7 +177,9 @@ package struct LogRecovery {
     /// Safe to be stopped anywhere: a tail is first copied under a name that follows from its
     /// place, and cut only when the copy is on disk; a second run does the same again.
     package mutating func cut(in directory: any Directory) throws {
-        for tail in tornTails { try setAside(tail, in: directory) }
+        for index in tornTails.indices {
+            tornTails[index].keptAs = try setAside(tornTails[index], in: directory)
+        }
         if !tornTails.isEmpty {
             // The seal will say that all before it is on disk, and the copies are all that is left
             // of the tails.
@@ -221,22 +225,49 @@ package struct LogRecovery {
         return min(start, end)..<end
     }
 
-    private func setAside(_ tail: TornTail, in directory: any Directory) throws {
+    /// The name of the copy; `nil` where there is nothing to be kept.
+    private func setAside(_ tail: TornTail, in directory: any Directory) throws -> String? {
         guard tail.sizeBytes > 0, let reader = readers.first(where: { $0.number == tail.segment })
-        else { return }
+        else { return nil }
         let unfinished = FileName.unfinishedTornTail(
             segment: tail.segment, offset: UInt64(tail.offset)
         ).text
-        let finished = FileName.tornTail(segment: tail.segment, offset: UInt64(tail.offset)).text
-        let names = try directory.entries().map(\.name)
-        // What stands there now is what an opening that was stopped has left of it.
-        if names.contains(finished) { return }
+        let start = UnsafeRawPointer(reader.region.base) + tail.offset
+        let bytes = UnsafeRawBufferPointer(start: start, count: tail.sizeBytes)
+        let names = Set(try directory.entries().map(\.name))
+        var copyNumber: UInt64 = 0
+        var finished: String {
+            FileName.tornTail(
+                segment: tail.segment, offset: UInt64(tail.offset), copy: copyNumber
+            ).text
+        }
+        while names.contains(finished) {
+            // An opening that was stopped may have left it. Else it is the tail of another segment, which had the number
+            // before.
+            if try Self.isCopy(finished, of: bytes, in: directory) { return finished }
+            copyNumber += 1
+        }
         if names.contains(unfinished) { try directory.remove(unfinished) }
         let copy = try directory.createFile(unfinished)
-        let start = UnsafeRawPointer(reader.region.base) + tail.offset
-        try copy.write(.init(start: start, count: tail.sizeBytes), at: 0)
+        try copy.write(bytes, at: 0)
         try copy.syncData()
         try directory.rename(unfinished, to: finished)
+        return finished
+    }
+
+    private static func isCopy(
+        _ name: String, of bytes: UnsafeRawBufferPointer, in directory: any Directory
+    ) throws -> Bool {
+        let file = try directory.openFile(name, writable: false)
+        guard try file.sizeBytes() == UInt64(bytes.count) else { return false }
+        var offset = 0
+        while offset < bytes.count {
+            let count = min(1 << 20, bytes.count - offset)
+            let piece = try file.read(count: count, at: UInt64(offset))
+            guard bytes[offset..<(offset + count)].elementsEqual(piece) else { return false }
+            offset += count
+        }
+        return true
     }
 
     /// Puts a seal where the kept frames end, and ends the file there.

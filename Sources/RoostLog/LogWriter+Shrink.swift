@@ -15,7 +15,7 @@ extension LogWriter {
             do {
                 try makeRoom(0, &state, sizeBytes: minimumSegmentSizeBytes)
             } catch {
-                if state.failure == nil { state.standby = standby }
+                if state.failure == nil { try keepStandby(standby, &state) }
                 throw error
             }
             return (old, standby)
@@ -28,6 +28,17 @@ extension LogWriter {
         // that frame to disk brings the new segment's name there first, or else had the old one's
         // seal among what it synced.
         state.withLock { state in state.unsynced.removeAll { $0 === old } }
+    }
+
+    /// After a shrink for which there was no room. Where the smaller segment was made, it is the next one: it may have
+    /// been begun, and frames in `standby`, whose number is lower, would come before it and take its place.
+    private func keepStandby(_ standby: LogSegment?, _ state: inout State) throws {
+        guard let standby else { return }
+        if state.standby == nil {
+            state.standby = standby
+        } else {
+            try directory.remove(FileName.segment(standby.number).text)
+        }
     }
 
     /// As `makeStandby`, of the smallest segment, in the place of a larger one.

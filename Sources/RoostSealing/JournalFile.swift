@@ -24,6 +24,8 @@ final class JournalFile: File {
         /// What was read last; `nil` once something was written.
         var content: JournalContent?
         var isRead: Bool
+        /// Whether all of it was written once more since it was opened, and no sync has failed since.
+        var isWrittenAgain = false
         /// Whether its first write is on disk.
         var isBegun: Bool
         /// What pieces are stored through, of a file that this opening has made.
@@ -66,7 +68,10 @@ final class JournalFile: File {
         try state.withLock { state in
             try load(&state)
             if let content = state.content, content.has(bytes, at: offset) {
-                return try writeAgain(content)
+                // What asks for it does so a piece of the content at a time.
+                if !state.isWrittenAgain { try writeAgain(content) }
+                state.isWrittenAgain = true
+                return
             }
             try append(.write, bytes, offset: offset, &state)
             state.sizeBytes = max(state.sizeBytes, offset + UInt64(bytes.count))
@@ -194,7 +199,13 @@ final class JournalFile: File {
         if let pages { pages.region.prefault(offset: pages.begin, sizeBytes: pages.sizeBytes) }
     }
 
-    func syncData() throws { try base.syncData() }
+    func syncData() throws {
+        do { try base.syncData() } catch {
+            state.withLock { $0.isWrittenAgain = false }
+            throw error
+        }
+    }
+
     func forgetCached() { base.forgetCached() }
 
     // MARK: Reading

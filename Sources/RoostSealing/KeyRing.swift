@@ -35,14 +35,25 @@ package struct KeyRing: Sendable, Equatable {
     /// One new key.
     package init(random: () -> UInt64) {
         entries = []
-        addKey(random: random)
+        append(random)
     }
 
     package var newest: Entry { entries[entries.count - 1] }
 
     package func key(_ number: UInt64) -> KeyMemory? { entries.last { $0.number == number }?.key }
 
-    mutating func addKey(random: () -> UInt64) {
+    /// - Throws: `.io` where no more would be read again.
+    package mutating func addKey(random: () -> UInt64, path: String) throws {
+        guard entries.count < Self.entryLimit else {
+            throw RoostError(
+                .io,
+                "the file of keys has \(entries.count) data keys, as many as are read; nothing was changed. Copy the "
+                    + "records into a new workspace", file: path)
+        }
+        append(random)
+    }
+
+    private mutating func append(_ random: () -> UInt64) {
         var key = (0..<Sealed.keySizeBytes / 8).flatMap { _ in
             withUnsafeBytes(of: random()) { Array($0) }
         }

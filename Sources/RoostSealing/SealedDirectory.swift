@@ -139,7 +139,8 @@ final class SealedDirectory: Directory {
         _ = try ring()
         try state.withLock { state in
             guard var ring = state.ring else { preconditionFailure("the ring was read") }
-            ring.addKey(random: base.randomNumber)
+            try ring.addKey(
+                random: base.randomNumber, path: "\(base.path)/\(KeyRing.fileName)")
             try write(ring, suite)
             state.ring = ring
             state.suite = suite

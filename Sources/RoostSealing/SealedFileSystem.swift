@@ -11,6 +11,9 @@ package final class SealedFileSystem: FileSystem {
     /// The engine holds the directory, and its lock goes with it.
     private struct First { weak var directory: SealedDirectory? }
     private let first = Mutex(First())
+    /// Held while the user's key becomes another one, of the ring and of `current`: of two calls the ring would
+    /// have the key of the one, and what is opened later that of the other.
+    private let rotation = Mutex(())
 
     package let pressure: MemoryPressure
 
@@ -62,7 +65,9 @@ package final class SealedFileSystem: FileSystem {
         guard let first = first.withLock({ $0.directory }) else {
             preconditionFailure("a workspace has opened its directory")
         }
-        try first.rotate(to: suite)
-        current.withLock { $0 = suite }
+        try rotation.withLock { _ in
+            try first.rotate(to: suite)
+            current.withLock { $0 = suite }
+        }
     }
 }

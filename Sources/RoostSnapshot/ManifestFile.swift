@@ -45,13 +45,25 @@ package enum ManifestFile {
     /// changed.
     package static func prepare(_ record: ManifestRecord, in directory: any Directory) throws {
         // An opening would refuse it, and the workspace with it.
-        precondition(record.isPlausible, "a manifest that could not be read again")
+        guard record.isPlausible else {
+            throw RoostError(
+                .corrupt,
+                "the manifest's numbers have come to their end: it could not be read again",
+                file: "\(directory.path)/\(FileName.manifest.text)")
+        }
+        let encoded = record.encoded()
+        guard encoded.count <= Limits.manifestSizeBytes else {
+            throw RoostError(
+                .io,
+                "the manifest would be longer than an opening reads: too many dictionaries were emptied "
+                    + "since all snapshots were merged. Compact the workspace",
+                file: "\(directory.path)/\(FileName.manifest.text)")
+        }
         let unfinished = FileName.newManifest.text
         if try directory.entries().contains(where: { $0.name == unfinished }) {
             try directory.remove(unfinished)
         }
         let file = try directory.createFile(unfinished)
-        let encoded = record.encoded()
         try withExtendedLifetime(encoded) { try file.write(encoded.bytes, at: 0) }
         try file.syncData()
     }

@@ -9,6 +9,8 @@ package final class SnapshotCursor {
     package private(set) var record: RecordGroup.Record?
     private var keyBuffer = OutputBuffer(capacity: 256)
     private var nextGroup = 0
+    /// Whose records `cursor` steps through.
+    private var group = UnsafeRawBufferPointer(start: nil, count: 0)
     private var cursor: RecordGroup.Cursor?
 
     package init(_ snapshot: SnapshotReader) { self.snapshot = snapshot }
@@ -44,18 +46,19 @@ package final class SnapshotCursor {
     /// Moves to the next record; `record` is `nil` after the last.
     package func moveToNext() throws {
         if cursor == nil || cursor!.isAtEnd {
+            // What was seen of the last one counts only where all of it was there.
+            try snapshot.checkRead(group)
             guard nextGroup < snapshot.groupCount else {
                 record = nil
                 return
             }
-            let group = try snapshot.group(nextGroup)
+            group = try snapshot.group(nextGroup)
             cursor = try snapshot.cursor(group)
             nextGroup += 1
             keyBuffer.count = 0
             snapshot.footer.firstKey.withBytes { keyBuffer.append($0) }
         }
         guard let next = cursor!.next() else {
-            let group = try snapshot.group(nextGroup - 1)
             throw snapshot.damaged("a group's records make no sense", at: group.baseAddress!)
         }
         keyBuffer.count = next.shared

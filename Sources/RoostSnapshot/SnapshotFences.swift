@@ -166,7 +166,11 @@ extension SnapshotReader {
         guard let record = cursor.next() else {
             throw damaged("a group's records make no sense", at: group.baseAddress!)
         }
-        if record.shared == 0 { return try body(record.suffix) }
+        if record.shared == 0 {
+            let result = try body(record.suffix)
+            try checkRead(group)
+            return result
+        }
         return try withUnsafeTemporaryAllocation(
             byteCount: record.shared + record.suffix.count, alignment: 1
         ) { key in
@@ -175,6 +179,7 @@ extension SnapshotReader {
             }
             UnsafeMutableRawBufferPointer(rebasing: key[record.shared...]).copyMemory(
                 from: record.suffix)
+            try checkRead(group)
             return try body(UnsafeRawBufferPointer(key))
         }
     }

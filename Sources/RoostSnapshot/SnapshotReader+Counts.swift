@@ -25,7 +25,10 @@ extension SnapshotReader {
         guard footer.countsSeed.checksum(bytes) == footer.countsChecksum else {
             throw damaged("the checksum of the dictionaries' counts does not hold", at: start)
         }
-        guard let counts = DictionaryCounts(bytes, count: Int(footer.countsCount)) else {
+        let counts = DictionaryCounts(bytes, count: Int(footer.countsCount))
+        try checkRead(bytes)
+        // Whoever adds them up relies on their being no more than the records.
+        guard let counts, counts.hasNoMore(than: footer.recordCount) else {
             throw damaged("the dictionaries' counts make no sense", at: start)
         }
         countCache.withLock { $0.counts = counts }

@@ -25,9 +25,12 @@ extension SnapshotReader {
         if unknown.isEmpty { return sum }
         // Each is read and checked, which takes longer than others should wait for the fences.
         let found = try unknown.map { index in
+            guard arePuts && isOlder == nil else { return try change(ofGroup: index) }
             // They have nothing but records of the range.
-            arePuts && isOlder == nil
-                ? RecordGroup.recordCount(try group(index)) : try change(ofGroup: index)
+            let group = try group(index)
+            let count = RecordGroup.recordCount(group)
+            try checkRead(group)
+            return count
         }
         sum += found.reduce(0, +)
         fences.withLock { cache in
@@ -60,6 +63,7 @@ extension SnapshotReader {
                 if let isOlder, try isOlder(key) { change -= 1 }
             }
         }
+        try checkRead(group)
         return change
     }
 }

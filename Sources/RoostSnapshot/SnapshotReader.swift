@@ -110,14 +110,21 @@ package final class SnapshotReader: Sendable {
                 let entry = IndexLine.entry(start, matches.trailingZeroBitCount)
                 matches &= matches - 1
                 let group = try group(Int(entry) & ((1 << groupBits) - 1))
-                switch RecordGroup.find(key, in: group, firstKey: footer.firstKey) {
+                let search = RecordGroup.find(key, in: group, firstKey: footer.firstKey)
+                try checkRead(group)
+                switch search {
                 case .found(let record): return record
                 case .absent: continue
                 case .damaged:
                     throw damaged("a group's records make no sense", at: group.baseAddress!)
                 }
             }
-            if !IndexLine.overflows(start, hash: hash) { return nil }
+            let overflows = IndexLine.overflows(start, hash: hash)
+            // Its entries may have been lost after its checksum.
+            if MappedRegion.faultCount != 0 {
+                try checkReadBehindFaults(.init(start: start, count: IndexLine.sizeBytes))
+            }
+            if !overflows { return nil }
             line = line + 1 == index.lineCount ? 0 : line + 1
         }
         return nil
@@ -202,7 +209,10 @@ package final class SnapshotReader: Sendable {
     package func withValue(
         of record: RecordGroup.Record, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        guard record.flags.isCompressed else { return try body(record.stored) }
+        guard record.flags.isCompressed else {
+            try body(record.stored)
+            return try checkRead(record.stored)
+        }
         let value = record.compressed
         let count = try checkedCount(of: value)
         try withUnsafeTemporaryAllocation(
@@ -241,6 +251,21 @@ package final class SnapshotReader: Sendable {
         else {
             throw damaged("a value does not decompress", at: value.stored.baseAddress!)
         }
+        try checkRead(value.stored)
+    }
+
+    /// Throws `.io` where a page could not be read that `bytes`, which are in this file, stand on. A checksum says what
+    /// was there when it was made: to be called after the last look at them. Costs a load where no page of any
+    /// mapping ever failed.
+    @inline(__always)
+    package func checkRead(_ bytes: UnsafeRawBufferPointer) throws {
+        if MappedRegion.faultCount != 0 { try checkReadBehindFaults(bytes) }
+    }
+
+    @inline(never)
+    private func checkReadBehindFaults(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return }
+        try region.checkRead(from: start - base, count: bytes.count)
     }
 
     package func damaged(_ reason: String, at address: UnsafeRawPointer) -> RoostError {

@@ -122,7 +122,12 @@ package struct SnapshotWriter: ~Copyable {
 
     /// Completes and syncs the file and gives it its name; the directory is still to be synced.
     /// At least one record must have been added.
-    package mutating func finish() throws -> SnapshotFooter {
+    ///
+    /// - Parameter checksDirectory: Throws where the directory is not the workspace's any more: called before the file gets
+    ///   its name, which may be that of somebody else's by then.
+    package mutating func finish(
+        checksDirectory: () throws -> Void = {}
+    ) throws -> SnapshotFooter {
         precondition(!entries.isEmpty, "a snapshot holds at least one record")
         try endGroup()
         footer.firstKey = group.snapshotFirstKey
@@ -146,8 +151,15 @@ package struct SnapshotWriter: ~Copyable {
         output.count += SnapshotFooter.sizeBytes
         try flush()
         try file.syncData()
-        try directory.rename(
-            FileName.unfinishedSnapshot(number).text, to: FileName.snapshot(number).text)
+        try checksDirectory()
+        let name = FileName.snapshot(number).text
+        guard try !directory.entries().contains(where: { $0.name == name }) else {
+            throw RoostError(
+                .io,
+                "there is a file of this name already, which this opening has not made: it is left as it is",
+                file: "\(directory.path)/\(name)")
+        }
+        try directory.rename(FileName.unfinishedSnapshot(number).text, to: name)
         return footer
     }
 

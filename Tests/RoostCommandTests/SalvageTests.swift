@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostEngine
 import RoostIO
 import RoostTestSupport
 import Testing
@@ -27,6 +28,45 @@ import Testing
             try await dictionary.set("value \(number)", forKey: key(number))
         }
         try await workspace.close()
+    }
+
+    /// The log is read, and then its values: what has gone meanwhile was written as zeros, and the report said that
+    /// all was there.
+    @Test(arguments: [true, false]) func whatIsLostWhileItIsReadIsInTheReport(isLog: Bool)
+        async throws
+    {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 1, durability: .process))
+            let dictionary = workspace.dictionary("d")
+            func value(_ number: Int) -> String {
+                var random = SeededGenerator(seed: UInt64(number))
+                return String(
+                    (0..<400).map { _ in Character(UnicodeScalar(UInt8(97 + random.below(26)))) })
+            }
+            for number in 0..<1000 { try await dictionary.set(value(number), forKey: key(number)) }
+            if !isLog { try await workspace.compact() }
+            try await workspace.close()
+            var salvage = try Salvage(path: path, fileSystem: PosixFileSystem())
+            let recordKeys = salvage.recordKeys
+            #expect(recordKeys.count == 1000 && salvage.report.isComplete)
+            let name = try #require(
+                try fileNames(in: path, prefix: isLog ? "log-" : "snapshot-").first)
+            let half = try readBytes("\(path)/\(name)").count / 8192 * 4096
+            try #require(truncate("\(path)/\(name)", off_t(half)) == 0)
+            var lostCount = 0
+            for (number, recordKey) in recordKeys.enumerated() {
+                guard let found = try salvage.value(of: recordKey, after: nil, before: nil) else {
+                    lostCount += 1
+                    continue
+                }
+                #expect(found.dropFirst().elementsEqual(value(number).utf8))
+            }
+            #expect(lostCount > 10 && lostCount < 1000)
+            #expect(salvage.report.losses.count == lostCount)
+            #expect(!salvage.report.isComplete)
+            #expect(salvage.report.losses.allSatisfy { $0.file == name && $0.sequences != nil })
+        }
     }
 
     private func key(_ number: Int) -> String { String(format: "key %05d", number) }

@@ -6,7 +6,8 @@ import Testing
         let names: [FileName] = [
             .manifest, .newManifest, .signals, .segment(0), .segment(7), .segment(999_999_999_999),
             .segment(1_000_000_000_000), .snapshot(12), .unfinishedSnapshot(12),
-            .tornTail(segment: 3, offset: 64), .unfinishedTornTail(segment: 3, offset: 64),
+            .tornTail(segment: 3, offset: 64), .tornTail(segment: 3, offset: 64, copy: 2),
+            .unfinishedTornTail(segment: 3, offset: 64),
         ]
         for name in names { #expect(FileName(name.text) == name) }
         #expect(Set(names.map(\.text)).count == names.count)

@@ -2,6 +2,7 @@ import Foundation
 import RoostFormat
 import RoostIO
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @testable import RoostLog
@@ -75,6 +76,51 @@ import Testing
             try log.append([5])
             let found = try SampleRecovery(at: path, cuts: false)
             #expect(found.payloads == [[1], [2], [3], [4], [5]])
+            #expect(found.recovery.tornTails.isEmpty)
+        }
+    }
+
+    /// The smaller segment was begun, and what was made ahead went on in its place: an opening found its header
+    /// after frames with the same numbers, and refused the log or cut off what followed.
+    @Test(arguments: 1...3)
+    func whereThereIsNoRoomToShrinkNothingIsLost(failing: Int) async throws {
+        try await withTemporaryDirectory { path in
+            let countdown = Atomic<Int>(.max)
+            let fileSystem = ObservedFileSystem { call in
+                guard case .write = call else { return }
+                let left = countdown.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
+                if left == 0 { throw RoostError(.outOfSpace, "the test let this write fail") }
+            }
+            let log = try SampleLog(at: path, fileSystem: fileSystem, sizeBytes: 4096)
+            try log.append([1])
+            _ = try log.writer.rotate()
+            try log.append([2])
+            _ = try log.writer.rotate()
+            try await log.prepareStandby()
+            countdown.store(failing, ordering: .sequentiallyConsistent)
+            if failing <= 2 {
+                #expect {
+                    try log.writer.shrink()
+                } throws: {
+                    ($0 as? RoostError)?.code == .outOfSpace
+                }
+            } else {
+                try log.writer.shrink()
+            }
+            countdown.store(.max, ordering: .sequentiallyConsistent)
+            for byte in 3...5 as ClosedRange<UInt8> {
+                try log.append([byte], isAwaited: true)
+                try await log.syncer.sync()
+                _ = try log.writer.rotate()
+            }
+            try log.append([6])
+            let payloads = (1...6 as ClosedRange<UInt8>).map { [$0] }
+            #expect(try SampleRecovery(at: path, cuts: false).payloads == payloads)
+            log.writer.stopAppending()
+            try await log.syncer.sync()
+            try log.writer.close()
+            let found = try SampleRecovery(at: path, durableSequence: 6)
+            #expect(found.payloads == payloads)
             #expect(found.recovery.tornTails.isEmpty)
         }
     }

@@ -122,6 +122,30 @@ private let ends: [Int] = payloads.reduce(into: [SegmentHeader.sizeBytes]) { end
         }
     }
 
+    /// A segment that was cut off whole gives its number back; the second tail was then cut off without a copy, and the
+    /// report named that of the first.
+    @Test func twoTailsOfOnePlaceAreBothKept() async throws {
+        try await withTemporaryDirectory { path in
+            let original = try crashedSegment(PosixFileSystem(), path)
+            var kept: [[UInt8]] = []
+            for round in 0..<3 {
+                var bytes = Array(original[..<(ends[6] + 10)])
+                bytes[ends[6]] = UInt8(1 + round % 2)
+                try writeBytes(bytes, to: segmentPath(path, 1))
+                let found = try SampleRecovery(at: path)
+                let tail = try #require(found.recovery.tornTails.first)
+                let name = try #require(tail.keptAs)
+                let expected = Array(bytes[ends[6]..<(ends[6] + 9)])
+                #expect(try readBytes("\(path)/\(name)") == expected)
+                if round < 2 { kept.append(expected) }
+            }
+            // The third is as the first.
+            let names = try fileNames(in: path, prefix: "torn")
+            #expect(Set(try names.map { try readBytes("\(path)/\($0)") }) == Set(kept))
+            #expect(names.count == 2 && names.allSatisfy { FileName($0)?.text == $0 })
+        }
+    }
+
     @Test func recoveryForReadingOnlyChangesNothing() async throws {
         try await withTemporaryDirectory { path in
             let original = try crashedSegment(PosixFileSystem(), path)

@@ -155,6 +155,20 @@ import Testing
         }
     }
 
+    /// The ring that had one more was written, and no opening read it.
+    @Test func aRingTakesNoMoreKeysThanAreRead() throws {
+        var random = SeededGenerator(seed: testSeed())
+        func next() -> UInt64 { random.next() }
+        var ring = KeyRing(random: next)
+        for _ in 1..<10_000 { try ring.addKey(random: next, path: "KEYS") }
+        #expect { try ring.addKey(random: next, path: "KEYS") } throws: {
+            ($0 as? RoostError)?.code == .io
+        }
+        let bytes = try ring.sealed(old, random: next)
+        #expect(bytes.count <= KeyRing.sizeLimitBytes)
+        #expect(try KeyRing(bytes, old, path: "KEYS") == ring)
+    }
+
     /// Of the data keys of a journal's parts, as docs/FORMAT.md has their headers.
     private func keyNumbers(_ bytes: Data) -> [UInt8] {
         stride(from: 0, to: bytes.count - 64, by: 4096).compactMap { place in

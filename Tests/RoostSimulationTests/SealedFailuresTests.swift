@@ -107,4 +107,35 @@ import Testing
             try directory.unlock()
         }
     }
+
+    /// It was written once for each 4 MiB of its content: a log of a gibibyte 256 times.
+    @Test func aLogThatMayNotBeOnDiskIsWrittenAgainOnce() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await open("\(path)/store")
+            let values = workspace.dictionary("values")
+            for number in 0..<40 {
+                try await values.set(
+                    [UInt8](repeating: UInt8(number), count: 1 << 19), forKey: "\(number)")
+            }
+            try copyDirectory("\(path)/store", to: "\(path)/killed")
+            try await workspace.close()
+            let logs = try fileNames(in: "\(path)/killed", prefix: "log")
+            let writeCounts = Mutex<[String: Int]>([:])
+            let killed = try await open("\(path)/killed") { call in
+                if case .write(let name) = call, logs.contains(name) {
+                    writeCounts.withLock { $0[name, default: 0] += 1 }
+                }
+            }
+            try await killed.synchronize()
+            #expect(try killed.dictionary("values").count == 40)
+            let counts = writeCounts.withLock { $0 }
+            #expect(counts.values.reduce(0, +) >= 20)
+            for (name, count) in counts {
+                // A mebibyte each, and a header.
+                let size = try readBytes("\(path)/killed/\(name)").count
+                #expect(count <= size >> 20 + 2, "\(name) of \(size) bytes: \(count) writes")
+            }
+            try await killed.close()
+        }
+    }
 }

@@ -131,4 +131,30 @@ import Testing
         }
         return nil
     }
+
+    /// An opening refuses what is longer; the workspace with it.
+    @Test func aManifestThatCouldNotBeReadAgainIsNotWritten() async throws {
+        try await withTemporaryDirectory { path in
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            let old = ManifestRecord(
+                workspace: .init(first: 1, second: 2), hashSeed: .init(first: 3, second: 4))
+            try ManifestFile.replace(with: old, in: directory)
+            var long = old
+            long.clears = (0..<(Limits.manifestSizeBytes / 272 + 1)).map { number in
+                let name = String(repeating: "n", count: 245) + String(1_000_000_000 + number)
+                return .init(prefix: [255] + Array(name.utf8), sequence: 1)
+            }
+            var last = old
+            last.generation = Limits.number
+            for (record, code) in [(long, RoostError.Code.io), (last, .corrupt)] {
+                #expect {
+                    try ManifestFile.replace(with: record, in: directory)
+                } throws: {
+                    ($0 as? RoostError)?.code == code
+                }
+                #expect(
+                    try ManifestFile.read(in: directory, entries: directory.entries()) == old)
+            }
+        }
+    }
 }

@@ -89,4 +89,151 @@ import Testing
             #expect(refusedCount > 20)
         }
     }
+
+    /// Other keys in the place of those of the first group, with the right checksum.
+    private func rewriteGroup(_ path: String, keys: [[UInt8]]) throws {
+        let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
+        var bytes = try readBytes("\(path)/\(name)")
+        let footer = try #require(Self.footer(bytes))
+        var builder = RecordGroup.Builder()
+        for key in keys {
+            let value: [UInt8] = [16, 5]
+            key.withUnsafeBytes { key in
+                value.withUnsafeBytes {
+                    builder.add(
+                        key: key, sequence: 1, flags: .put, stored: $0, rawCount: $0.count)
+                }
+            }
+        }
+        var group = OutputBuffer()
+        builder.finish(seed: footer.groupSeed.part(0), into: &group)
+        let start = Int(footer.groupsOffset)
+        let size = bytes.withUnsafeBytes {
+            $0.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)
+        }
+        try #require(group.count <= Int(size) + 7)
+        withExtendedLifetime(group) { group in
+            bytes.replaceSubrange(start..<(start + group.count), with: Array(group.bytes))
+        }
+        try writeBytes(bytes, to: "\(path)/\(name)")
+    }
+
+    private static func footer(_ bytes: [UInt8]) -> SnapshotFooter? {
+        bytes.withUnsafeBytes {
+            if case .valid(let footer) = SnapshotFooter.read($0) { footer } else { nil }
+        }
+    }
+
+    private func makeSmall(_ path: String) async throws {
+        let workspace = try await Workspace.open(
+            at: path, configuration: .init(shardCount: 1, durability: .process))
+        try await workspace.dictionary("d").setAll(
+            (0..<20).map { String(UnicodeScalar(UInt8(97 + $0))) }.map { ($0, [5] as [UInt8]) })
+        try await workspace.compact()
+        try await workspace.close()
+    }
+
+    /// A scan took a key for one of its range, and the process ended where the key had no dictionary to cut off.
+    @Test(
+        arguments: [[[1, 100, 97], [255], [1, 100, 98]], [[1, 100, 97], [255]]] as [[[UInt8]]])
+    func keysThatAreOutOfOrderAreRefusedByScans(keys: [[UInt8]]) async throws {
+        try await withTemporaryDirectory { path in
+            try await makeSmall(path)
+            try rewriteGroup(path, keys: keys)
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(access: .readOnly))
+            let dictionary = workspace.dictionary("d")
+            var refusedCount = 0
+            func scanning(_ body: () throws -> Void) {
+                do { try body() } catch {
+                    #expect((error as? RoostError)?.code == .corrupt, "\(error)")
+                    refusedCount += 1
+                }
+            }
+            for order in [ScanOrder.ascending, .descending] {
+                scanning {
+                    try workspace.read { _ = try $0.keys(of: dictionary, order: order) }
+                }
+                scanning {
+                    try workspace.read { view in
+                        try view.forEachBytes(of: dictionary, order: order) { _, _ in }
+                    }
+                }
+                scanning { _ = try dictionary.page(as: [UInt8].self, limit: 10, order: order) }
+                do {
+                    for try await _ in dictionary.entries(as: [UInt8].self, order: order) {}
+                } catch { scanning { throw error } }
+            }
+            // On the way up those after the last key of the range are not looked for.
+            #expect(refusedCount == (keys.count == 3 ? 8 : 4))
+            try await workspace.close()
+        }
+    }
+
+    /// What every count of keys adds up.
+    @Test func countsBeyondTheRecordsAreRefused() async throws {
+        try await withTemporaryDirectory { path in
+            try await makeSmall(path)
+            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
+            var bytes = try readBytes("\(path)/\(name)")
+            var footer = try #require(Self.footer(bytes))
+            let counts = Int(footer.countsOffset)
+            bytes.withUnsafeMutableBytes { bytes in
+                let start = bytes.baseAddress! + counts
+                start.storeBytes(of: UInt64(1) << 61, as: UInt64.self)
+                footer.countsChecksum = footer.countsSeed.checksum(
+                    .init(start: start, count: Int(footer.countsSizeBytes)))
+                footer.write(to: bytes.baseAddress! + bytes.count - SnapshotFooter.sizeBytes)
+            }
+            try writeBytes(bytes, to: "\(path)/\(name)")
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(access: .readOnly))
+            #expect { _ = try workspace.dictionary("d").count } throws: {
+                ($0 as? RoostError)?.code == .corrupt
+            }
+            try await workspace.close()
+        }
+    }
+
+    /// Such a store was opened and written to, and the process ended at the first flush, or the next opening found
+    /// nothing of what had been acknowledged.
+    @Test(arguments: 0..<4) func numbersWithoutASuccessorAreNotWrittenAfter(which: Int) async throws
+    {
+        try await withTemporaryDirectory { path in
+            try await makeSmall(path)
+            let original = try readBytes("\(path)/MANIFEST")
+            let last = Limits.number - 1
+            if which == 3 {
+                try writeBytes([], to: "\(path)/\(FileName.segment(last).text)")
+            } else {
+                guard case .valid(var manifest) = original.withUnsafeBytes(ManifestRecord.read)
+                else {
+                    Issue.record("no manifest")
+                    return
+                }
+                switch which {
+                case 0: manifest.generation = last
+                case 1: manifest.nextSnapshotNumber = last
+                default: manifest.flushedSequence = last
+                }
+                let encoded = manifest.encoded()
+                try withExtendedLifetime(encoded) {
+                    try writeBytes(Array($0.bytes), to: "\(path)/MANIFEST")
+                }
+            }
+            await #expect { _ = try await Workspace.open(at: path) } throws: {
+                ($0 as? RoostError)?.code == .corrupt
+            }
+            // Nothing was done to it.
+            if which == 3 {
+                try FileManager.default.removeItem(
+                    atPath: "\(path)/\(FileName.segment(last).text)")
+            } else {
+                try writeBytes(original, to: "\(path)/MANIFEST")
+            }
+            let workspace = try await Workspace.open(at: path)
+            #expect(try workspace.dictionary("d").count == 20)
+            try await workspace.close()
+        }
+    }
 }

@@ -1,9 +1,38 @@
 import Foundation
 import Roost
+import RoostFormat
 import RoostTestSupport
 import Testing
 
 @Suite struct SpaceTests {
+    /// One old record kept the clears of all other dictionaries in the manifest for ever.
+    @Test func aClearIsForgottenOnceNothingOlderOfItsDictionaryIsLeft() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: path)
+            try await workspace.dictionary("old").set(1, forKey: "k")
+            for name in ["a", "b"] {
+                let dictionary = workspace.dictionary(name)
+                try await dictionary.set(1, forKey: "k")
+                try await workspace.compact()
+                try await dictionary.removeAll()
+            }
+            try await workspace.dictionary("b").set(2, forKey: "later")
+            try await workspace.compact()
+            let bytes = try readBytes("\(path)/MANIFEST")
+            guard case .valid(let manifest) = bytes.withUnsafeBytes(ManifestRecord.read) else {
+                Issue.record("no manifest")
+                return
+            }
+            #expect(manifest.clears.isEmpty)
+            try await workspace.close()
+            let again = try await Workspace.open(at: path)
+            #expect(try again.dictionary("old")["k", as: Int.self] == 1)
+            #expect(try again.dictionary("a").count == 0)
+            #expect(try again.dictionary("b").keys == ["later"])
+            try await again.close()
+        }
+    }
+
     @Test func aCompactedWorkspaceTakesLittleMoreThanItsValues() async throws {
         try await withTemporaryDirectory { path in
             let workspace = try await Workspace.open(at: path)

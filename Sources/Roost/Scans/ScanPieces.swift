@@ -209,9 +209,10 @@ struct DecodedPiece<Value: Sendable>: ScanPiece {
             let key = String(
                 decoding: UnsafeRawBufferPointer(rebasing: recordKey[(1 + Int(recordKey[0]))...]),
                 as: UTF8.self)
-            let stored = try scan.value()
-            sizeBytes += stored.count
-            let value = try dictionary.decode(stored: stored, key: key, codec)
+            let value = try scan.withValue { stored in
+                sizeBytes += stored.count
+                return try dictionary.decode(stored: stored, key: key, codec)
+            }
             append((key, value), scan.deadline)
             try scan.moveToNext()
         }

@@ -55,8 +55,8 @@ struct ValueCodec<Value: Sendable>: Sendable {
         _ migrations: MigrationRegistry
     ) throws -> Value {
         // What it owns keeps the bytes in place; it must live until they are decoded.
-        try withExtendedLifetime(found) { found in
-            try decode(stored: found.bytes, key: key, name: name, migrations: migrations)
+        try found.withBytes {
+            try decode(stored: $0, key: key, name: name, migrations: migrations)
         }
     }
 

@@ -114,11 +114,18 @@ extension Compactor {
     ) async throws -> [ColdTier.Part] {
         if let last = jobs.last { noteNumbers(before: last.number + 1) }
         let generation = rewriterGeneration
-        let built = try await buildThreads.map(jobs) { job -> ColdTier.Part? in
-            guard try builder.build(job) != nil else { return nil }
-            return ColdTier.Part(
-                snapshot: try SnapshotReader(number: job.number, in: builder.directory),
-                lowerBound: job.lowerBound)
+        let built: [ColdTier.Part?]
+        do {
+            built = try await buildThreads.map(jobs) { job -> ColdTier.Part? in
+                guard try builder.build(job) != nil else { return nil }
+                return ColdTier.Part(
+                    snapshot: try SnapshotReader(number: job.number, in: builder.directory),
+                    lowerBound: job.lowerBound)
+            }
+        } catch {
+            // Where the files are another's by now, that is the reason, and nothing more is written.
+            try checkOwnership()
+            throw error
         }
         // What could not be read must not become what is kept.
         for job in jobs { try job.origin.checkRead() }

@@ -110,6 +110,7 @@ extension Compactor {
 
     /// Merges the next ranges, as many as there are threads, and keeps what remains of the merge.
     private func step(_ merge: Merge) async throws {
+        try checkOwnership()
         var merge = merge
         var next = manifest
         let end = cold.tiers.count - merge.olderTierCount
@@ -149,6 +150,8 @@ extension Compactor {
             merges.append(merge)
         }
         try withExtendedLifetime(dropped) { try removeUnneeded() }
+        // A store that is never compacted as a whole keeps them else, and its manifest grows.
+        if isLast, merge.olderTierCount == 0 { try await forgetClears() }
     }
 }
 

@@ -208,6 +208,7 @@ package actor Compactor {
             dropsTombstones: dropsTombstones,
             clears: Dictionary(uniqueKeysWithValues: clears.map { ($0.prefix, $0.sequence) }),
             clock: clock, rewriter: rewriterGeneration > 0 ? configuration.rewriter : nil,
+            checksDirectory: { [manifestGuard] in try manifestGuard?.check() },
             isStopping: { [schedule] in schedule.isStopping.load(ordering: .relaxed) })
     }
 
@@ -238,11 +239,16 @@ package actor Compactor {
         log?.signals?.noteManifest(generation: next.generation)
     }
 
-    /// Forgets the clears that no snapshot holds anything older than.
-    private func forgetClears() async throws {
-        let forgotten = manifest.clears.filter { clear in
-            clear.sequence <= manifest.flushedSequence
-                && !manifest.snapshots.contains { $0.minimumSequence < clear.sequence }
+    /// Forgets the clears that no snapshot holds anything older than of their dictionaries. Where there are some it reads
+    /// what the snapshots have counted.
+    func forgetClears() async throws {
+        let forgotten = try manifest.clears.filter { clear in
+            guard clear.sequence <= manifest.flushedSequence else { return false }
+            return try cold.snapshots.allSatisfy { snapshot in
+                if snapshot.footer.minimumSequence >= clear.sequence { return true }
+                let entry = try snapshot.dictionaryCounts().entry(clear.prefix)
+                return entry.map { $0.minimumSequence >= clear.sequence } ?? true
+            }
         }
         guard !forgotten.isEmpty else { return }
         var next = manifest

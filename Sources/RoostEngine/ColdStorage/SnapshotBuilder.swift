@@ -18,6 +18,8 @@ struct SnapshotBuilder: Sendable {
     let clock: ExpiryClock
     /// `nil` where no value is to be rewritten.
     var rewriter: (any ValueRewriter)?
+    /// Throws where the directory is not the workspace's any more; called before a snapshot gets its name.
+    var checksDirectory: @Sendable () throws -> Void = {}
     /// Asked now and then; `true` gives the work up.
     let isStopping: @Sendable () -> Bool
 
@@ -57,7 +59,9 @@ struct SnapshotBuilder: Sendable {
                 let range = RecordRange(prefix: [], lower: job.lowerBound, upper: upper)
                 try add(ViewScan(newestOf: tiers, range), to: &writer)
             }
-            if writer.recordCount > 0 { return try writer.finish() }
+            if writer.recordCount > 0 {
+                return try writer.finish(checksDirectory: checksDirectory)
+            }
         } catch {
             try writer.discard()
             throw error

@@ -60,6 +60,59 @@ extension FoundValue {
     }
 }
 
+extension FoundValue {
+    /// Throws `.io` where a page could not be read that `bytes` stand on: to be called once they were decoded or
+    /// copied, before what was made of them is given out. Costs a load where no page of any mapping ever failed.
+    @inline(__always)
+    package func checkRead() throws {
+        if MappedRegion.faultCount != 0 { try checkReadBehindFaults() }
+    }
+
+    @inline(never)
+    private func checkReadBehindFaults() throws {
+        try checkStored(bytes, origin: origin, owner: owner)
+    }
+
+    /// Calls `body` with the bytes, and then looks whether they could be read.
+    package func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        try withExtendedLifetime(self) { found in
+            do {
+                let result = try body(found.bytes)
+                try found.checkRead()
+                return result
+            } catch {
+                // It may be wrong with what could not be read.
+                try found.checkRead()
+                throw error
+            }
+        }
+    }
+}
+
+/// Throws `.io` where a page could not be read that `bytes`, which `owner` keeps, stand on.
+func checkStored(
+    _ bytes: UnsafeRawBufferPointer, origin: FoundValue.Origin, owner: AnyObject?
+) throws {
+    let regions: [MappedRegion] =
+        switch owner {
+        case let regions as RegionList: regions.all
+        case let part as ViewPart: part.allRegions
+        case let hold as ColdHold: hold.storage.snapshots.map(\.region)
+        case let storage as ColdStorage: storage.snapshots.map(\.region)
+        default: []
+        }
+    if case .log(let location) = origin {
+        // Its lengths say where the value is.
+        let region = regions.first { $0.contains(location) }
+        try region?.checkRead(Operation(location: location))
+    } else if let start = bytes.baseAddress, bytes.count > 0 {
+        let region = regions.first { $0.contains(UInt(bitPattern: start)) }
+        try region?.checkRead(from: start - UnsafeRawPointer(region!.base), count: bytes.count)
+    }
+}
+
 /// Memory for a value that was decompressed: the object's own, after its header.
 private final class ValueBuffer: ManagedBuffer<Void, UInt8> {
     static func make(count: Int) -> ValueBuffer {
@@ -188,7 +241,11 @@ extension Shard {
                 resident: resident, bytes: .init(start: nil, count: 0), owner: nil,
                 origin: .resident)
         case .log(let operation, let owner):
-            guard clock.isLive(operation.deadline) else { return nil }
+            guard clock.isLive(operation.deadline) else {
+                // Where it could not be read there are zeros.
+                try checkLogRead(key, hash: hash)
+                return nil
+            }
             return FoundValue(
                 resident: nil, bytes: operation.value, owner: owner,
                 origin: .log(operation.location))

@@ -283,6 +283,11 @@ final class ViewPart: Sendable {
     /// Keeps the memory mapped that the active table pointed into.
     private let regions: RegionList
 
+    /// The memory of the log that a view's operations stand in.
+    var allRegions: [MappedRegion] {
+        regions.all + (frozen?.regions.all ?? []) + (enqueued?.regions.all ?? [])
+    }
+
     /// Whether a view that begins now would hold the same. While a table is frozen, or put back, none
     /// is kept from before.
     fileprivate func isCurrent(_ state: borrowing ShardState) -> Bool {

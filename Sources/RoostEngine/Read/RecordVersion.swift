@@ -32,6 +32,14 @@ package struct VersionedValue: ~Copyable {
         case .none: nil
         }
     }
+
+    /// As `FoundValue.checkRead`.
+    package func checkRead() throws {
+        switch found {
+        case .some(let found): try found.checkRead()
+        case .none: break
+        }
+    }
 }
 
 extension Engine {

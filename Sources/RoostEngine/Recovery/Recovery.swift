@@ -124,7 +124,7 @@ private struct Opening {
             segmentNumbers: segmentNumbers, manifest: manifest, directory: directory,
             writable: writable
         ) { frame, reader in try replay.add(frame, reader.region, path: reader.file.path) }
-        report.note(recovered, operationCount: replay.operationCount, isCut: writable)
+        report.note(recovered, operationCount: replay.operationCount)
         let condition = EngineCondition(
             isReadOnly: !writable, isMirror: configuration.isMirror,
             observer: configuration.observer)
@@ -134,10 +134,13 @@ private struct Opening {
             clock: ExpiryClock(configuration.wallClock), report: report,
             tailSizeBytes: replay.sizeBytes, scheduling: fileSystem.scheduling)
         if writable {
+            try refuseSpent(recovered, manifest, path)
+            try refuseNewer(entries, manifest, lastSequence: recovered.lastSequence, directory)
             parts.manifestGuard = try ManifestGuard(directory)
             let signals = try SignalPage.forWriter(FileName.signals.text, in: directory)
                 .map(LogSignals.init)
             try recovered.cut(in: directory)
+            parts.report.noteTails(recovered)
             try removeLeftovers(entries, manifest, directory, &parts.report)
             try startLog(&parts, recovered, signals, configuration)
         }
@@ -190,6 +193,53 @@ private struct Opening {
             throw RoostError(
                 .io, "the directory holds something that is not a regular file: move it elsewhere",
                 file: "\(path)/\(entry.name)")
+        }
+    }
+
+    /// No program has counted so far: such a number is a file's that somebody has made.
+    private func refuseSpent(
+        _ recovered: LogRecovery, _ manifest: ManifestRecord, _ path: String
+    ) throws {
+        let segment = FileName.segment(recovered.highestNumber).text
+        let name =
+            recovered.highestNumber >= Limits.openedNumber
+                && recovered.highestNumber >= manifest.firstSegment
+            ? segment : FileName.manifest.text
+        let numbers = [
+            recovered.highestNumber, recovered.lastSequence, manifest.durableSequence,
+            manifest.generation, manifest.nextSnapshotNumber,
+        ]
+        guard numbers.allSatisfy({ $0 < Limits.openedNumber }) else {
+            throw RoostError(
+                .corrupt,
+                "a number is so high that none comes after it. Restore a backup, or salvage what can be read",
+                file: "\(path)/\(name)")
+        }
+    }
+
+    /// A flush writes no batch that is not on disk in the log first, so what a crash has left of one holds nothing that the
+    /// log has not. A snapshot with later batches says that the manifest is an older one that was put back without
+    /// its files: to remove the snapshot, as a leftover, would lose them.
+    private func refuseNewer(
+        _ entries: [DirectoryEntry], _ manifest: ManifestRecord, lastSequence: UInt64,
+        _ directory: any Directory
+    ) throws {
+        let live = Set(manifest.snapshots.map(\.number))
+        for case .snapshot(let number)? in entries.map({ FileName($0.name) })
+        where !live.contains(number) {
+            let reader: SnapshotReader
+            do { reader = try SnapshotReader(number: number, in: directory) } catch let error
+                as RoostError
+                where [.corrupt, .unsupportedVersion, .wrongKey].contains(error.code)
+            { continue }
+            guard reader.footer.workspace == manifest.workspace,
+                reader.footer.maximumSequence > lastSequence
+            else { continue }
+            throw RoostError(
+                .corrupt,
+                "the manifest is older than this snapshot, which has batches after \(lastSequence), the last that the "
+                    + "manifest and the log have. Restore a backup, or salvage what can be read",
+                file: "\(directory.path)/\(FileName.snapshot(number).text)")
         }
     }
 
@@ -257,7 +307,7 @@ private struct Opening {
         var state = try FollowedState.read(
             in: directory, page: page, shardCount: configuration.shardCount)
         var report = RecoveryReport()
-        if let ending = state.ending { report.note(ending, operationCount: 0, isCut: false) }
+        if let ending = state.ending { report.note(ending, operationCount: 0) }
         report.replayedBatchCount = state.frameCount
         report.replayedOperationCount = state.replay.operationCount
         report.lastSequence = state.tail.lastSequence
@@ -349,16 +399,18 @@ private struct Opening {
 }
 
 extension RecoveryReport {
-    fileprivate mutating func note(_ recovered: LogRecovery, operationCount: Int, isCut: Bool) {
+    fileprivate mutating func note(_ recovered: LogRecovery, operationCount: Int) {
         replayedBatchCount = recovered.frameCount
         replayedOperationCount = operationCount
         lastSequence = recovered.lastSequence
+        noteTails(recovered)
+    }
+
+    fileprivate mutating func noteTails(_ recovered: LogRecovery) {
         tornTails = recovered.tornTails.map { tail in
-            let kept = FileName.tornTail(segment: tail.segment, offset: UInt64(tail.offset)).text
-            return TornTail(
+            TornTail(
                 file: FileName.segment(tail.segment).text, offset: UInt64(tail.offset),
-                sizeBytes: UInt64(tail.sizeBytes),
-                keptAs: isCut && tail.sizeBytes > 0 ? kept : nil)
+                sizeBytes: UInt64(tail.sizeBytes), keptAs: tail.keptAs)
         }
     }
 }

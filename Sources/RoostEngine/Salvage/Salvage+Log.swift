@@ -51,17 +51,21 @@ extension Salvage {
         if case .valid(let header) = reader.header {
             durable = max(durable, header.durableSequence)
         }
-        segments.append((reader, seed))
+        var frameCount = 0
         let end = reader.forEachSalvagedFrame(seed) { offset in
             found.append(Found(file: reader.name, offset: offset, sequence: nil))
         } _: { frame in
             let offset = frame.start - UnsafeRawPointer(reader.region.base)
             found.append(Found(file: reader.name, offset: offset, sequence: frame.sequence))
+            frameCount += 1
             durable = max(durable, frame.durableSequence)
         }
         if reader.contentEnd(from: end) > end {
             found.append(Found(file: reader.name, offset: end, sequence: nil))
         }
+        segments.append(Segment(reader: reader, seed: seed, frameCount: frameCount))
+        // Where a page could not be read there are zeros, which may look like the log's end.
+        noteUnreadable(reader)
     }
 
     private mutating func settle(_ found: [Found], _ durable: UInt64) {
@@ -102,22 +106,59 @@ extension Salvage {
                 sequences: sequences, isTornTail: isTorn))
     }
 
+    /// What a frame does, read before it is known whether all of it could be.
+    private struct Noted {
+        var key: [UInt8]
+        var isClear: Bool
+        var isPut: Bool
+        var location: UInt
+    }
+
+    /// Reads the frames once more, which the file may no longer have as `read` has found them.
     private mutating func noteOperations() {
-        for (reader, seed) in segments {
-            _ = reader.forEachSalvagedFrame(seed) { _ in
+        for segment in segments {
+            let reader = segment.reader
+            var frameCount = 0
+            var failure: RoostError?
+            _ = reader.forEachSalvagedFrame(segment.seed) { _ in
             } _: { frame in
+                frameCount += 1
                 guard frame.sequence <= lastSequence else { return }
+                var noted: [Noted] = []
                 _ = frame.forEachOperation { operation in
-                    let key = Array(operation.key)
-                    if operation.rawKind == Operation.Kind.clear.rawValue {
-                        clears[key] = max(clears[key] ?? 0, frame.sequence)
-                    } else {
-                        note(
-                            key, frame.sequence, isPut: operation.isPut,
-                            at: .log(operation.location))
-                    }
+                    noted.append(
+                        Noted(
+                            key: Array(operation.key),
+                            isClear: operation.rawKind == Operation.Kind.clear.rawValue,
+                            isPut: operation.isPut, location: operation.location))
                 }
+                let offset = frame.start - UnsafeRawPointer(reader.region.base)
+                failure =
+                    failure ?? reader.region.readFailure(from: offset, count: frame.sizeBytes)
+                if failure == nil { for one in noted { note(one, frame.sequence) } }
             }
+            if failure != nil || frameCount != segment.frameCount { noteChanged(reader, failure) }
         }
+    }
+
+    private mutating func note(_ noted: Noted, _ sequence: UInt64) {
+        if noted.isClear {
+            clears[noted.key] = max(clears[noted.key] ?? 0, sequence)
+        } else {
+            note(noted.key, sequence, isPut: noted.isPut, at: .log(noted.location))
+        }
+    }
+
+    private mutating func noteUnreadable(_ reader: LogReader) {
+        if let failure = reader.region.readFailure() { noteChanged(reader, failure) }
+    }
+
+    private mutating func noteChanged(_ reader: LogReader, _ failure: RoostError?) {
+        report.losses.append(
+            .init(
+                file: reader.name, offset: failure?.offset,
+                reason: failure?.message
+                    ?? "the file was changed while it was read: batches that were in it are not any more"
+            ))
     }
 }

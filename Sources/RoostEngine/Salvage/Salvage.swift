@@ -15,6 +15,13 @@ package struct Salvage {
         case group(snapshot: Int, index: Int, offset: Int)
     }
 
+    /// A segment, and how many frames were found in it.
+    struct Segment {
+        var reader: LogReader
+        var seed: ChecksumSeed
+        var frameCount: Int
+    }
+
     struct Winner {
         var sequence: UInt64
         var isPut: Bool
@@ -29,7 +36,7 @@ package struct Salvage {
     var winners: [[UInt8]: Winner] = [:]
     var clears: [[UInt8]: UInt64] = [:]
     var snapshots: [SnapshotReader] = []
-    var segments: [(reader: LogReader, seed: ChecksumSeed)] = []
+    var segments: [Segment] = []
     /// The last batch that is taken from the log: after it is its unfinished end.
     var lastSequence: UInt64 = .max
 
@@ -86,24 +93,76 @@ package struct Salvage {
         return clears[Array(key.prefix(1 + Int(length)))] ?? 0
     }
 
-    /// The stored value of one of `recordKeys`.
-    package func value(of recordKey: [UInt8]) throws -> [UInt8]? {
-        guard let winner = winners[recordKey] else { return nil }
+    /// The stored value of one of `recordKeys`; `nil`, and a loss in the report, where the file does not have it any
+    /// more as it was found. The keys of other losses lie between `before` and `after`.
+    package mutating func value(
+        of recordKey: [UInt8], after: [UInt8]?, before: [UInt8]?
+    ) throws -> [UInt8]? {
+        do { return try value(of: recordKey) } catch let error as RoostError
+            where error.code == .io || error.code == .corrupt
+        {
+            noteLoss(of: recordKey, after: after, before: before, error.message, error.offset)
+            return nil
+        }
+    }
+
+    private func value(of recordKey: [UInt8]) throws -> [UInt8] {
+        guard let winner = winners[recordKey] else { throw Self.changed(nil) }
         switch winner.location {
-        case .log(let location): return Array(Operation(location: location).value)
+        case .log(let location):
+            guard
+                let region = segments.lazy.map(\.reader.region).first(where: {
+                    $0.contains(location)
+                })
+            else { throw Self.changed(nil) }
+            let operation = Operation(location: location)
+            let (key, value) = (Array(operation.key), Array(operation.value))
+            try region.checkRead(operation)
+            guard key == recordKey else {
+                throw Self.changed(UInt64(location - UInt(bitPattern: region.base)))
+            }
+            return value
         case .group(let snapshot, let index, let offset):
             let snapshot = snapshots[snapshot]
             return try recordKey.withUnsafeBytes { key in
                 let group = try snapshot.group(index, at: offset)
-                guard
-                    case .found(let record) = RecordGroup.find(
-                        key, in: group, firstKey: snapshot.footer.firstKey)
-                else { return nil }
-                var value: [UInt8]?
+                let search = RecordGroup.find(key, in: group, firstKey: snapshot.footer.firstKey)
+                try snapshot.checkRead(group)
+                guard case .found(let record) = search else {
+                    throw Self.changed(UInt64(max(0, offset)))
+                }
+                var value: [UInt8] = []
                 try snapshot.withValue(of: record) { value = Array($0) }
                 return value
             }
         }
+    }
+
+    private static func changed(_ offset: UInt64?) -> RoostError {
+        RoostError(
+            .corrupt, "the file was changed while it was read: a value is not there any more",
+            offset: offset)
+    }
+
+    /// A value of `recordKeys` that is not written.
+    package mutating func noteLoss(
+        of recordKey: [UInt8], after: [UInt8]?, before: [UInt8]?, _ reason: String,
+        _ offset: UInt64? = nil
+    ) {
+        guard let winner = winners[recordKey] else { return }
+        let file: String? =
+            switch winner.location {
+            case .log(let location):
+                segments.first { $0.reader.region.contains(location) }?.reader.name
+            case .group(let snapshot, _, _):
+                FileName.snapshot(snapshots[snapshot].footer.number).text
+            }
+        report.losses.append(
+            .init(
+                file: file ?? FileName.manifest.text, offset: offset, reason: reason,
+                after: after.flatMap { $0.withUnsafeBytes(Self.place) },
+                before: before.flatMap { $0.withUnsafeBytes(Self.place) },
+                sequences: winner.sequence...winner.sequence))
     }
 
     package mutating func noteWritten(recordCount: Int) { report.recordCount += recordCount }

@@ -66,7 +66,11 @@ package struct CheckedBatch: ~Copyable {
         }
         reads.append(
             Read(recordKey: recordKey, hash: hash, origin: found.origin, owner: found.owner))
-        return try withExtendedLifetime(found.owner) { try body(found.bytes) }
+        return try withExtendedLifetime(found.owner) {
+            let result = try body(found.bytes)
+            try found.checkRead()
+            return result
+        }
     }
 
     // MARK: Changing
@@ -143,6 +147,12 @@ extension Shard {
         let bytes: UnsafeRawBufferPointer?
         let origin: FoundValue.Origin?
         let owner: AnyObject?
+
+        /// As `FoundValue.checkRead`.
+        func checkRead() throws {
+            guard MappedRegion.faultCount != 0, let bytes, let origin else { return }
+            try checkStored(bytes, origin: origin, owner: owner)
+        }
     }
 
     /// Looks at a key's newest visible record; `nil` where its value expires, or a page cannot be read.

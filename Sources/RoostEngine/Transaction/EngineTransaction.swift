@@ -48,8 +48,7 @@ package struct EngineTransaction: ~Copyable {
             let view = try noteRead(key, name)
             guard let found = try view.find(key, name: name) else { return try body(nil) }
             reads?.note(found.deadline)
-            // What it owns keeps the bytes in place while they are used.
-            return try withExtendedLifetime(found) { try body($0.bytes) }
+            return try found.withBytes { try body($0) }
         }
     }
 
@@ -285,7 +284,7 @@ extension EngineTransaction {
             return try body(nil)
         }
         reads?.note(found.deadline)
-        return try withExtendedLifetime(found) { try body($0.bytes) }
+        return try found.withBytes { try body($0) }
     }
 }
 

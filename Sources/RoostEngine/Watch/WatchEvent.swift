@@ -67,7 +67,13 @@ package struct InitialRecord: Sendable {
             if MappedRegion.faultCount != 0 {
                 try key.withUnsafeBytes { try owner.checkRead(operation, of: $0) }
             }
-            return try withExtendedLifetime(owner) { try body(operation.value) }
+            return try withExtendedLifetime(owner) {
+                let result = try body(operation.value)
+                if MappedRegion.faultCount != 0 {
+                    try key.withUnsafeBytes { try owner.checkRead(operation, of: $0) }
+                }
+                return result
+            }
         case .cold(let hold, let clearedSequence):
             return try key.withUnsafeBytes { key in
                 guard let found = try hold.find(key, hash: hash), found.record.isPut,

@@ -121,4 +121,102 @@ import Testing
             try await workspace.close()
         }
     }
+
+    /// The restored files were put there while a merge or a flush wrote: its snapshot took the name of one of them.
+    @Test(arguments: [true, false]) func aRestoredSnapshotKeepsItsName(isMerge: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            // The same store, two steps on: its snapshot numbers are those that the open one will give.
+            let other = try await Workspace.open(at: "\(path)/w")
+            try await other.dictionary("d").setAll((0..<500).map { ("k\($0)", $0) })
+            try await other.compact()
+            try await other.close()
+            try FileManager.default.copyItem(atPath: "\(path)/w", toPath: "\(path)/later")
+            let later = try await Workspace.open(at: "\(path)/later")
+            for round in 1...4 {
+                try await later.dictionary("d").setAll((0..<500).map { ("k\($0)", $0 + round) })
+                try await later.compact()
+            }
+            try await later.close()
+
+            let gate = Gate()
+            // The flush writes the first, and the merge the second.
+            let begun = Mutex<Set<String>>([])
+            let fileSystem = ObservedFileSystem { call in
+                guard case .write(let name) = call, name.hasPrefix("snapshot-") else { return }
+                let count = begun.withLock { begun in
+                    begun.insert(name)
+                    return begun.count
+                }
+                if count == (isMerge ? 2 : 1) { gate.pass() }
+            }
+            let workspace = try await Workspace.open(
+                at: "\(path)/w", configuration: .init(), fileSystem: fileSystem)
+            try await workspace.dictionary("d").set(7, forKey: "k7")
+            gate.close()
+            async let compacted: Void = workspace.compact()
+            await gate.waitForArrival()
+            let written = try fileNames(in: "\(path)/w", prefix: "snapshot-").filter {
+                $0.hasSuffix(".new")
+            }
+            // Whoever restores leaves what is not a store's file.
+            let manager = FileManager.default
+            for name in try manager.contentsOfDirectory(atPath: "\(path)/w")
+            where !written.contains(name) {
+                try manager.removeItem(atPath: "\(path)/w/\(name)")
+            }
+            for name in try manager.contentsOfDirectory(atPath: "\(path)/later") {
+                try manager.copyItem(atPath: "\(path)/later/\(name)", toPath: "\(path)/w/\(name)")
+            }
+            // And one of the very name that is being written.
+            for name in written {
+                try Data("another's".utf8).write(
+                    to: URL(fileURLWithPath: "\(path)/w/\(name.dropLast(4))"))
+            }
+            let restored = try files("\(path)/w")
+            gate.open()
+            do {
+                try await compacted
+                Issue.record("it was compacted")
+            } catch { #expect((error as? RoostError)?.code == .poisoned, "\(error)") }
+            do { try await workspace.close() } catch is RoostError {}
+            let after = try files("\(path)/w")
+            for (name, data) in restored where !name.hasSuffix(".new") {
+                #expect(after[name] == data, "\(name) was changed")
+            }
+        }
+    }
+
+    /// The snapshots of the newer manifest, which it does not list, were removed as leftovers.
+    @Test func anOlderManifestThatIsPutBackAloneIsRefused() async throws {
+        try await withTemporaryDirectory { path in
+            var workspace = try await Workspace.open(at: path)
+            try await workspace.dictionary("d").setAll((0..<500).map { ("k\($0)", $0) })
+            try await workspace.compact()
+            try await workspace.close()
+            let old = try readBytes("\(path)/MANIFEST")
+            let oldSnapshots = try files(path).filter { $0.key.hasPrefix("snapshot-") }
+            workspace = try await Workspace.open(at: path)
+            try await workspace.dictionary("d").setAll((500..<900).map { ("k\($0)", $0) })
+            try await workspace.compact()
+            try await workspace.close()
+            let newest = try readBytes("\(path)/MANIFEST")
+            let fileNamesNow = try fileNames(in: path, prefix: "")
+            // The compaction has merged the one that it lists into another: as somebody would who restores single files.
+            for (name, bytes) in oldSnapshots where !fileNamesNow.contains(name) {
+                try bytes.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+            }
+            try writeBytes(old, to: "\(path)/MANIFEST")
+            let before = try files(path)
+            let error = await #expect(throws: RoostError.self) {
+                try await Workspace.open(at: path)
+            }
+            #expect(error?.code == .corrupt)
+            #expect(error?.file?.contains("snapshot-") == true)
+            #expect(try files(path) == before)
+            try writeBytes(newest, to: "\(path)/MANIFEST")
+            workspace = try await Workspace.open(at: path)
+            #expect(try workspace.dictionary("d").count == 900)
+            try await workspace.close()
+        }
+    }
 }

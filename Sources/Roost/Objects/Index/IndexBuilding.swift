@@ -197,7 +197,7 @@ private struct IndexPiece<Item: Sendable> {
         guard let found = try view.find(recordKey: recordKey, in: active.entries) else {
             return nil
         }
-        let other = withExtendedLifetime(found) { indexedObjectKey(inValue: $0.bytes) }
+        let other = try found.withBytes { indexedObjectKey(inValue: $0) }
         return other == key ? nil : other
     }
 

@@ -75,9 +75,9 @@ enum IndexCatalog {
 
     static func readRoot(_ view: EngineView) throws -> Root {
         guard let found = try view.find(recordKey: root, in: name) else { return Root() }
-        return try withExtendedLifetime(found) { found in
+        return try found.withBytes { bytes in
             do {
-                return try JSONDecoder().decode(Root.self, from: Data(found.bytes.dropFirst()))
+                return try JSONDecoder().decode(Root.self, from: Data(bytes.dropFirst()))
             } catch {
                 throw RoostError(
                     .decodingFailed, "the list of indexes does not decode", cause: error)
@@ -95,7 +95,7 @@ enum IndexCatalog {
     /// What the mark of an index says; `nil` where it was taken away.
     static func progress(_ mark: [UInt8], _ view: EngineView) throws -> Progress? {
         guard let found = try view.find(recordKey: mark, in: name) else { return nil }
-        return withExtendedLifetime(found) { Progress(stored: $0.bytes) }
+        return try found.withBytes { Progress(stored: $0) }
     }
 
     /// Has every write of a dictionary with indexes take their marks away, from the opening on.

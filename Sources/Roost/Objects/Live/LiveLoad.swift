@@ -36,8 +36,9 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
         while let recordKey = scan.recordKey {
             let key = Array(recordKey.dropFirst(name.prefix.count))
             do {
-                let stored = try scan.value()
-                let item = try key.withUnsafeBytes { try repository.decode(stored, $0) }
+                let item = try scan.withValue { stored in
+                    try key.withUnsafeBytes { try repository.decode(stored, $0) }
+                }
                 try withUnsafePointer(to: item) { object in
                     guard try query.condition.matches(object) else { return }
                     found.append((SortKey(query.sortKey(object, key)), key, item))

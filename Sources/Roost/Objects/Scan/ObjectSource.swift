@@ -75,7 +75,7 @@ struct ViewSource: ObjectSource {
     ) throws {
         let scan = try view.scan(range, order, limit: expectedCount)
         while let recordKey = scan.recordKey {
-            guard try body(recordKey, try scan.value()) else { return }
+            guard try scan.withValue({ try body(recordKey, $0) }) else { return }
             try scan.moveToNext()
         }
     }
@@ -100,6 +100,6 @@ struct ViewSource: ObjectSource {
             return try body(nil)
         }
         // What it owns keeps the bytes in place while they are used.
-        return try withExtendedLifetime(found) { try body($0.bytes) }
+        return try found.withBytes { try body($0) }
     }
 }

@@ -43,7 +43,7 @@ package final class StoredRepository {
 
     package func object(_ key: String) throws -> StoredValue? {
         guard let found = try view.find(key, name: name) else { return nil }
-        return withExtendedLifetime(found) { StoredValue(stored: $0.bytes) }
+        return try found.withBytes { StoredValue(stored: $0) }
     }
 
     package func hasObject(_ key: String) throws -> Bool { try view.contains(key, name: name) }
@@ -69,7 +69,8 @@ package final class StoredRepository {
         let scan = try view.scan(range, order, limit: .max)
         while let recordKey = scan.recordKey {
             let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
-            guard try body(try entry(key, try scan.value(), index)) else { return }
+            let found: Entry? = try scan.withValue { try entry(key, $0, index) }
+            guard try body(found) else { return }
             try scan.moveToNext()
         }
     }
@@ -98,8 +99,8 @@ package final class StoredRepository {
                 continue
             }
             if key.count > form.count { return true }
-            return withExtendedLifetime(found) {
-                indexedObjectKey(inValue: $0.bytes).elementsEqual(objectKey.utf8)
+            return try found.withBytes {
+                indexedObjectKey(inValue: $0).elementsEqual(objectKey.utf8)
             }
         }
         return false

@@ -79,6 +79,12 @@ struct TierRun {
             }
             isBehindRange = room.count < last
             if first < room.count {
+                // The last is not past the range, and those between are in order.
+                guard range.contains(room.heads[first].key) else {
+                    throw snapshot.damaged(
+                        "a group's keys are not in order with those of other groups",
+                        at: try snapshot.group(group).baseAddress!)
+                }
                 return .init(start: room.heads + first, count: room.count - first)
             }
         }

@@ -9,8 +9,8 @@ import RoostSnapshot
 ///   storage, the newest first. Of equal keys the first is the newest: it counts, and the others are
 ///   passed over.
 /// - `passed` is the last key that was left, be it live or not.
-/// - Records of the log are not checked again. So whoever has looked at some asks after that whether all
-///   pages of the log could be read (`checkRead`).
+/// - Records of the log are not checked again, and those of a group not after its checksum. So whoever has looked at
+///   some asks after that whether all pages could be read (`checkRead`).
 package final class ViewScan {
     private let range: RecordRange
     private let order: ScanOrder
@@ -22,6 +22,8 @@ package final class ViewScan {
     /// What the tiers' rooms begin in.
     private let roomMemory: UnsafeMutableRawPointer
     private let tournament: Tournament
+    /// What of `tierRuns` was lost before the scan began; its checksums tell of that.
+    private let lostBefore: [UInt64]
     /// Keeps what the runs look at.
     private let hold: AnyObject
     /// The view whose log is scanned.
@@ -64,6 +66,7 @@ package final class ViewScan {
         self.liveness = liveness
         self.logRuns = logRuns
         tierCount = tiers.count
+        lostBefore = MappedRegion.faultCount == 0 ? [] : Self.lostPageCounts(tiers)
         tierRuns = .allocate(capacity: tierCount)
         readers = .allocate(capacity: tierCount)
         // Never empty: the places of runs that have ended point somewhere.
@@ -130,8 +133,8 @@ package final class ViewScan {
         try checkRead()
     }
 
-    /// Throws `.io` where a page of the log could not be read. To be called after a look at keys; whoever
-    /// asks for a value has asked. Costs a load where no page ever failed.
+    /// Throws `.io` where a page of the log could not be read, or one of cold storage was lost since the scan began. To
+    /// be called after a look at keys and values. Costs a load where no page ever failed.
     @inline(__always)
     package func checkRead() throws {
         if MappedRegion.faultCount != 0 { try checkReadBehindFaults() }
@@ -141,6 +144,20 @@ package final class ViewScan {
     private func checkReadBehindFaults() throws {
         try view?.checkLogRead()
         for run in logRuns { try run.checkRead() }
+        var place = 0
+        for index in 0..<tierCount {
+            for part in tierRuns[index].tier.parts {
+                let before = lostBefore.isEmpty ? 0 : lostBefore[place]
+                place += 1
+                guard part.snapshot.region.replacedPageCount != before else { continue }
+                if let failure = part.snapshot.region.readFailure() { throw failure }
+            }
+        }
+    }
+
+    /// For each part of the tiers, one after another, how many of its pages were replaced.
+    private static func lostPageCounts(_ tiers: [ColdTier]) -> [UInt64] {
+        tiers.flatMap { $0.parts.map(\.snapshot.region.replacedPageCount) }
     }
 
     @inline(never)
@@ -183,7 +200,15 @@ package final class ViewScan {
     package func withValue<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
-        try body(value())
+        do {
+            let result = try body(value())
+            try checkRead()
+            return result
+        } catch {
+            // It may be wrong with what could not be read.
+            try checkRead()
+            throw error
+        }
     }
 
     // MARK: Moving
