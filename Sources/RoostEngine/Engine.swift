@@ -138,6 +138,9 @@ package final class Engine: Sendable {
     package var lastSequence: UInt64 { committedLog?.lastSequence ?? recovery.lastSequence }
 
     /// Whether the workspace was opened for writing, and follows no other.
+    /// Throws what keeps every write from being made: `.closed`, `.readOnly`, `.poisoned`.
+    package func checkWritable() throws { try condition.checkWritable() }
+
     package var isWritable: Bool { log != nil && !condition.isMirror }
 
     package var isClosed: Bool { condition.isClosed }

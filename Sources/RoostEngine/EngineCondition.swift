@@ -75,7 +75,7 @@ final class EngineCondition: Sendable {
     /// Throws unless writes are accepted; `true` where the writer must first wait.
     @inline(__always)
     @discardableResult
-    package func checkWritable() throws -> Bool {
+    func checkWritable() throws -> Bool {
         let flags = flags.load(ordering: .relaxed)
         if flags == 0 { return false }
         return try checkWritable(flags)

@@ -14,7 +14,9 @@ import Testing
 
     private struct Reference { weak var workspace: Workspace? }
 
-    @Test(arguments: [true, false]) func aWorkspaceGoesThoughItHasIndexes(isClosed: Bool) async throws {
+    @Test(arguments: [true, false]) func aWorkspaceGoesThoughItHasIndexes(isClosed: Bool)
+        async throws
+    {
         try await withTemporaryDirectory { path in
             func use() async throws -> Reference {
                 let workspace = try await Workspace.open(at: path)
@@ -28,9 +30,17 @@ import Testing
             let end = ContinuousClock.now + .seconds(60)
             while reference.workspace != nil, ContinuousClock.now < end { await Task.yield() }
             #expect(reference.workspace == nil)
-            // Its lock goes with it.
-            let again = try await Workspace.open(at: path)
-            #expect(try again.repository(of: Post.self).find(1)?.number == 0)
+            // Its lock goes with it, once its threads have ended.
+            var opened: Workspace?
+            while opened == nil {
+                do { opened = try await Workspace.open(at: path) } catch let error as RoostError
+                    where error.code == .locked && ContinuousClock.now < end
+                {
+                    await Task.yield()
+                }
+            }
+            let again = try #require(opened)
+            #expect(try await again.repository(of: Post.self).find(by: 1)?.number == 0)
             try await again.close()
         }
     }

@@ -94,7 +94,7 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     /// Why nothing can be written: `.closed`, `.readOnly`, `.poisoned`.
     private var refusal: RoostError? {
         do {
-            try repository.dictionary.workspace.engine.condition.checkWritable()
+            try repository.dictionary.workspace.engine.checkWritable()
             return nil
         } catch {
             return error as? RoostError
