@@ -138,13 +138,13 @@ extension Index {
 public struct NotUnique: Error, Sendable {
     /// The name of the index.
     public let index: String
-    /// The key of the object that has the value; ``KeyRepresentable`` makes its identifier of it.
+    /// The key of the object that has the value: `Item.ID(key:)` makes its identifier of it (``KeyRepresentable``).
     public let otherKey: String
 
     static func error(_ index: String, _ key: String, _ other: String) -> RoostError {
         RoostError(
             .notUnique,
-            "index \"\(index)\" keeps its values unique, and \"\(other)\" has the one of \"\(key)\"",
+            "index \"\(index)\" keeps its values unique: the object under \"\(other)\" has the one that the object under \"\(key)\" would have",
             cause: NotUnique(index: index, otherKey: other))
     }
 }
