@@ -113,6 +113,8 @@ private struct Device: Sendable {
         try await shared.repository(of: Note.self).save(Note(id: 1, edits: [2]))
         engine.set {
             $0.commit = { commit in
+                // Of an object and the receipt.
+                guard commit.operations.count == 2 else { return nil }
                 let outcome = try await memory.commit(commit, before: .now + .seconds(60))
                 engine.set { $0.commit = { _ in nil } }
                 try await notes.save(Note(id: 1, edits: [1, 3]))

@@ -32,6 +32,7 @@ where Item.ID: KeyRepresentable {
 
     func run() async throws -> SyncedRepository<Item>.Report {
         try await records.forgetToldResolutions()
+        try await findOutWhichStoreThisIs()
         try await finishAttempt()
         for key in try records.queue.keys { try await send(key) }
         try await takeNew()
@@ -40,6 +41,22 @@ where Item.ID: KeyRepresentable {
                 key: $0.key, mine: $0.mine, theirs: $0.theirs, result: $0.result)
         }
         return report
+    }
+
+    /// Where it is another store than the one of the last exchange, as it was emptied or set up anew, nothing is known of
+    /// what it has: versions of the other say nothing here, and what is not there was not removed by anybody.
+    private func findOutWhichStoreThisIs() async throws {
+        // No device has the name: theirs are made of letters and digits.
+        var mark = try await receipts.loadEntry(".store", as: String.self)
+        while mark.value == nil {
+            do {
+                mark = try await receipts.replace(mark, with: SyncedAttempt<Item>.newName())
+            } catch let error as RoostError where error.code == .conflict {
+                mark = try await receipts.loadEntry(".store", as: String.self)
+            }
+        }
+        guard let store = mark.value else { return }
+        try await records.noteStore(store)
     }
 
     /// Finds out what became of the attempt that an earlier exchange ended in.

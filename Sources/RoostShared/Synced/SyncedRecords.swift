@@ -5,7 +5,8 @@ import RoostIO
 ///
 /// - A key in `queue` was changed here and the others do not have it yet; one in `versions` is known to have that
 ///   version there.
-/// - `device` has who this is, and what is being sent: on disk before it is sent, and removed with what became of it.
+/// - `device` has who this is, which store it exchanges with, and what is being sent: on disk before it is sent, and
+///   removed with what became of it.
 /// - `resolutions` have the conflicts that no report has told of yet, and those of the last report: until the next
 ///   exchange of the same process begins, nobody knows that it was received.
 struct SyncedRecords<Item: Codable & Identifiable & Sendable>: Sendable
@@ -76,6 +77,25 @@ where Item.ID: KeyRepresentable {
             let name = SyncedAttempt<Item>.newName()
             try transaction.set(name, forKey: "name", in: device)
             return name
+        }
+    }
+
+    /// Takes note of the store that is exchanged with. Where it is another than before, everything here waits to be sent,
+    /// based on nothing.
+    func noteStore(_ store: String) async throws {
+        let known = try device.value(forKey: "store", as: String.self)
+        if known == store { return }
+        try await local.transaction { transaction in
+            try transaction.set(store, forKey: "store", in: device)
+            // An earlier version noted none.
+            guard known != nil else { return }
+            try transaction.removeAll(in: versions)
+            try transaction.removeValue(forKey: "attempt", in: device)
+            let keys = try transaction.keys(of: items) + transaction.keys(of: queue)
+            for key in keys {
+                try transaction.set(
+                    Waiting(base: 0, number: .random(in: 0 ... .max)), forKey: key, in: queue)
+            }
         }
     }
 
