@@ -110,14 +110,4 @@ import Testing
             try await again.close()
         }
     }
-
-    @Test func everyTextContainsTheEmptyOne() async throws {
-        let workspace = try await Workspace.inMemory()
-        let users = workspace.repository(of: User.self)
-        try await users.save(User(id: 1, name: "a", length: 1))
-        for matching in [TextMatching.exact, .ignoringCase, .ignoringCaseAndMarks] {
-            #expect(try users.where { $0.name.contains("", matching) }.count() == 1)
-        }
-        try await workspace.close()
-    }
 }

@@ -4,7 +4,7 @@
 extension Field where Value: Equatable & Sendable {
     /// The field equals `value`, as Swift compares them.
     public static func == (field: Field, value: Value) -> Condition<Root> {
-        field.term(.equal(to: value), "= \(shown(value))") { $0 == value }
+        field.term(.equal(to: value), "= \(shown(value))", values: { [value] }) { $0 == value }
     }
 
     /// The field does not equal `value`, as Swift compares them.
@@ -14,7 +14,10 @@ extension Field where Value: Equatable & Sendable {
 
     /// Whether the field is one of `values`.
     public func isIn(_ values: [Value]) -> Condition<Root> {
-        term(.oneOf(values), "in [\(values.map { shown($0) }.joined(separator: ", "))]") {
+        term(
+            .oneOf(values), "in [\(values.map { shown($0) }.joined(separator: ", "))]",
+            values: { values }
+        ) {
             values.contains($0)
         }
     }

@@ -117,6 +117,8 @@ final class ConditionTerm<Root>: Sendable {
     let stored: StoredAccess<Root, Bool>?
     /// Whether it says the same of equal values; a closure is run for each object.
     let isComparison: Bool
+    /// The values one of which the field has; `nil` for what is no comparison with a few.
+    let values: (@Sendable () -> [any Sendable])?
     /// Made only where it is asked for: a query that runs does not show itself.
     private let makeText: @Sendable () -> String
     var text: String { makeText() }
@@ -124,6 +126,7 @@ final class ConditionTerm<Root>: Sendable {
     init(
         _ path: FieldPath?, _ region: IndexRegion?, _ text: @escaping @Sendable () -> String,
         _ stored: StoredAccess<Root, Bool>?, isComparison: Bool = true,
+        values: (@Sendable () -> [any Sendable])? = nil,
         _ test: @escaping @Sendable (UnsafePointer<Root>) throws -> Bool
     ) {
         self.path = path
@@ -131,6 +134,7 @@ final class ConditionTerm<Root>: Sendable {
         makeText = text
         self.stored = stored
         self.isComparison = isComparison
+        self.values = values
         self.test = test
     }
 }

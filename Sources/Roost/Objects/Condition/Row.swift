@@ -86,7 +86,8 @@ public struct Field<Root, Value>: Sendable {
 
     func term(
         _ region: IndexRegion?, _ text: @escaping @autoclosure @Sendable () -> String,
-        isComparison: Bool = true, _ test: @escaping @Sendable (Value) -> Bool
+        isComparison: Bool = true, values: (@Sendable () -> [any Sendable])? = nil,
+        _ test: @escaping @Sendable (Value) -> Bool
     ) -> Condition<Root> {
         let access = access
         let path = path
@@ -94,7 +95,7 @@ public struct Field<Root, Value>: Sendable {
             .term(
                 ConditionTerm(
                     path, region, { "\(path.name) \(text())" }, stored.map(test),
-                    isComparison: isComparison
+                    isComparison: isComparison, values: values
                 ) {
                     test(access.value(of: $0))
                 }))

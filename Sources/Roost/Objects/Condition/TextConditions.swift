@@ -18,9 +18,8 @@ public enum TextMatching: Sendable {
     }
 
     fileprivate func contains(_ text: String, _ part: String) -> Bool {
-        if part.isEmpty { return true }
         guard let options else { return text.contains(part) }
-        return text.range(of: part, options: options) != nil
+        return part.isEmpty || text.range(of: part, options: options) != nil
     }
 
     fileprivate func hasPrefix(_ text: String, _ part: String) -> Bool {

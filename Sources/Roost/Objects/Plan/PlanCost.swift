@@ -54,6 +54,7 @@ extension QueryPlan {
         switch access {
         case .nothing: "nothing"
         case .scan: "scan"
+        case .keys(let keys): "\(keys.count) keys"
         case .entries(let all): "entries of " + all.map(\.active.index.name).joined(separator: ", ")
         case .ordered(let order): "order of \(order.ranges.active.index.name)"
         }

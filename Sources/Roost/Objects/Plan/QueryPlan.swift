@@ -5,6 +5,8 @@ struct QueryPlan<Item: Sendable>: Sendable {
         case nothing
         /// Every object, in the order of the keys.
         case scan
+        /// The objects with these keys, in order, each once.
+        case keys([[UInt8]])
         /// The objects that these entries name, each once.
         case entries([IndexRanges<Item>])
         /// The entries of one index in the query's order.

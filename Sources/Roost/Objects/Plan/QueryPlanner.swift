@@ -51,7 +51,9 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// - Parameter isCounting: whether no object is needed where the entries say all.
     func plan(isCounting: Bool = false) throws -> QueryPlan<Item> {
         if case .always(false) = query.condition { return plan(.nothing) }
-        if query.limitCount == 0 || usable.isEmpty { return plan(.scan) }
+        if query.limitCount == 0 { return plan(.scan) }
+        if let keys = identifierKeys { return plan(keys.isEmpty ? .nothing : .keys(keys)) }
+        if usable.isEmpty { return plan(.scan) }
         if isCounting, let covering {
             return plan(covering.ranges.isEmpty ? .nothing : .entries([covering]), isCovering: true)
         }

@@ -37,6 +37,8 @@ extension QueryPlan {
         case .nothing: return "nothing can match \(query.condition)"
         case .scan:
             parts = [query.readsFields ? "every object by its fields" : "every object"]
+        case .keys(let keys):
+            parts = [keys.count == 1 ? "one identifier" : "\(keys.count) identifiers"]
         case .entries(let all):
             var names: [String] = []
             for ranges in all where !names.contains(ranges.active.index.name) {

@@ -11,19 +11,24 @@ extension QueryRun {
         switch plan.access {
         case .nothing: return
         case .scan: try scanCounting(&source, body)
-        case .entries(let all):
-            for key in try objectKeys(all, &source) {
-                try noteObjectRead()
-                let run = self
-                let matches = try source.withValue(recordKey: name.prefix + key, in: name) {
-                    bytes in
-                    try bytes.map { bytes in
-                        try key.withUnsafeBytes { try run.matches(bytes, $0) }
-                    }
-                }
-                if matches == true, try !body() { return }
-            }
+        case .keys(let keys): try countObjects(keys, &source, body)
+        case .entries(let all): try countObjects(objectKeys(all, &source), &source, body)
         case .ordered: try forEachMatch(&source) { _, _ in try body() }
+        }
+    }
+
+    private mutating func countObjects<Source: ObjectSource & ~Copyable>(
+        _ keys: [[UInt8]], _ source: inout Source, _ body: () throws -> Bool
+    ) throws {
+        for key in keys {
+            try noteObjectRead()
+            let run = self
+            let matches = try source.withValue(recordKey: name.prefix + key, in: name) { bytes in
+                try bytes.map { bytes in
+                    try key.withUnsafeBytes { try run.matches(bytes, $0) }
+                }
+            }
+            if matches == true, try !body() { return }
         }
     }
 

@@ -30,7 +30,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
             switch access {
             case .entries(let all): for ranges in all { try source.noteMark(ranges.active.mark) }
             case .ordered(let order): try source.noteMark(order.ranges.active.mark)
-            case .nothing, .scan, nil: break
+            case .nothing, .scan, .keys, nil: break
             }
         }
     }
@@ -105,18 +105,28 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         switch way {
         case .nothing: return
         case .scan: try scanObjects(&source, body)
+        case .keys(let keys): try readAll(keys, &source, body)
         case .entries(let all):
             let cursor = query.orders.isEmpty ? query.cursor : nil
             if all.count == 1, all[0].mayEndEarly {
                 try readInOrder(
                     cursor.map { all[0].behind(objectKey: $0) } ?? all[0], &source, body)
             } else {
-                for key in try objectKeys(all, &source) {
-                    if let cursor, !bytes(cursor, precede: key) { continue }
-                    guard try read(key, &source, body) else { return }
-                }
+                try readAll(objectKeys(all, &source), &source, body)
             }
         case .ordered(let order): try readOrdered(order, &source, body)
+        }
+    }
+
+    /// Reads the objects with these keys, which are in order.
+    private mutating func readAll<Source: ObjectSource & ~Copyable>(
+        _ keys: [[UInt8]], _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    ) throws {
+        let cursor = query.orders.isEmpty ? query.cursor : nil
+        for key in keys {
+            if let cursor, !bytes(cursor, precede: key) { continue }
+            guard try read(key, &source, body) else { return }
         }
     }
 
