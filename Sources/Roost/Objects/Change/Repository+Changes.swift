@@ -19,7 +19,7 @@ extension Repository {
     /// Stores an object, in the place of the one with its identifier if there is one.
     ///
     /// - Throws: `.notUnique`; `.decodingFailed` where the type does not decode what it has encoded and that takes
-    ///   the object to make its index entries (``StoredFields``); as `set(_:forKey:durability:)` of a dictionary.
+    ///   the object to make its index entries (`StoredFields`); as `set(_:forKey:durability:)` of a dictionary.
     public nonisolated(nonsending) func save(
         _ item: Item, durability: Durability? = nil
     ) async throws {

@@ -29,7 +29,7 @@ extension Transaction {
     ///
     /// - Throws: `.notUnique`, `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.decodingFailed`
     ///   where the type does not decode what it has encoded and that takes the object to make its index entries
-    ///   (``StoredFields``); and then nothing is changed.
+    ///   (`StoredFields`); and then nothing is changed.
     public mutating func save<Item>(_ item: Item, in repository: Repository<Item>) throws {
         let key = repository.key(of: item.id)
         var earlier = Earlier.absent
