@@ -62,9 +62,10 @@ extension ConformanceCheck {
                         try await values.loadEntry("k\(number % 3)", as: Int.self).version)
                 }
                 for start in [0, 7, 18] {
+                    let version = versions[start]
                     let task = Task {
                         var seen: [Int] = []
-                        for await change in values.changes(as: Int.self, since: versions[start]) {
+                        for await change in values.changes(as: Int.self, since: version) {
                             guard case .set(_, let value, _) = change else { continue }
                             seen.append(value)
                             if value == 19 { break }
