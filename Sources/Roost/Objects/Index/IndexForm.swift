@@ -163,3 +163,15 @@ extension IndexShape.Layout {
 func bytes(_ left: [UInt8], precede right: [UInt8]) -> Bool {
     left.withUnsafeBytes { left in right.withUnsafeBytes { compareBytes(left, $0) < 0 } }
 }
+
+/// Keys in the order of their bytes, each once.
+///
+/// - Parameter mayRepeat: whether some may be there several times.
+func inOrder(_ keys: [[UInt8]], mayRepeat: Bool) -> [[UInt8]] {
+    let keys = keys.sorted { bytes($0, precede: $1) }
+    guard mayRepeat else { return keys }
+    var distinct: [[UInt8]] = []
+    distinct.reserveCapacity(keys.count)
+    for key in keys where distinct.last != key { distinct.append(key) }
+    return distinct
+}

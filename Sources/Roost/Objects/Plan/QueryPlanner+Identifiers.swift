@@ -10,11 +10,8 @@ extension QueryPlanner {
             guard let keys = keys(of: part), keys.count < fewest?.count ?? .max else { continue }
             fewest = keys
         }
-        guard var keys = fewest, keys.count > 1 else { return fewest }
-        keys.sort { bytes($0, precede: $1) }
-        var distinct: [[UInt8]] = []
-        for key in keys where distinct.last != key { distinct.append(key) }
-        return distinct
+        guard let keys = fewest else { return nil }
+        return inOrder(keys, mayRepeat: true)
     }
 
     private func keys(of node: ConditionNode<Item>) -> [[UInt8]]? {

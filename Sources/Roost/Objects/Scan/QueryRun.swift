@@ -161,12 +161,8 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
                 return true
             }
         }
-        keys.sort { bytes($0, precede: $1) }
-        guard all.count > 1 || all[0].ranges.count > 1 || all[0].mayRepeat else { return keys }
-        var distinct: [[UInt8]] = []
-        distinct.reserveCapacity(keys.count)
-        for key in keys where distinct.last != key { distinct.append(key) }
-        return distinct
+        return inOrder(
+            keys, mayRepeat: all.count > 1 || all[0].ranges.count > 1 || all[0].mayRepeat)
     }
 
     struct Entry {
