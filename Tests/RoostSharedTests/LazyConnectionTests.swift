@@ -9,6 +9,23 @@ private struct Note: Codable, Identifiable, Equatable, Sendable {
     var text: String
 }
 
+/// A time in which nobody answers who connects.
+private final class Absence: Sendable {
+    let isOver = Atomic<Bool>(false)
+
+    func target(_ engine: MemoryEngine) -> SharedTarget {
+        SharedTarget { deadline in
+            while !self.isOver.load(ordering: .relaxed) {
+                guard ContinuousClock.now < deadline else {
+                    throw RoostError(.unavailable, "nobody answers")
+                }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            return engine
+        }
+    }
+}
+
 @Suite(.timeLimit(.minutes(5))) struct LazyConnectionTests {
     /// A target that cannot be reached so many times; and how often it was tried.
     private final class Attempts: Sendable {
@@ -59,24 +76,15 @@ private struct Note: Codable, Identifiable, Equatable, Sendable {
     }
 
     @Test func aCallEndsAtItsDeadlineAndALaterOneConnects() async throws {
-        let isThere = Atomic<Bool>(false)
+        let absence = Absence()
         let engine = MemoryEngine()
-        let shared = try await connect(
-            SharedTarget { deadline in
-                while !isThere.load(ordering: .relaxed) {
-                    guard ContinuousClock.now < deadline else {
-                        throw RoostError(.unavailable, "nobody answers")
-                    }
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-                return engine
-            })
+        let shared = try await connect(absence.target(engine))
         let hurried = shared.withCallDeadline(.milliseconds(50)).dictionary("values")
         let begin = ContinuousClock.now
         let error = await #expect(throws: RoostError.self) { try await hurried.set(1, forKey: "a") }
         #expect(error?.code == .unavailable)
         #expect(.now - begin < .seconds(10))
-        isThere.store(true, ordering: .relaxed)
+        absence.isOver.store(true, ordering: .relaxed)
         try await shared.dictionary("values").set(2, forKey: "a")
         #expect(try await shared.dictionary("values").load("a", as: Int.self) == 2)
         await shared.close()
@@ -139,17 +147,8 @@ private struct Note: Codable, Identifiable, Equatable, Sendable {
         await followed.close()
         try await before.dictionary("settings").set(0.75, forKey: "volume")
 
-        let isThere = Atomic<Bool>(false)
-        let shared = try await connect(
-            SharedTarget { deadline in
-                while !isThere.load(ordering: .relaxed) {
-                    guard ContinuousClock.now < deadline else {
-                        throw RoostError(.unavailable, "nobody answers")
-                    }
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-                return engine
-            })
+        let absence = Absence()
+        let shared = try await connect(absence.target(engine))
         let begin = ContinuousClock.now
         followed = try await shared.follow("settings", in: local, loading: loading)
         #expect(.now - begin < .seconds(10))
@@ -158,7 +157,7 @@ private struct Note: Codable, Identifiable, Equatable, Sendable {
         try await notes.save(Note(id: 1, text: "offline"))
         #expect(try notes.find(by: 1)?.text == "offline")
 
-        isThere.store(true, ordering: .relaxed)
+        absence.isOver.store(true, ordering: .relaxed)
         #expect(try await notes.synchronize().sentCount == 1)
         try await followed.reached(try await shared.revision)
         #expect(try followed["volume", default: 0] == 0.75)
