@@ -7,9 +7,6 @@ FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/C
 	Extras/Conformance Extras/EncryptionCost Extras/InspectorSample Extras/ReplicaRun \
 	Examples/Server/Package.swift Examples/Server/Sources Examples/Fleet/Package.swift Examples/Fleet/Sources
 
-# Tests that all begin at once share the processor, and on a busy machine run into their time limits.
-FEW_AT_A_TIME = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-
 .PHONY: demo test check long client tasks manual extras bench format lint dependencies clean
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
@@ -32,7 +29,7 @@ demo: dependencies
 # on two cores with nothing built before; what takes longer is in `prove` and `long`.
 test: dependencies
 	$(SWIFT) build --build-tests
-	$(FEW_AT_A_TIME) $(SWIFT) test --skip-build
+	SWIFT="$(SWIFT)" scripts/test-suites
 	$(MAKE) client
 
 # The minute before a commit: format, build, and the suites of what changed.
@@ -237,7 +234,7 @@ manual: dependencies
 # What traits bring, each with its tests: builds swift-syntax, swift-protobuf and SwiftNIO, once.
 extras: extras-dependencies
 	$(SWIFT) build --package-path Extras --build-tests
-	$(FEW_AT_A_TIME) $(SWIFT) test --package-path Extras --skip-build
+	SWIFT="$(SWIFT)" scripts/test-suites --package-path Extras
 	scripts/encrypted-command
 	scripts/import-faults --roost Extras/.build/debug/roost --formats sqlite --sample 40
 	ROOST_TEST_TARGETS=RoostCommandTests $(SWIFT) test --traits SQLite --filter SQLiteImportTests
