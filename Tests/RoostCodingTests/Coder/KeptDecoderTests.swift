@@ -5,8 +5,21 @@ import Testing
 private final class Kept: @unchecked Sendable {
     // One task decodes, and looks afterwards.
     var decoders: [any Decoder] = []
+    var arrays: [any UnkeyedDecodingContainer] = []
+    var objects: [KeyedDecodingContainer<PartsKeys>] = []
     /// The paths of what an earlier value has kept, as seen while this one is decoded.
     var pathsDuringNext: [[String]] = []
+
+    init() {}
+
+    /// The containers of a value that was read.
+    init(_ value: some Encodable) {
+        let coder = RoostCoder(userInfo: [Kept.key: self])
+        do { _ = try coder.decode(KeepsContainers.self, from: try coder.encode(value)) } catch {
+            // The process does not end by that.
+            print(error)
+        }
+    }
 
     static let key = CodingUserInfoKey(rawValue: "kept")!
 
@@ -42,6 +55,17 @@ private struct KeepsTheFirst: Decodable {
         let first = try container.superDecoder(forKey: .first)
         _ = try container.superDecoder(forKey: .second)
         (decoder.userInfo[Kept.key] as? Kept)?.decoders.append(first)
+    }
+}
+
+private struct KeepsContainers: Decodable {
+    init(from decoder: any Decoder) throws {
+        let kept = decoder.userInfo[Kept.key] as? Kept
+        if let array = try? decoder.unkeyedContainer() {
+            kept?.arrays.append(array)
+        } else {
+            kept?.objects.append(try decoder.container(keyedBy: PartsKeys.self))
+        }
     }
 }
 
@@ -86,5 +110,17 @@ private struct LooksAtKept: Decodable {
             #expect(kept.pathsDuringNext.contains { !$0.isEmpty } == false)
         }
         #expect(kept.decoders.count == 3 * count)
+    }
+
+    /// They would read bytes and names that are gone.
+    @Test func askingWhatAKeptContainerHasEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            let kept = Kept([[1, 2]])
+            print(kept.arrays.map(\.count))
+        }
+        await #expect(processExitsWith: .failure) {
+            let kept = Kept(Parts())
+            print(kept.objects.map(\.allKeys.count))
+        }
     }
 }
