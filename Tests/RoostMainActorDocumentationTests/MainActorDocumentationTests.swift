@@ -16,6 +16,8 @@ import Testing
                 where error.code == .cancelled
             {
                 // As documented for a call of a cancelled task.
+            } catch is CancellationError {
+                // On a busy machine it has not come to its first call.
             }
         }
     }

@@ -27,12 +27,12 @@ import Testing
         #expect(try followed.keys == ["volume"])
 
         try await settings.setAll(["volume": 0.75, "speed": 3.0, "none": 1.0])
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         #expect(try followed["volume", default: 0.5] == 0.75)
         #expect(try followed["none", default: 0.5] == 1.0)
         #expect(!followed.isLoaded("speed"))
         try await settings.removeValue(forKey: "volume")
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         #expect(try !followed.contains("volume"))
 
         await shared.close()
@@ -62,7 +62,7 @@ import Testing
             if isCompacted { engine.compact(before: try await shared.revision) }
             local = try await Workspace.open(at: "\(path)/local")
             followed = try await shared.follow("settings", in: local, loading: .byKey)
-            try await followed.reached(try await shared.revision)
+            try await followed.reached(try await shared.revision, within: .seconds(60))
             #expect(try followed.keys == ["a", "none"])
             #expect(try followed["a", default: 0] == 10)
             #expect(try followed["none", default: 0] == 5)
@@ -77,7 +77,7 @@ import Testing
         let engine = HookedEngine()
         let shared = try await SharedWorkspace.connect(
             to: .engine(engine), namespace: "test",
-            configuration: .init(callDeadline: .seconds(4)))
+            configuration: .init(callDeadline: .seconds(10)))
         let numbers = shared.dictionary("numbers")
         let keys = (0..<800).map { "k\($0)" }
         for first in stride(from: 0, to: keys.count, by: 100) {
@@ -92,17 +92,17 @@ import Testing
         }
         engine.engine.compact(before: try await shared.revision)
         engine.set {
-            // Five seconds for all of them, sixteen at once.
+            // Twelve seconds for all of them, sixteen at once.
             $0.read = { read in
                 guard read.range.lower.starts(with: Array("test/numbers/k".utf8)) else {
                     return nil
                 }
-                try await Task.sleep(for: .milliseconds(100))
+                try await Task.sleep(for: .milliseconds(250))
                 return nil
             }
         }
         followed = try await shared.follow("numbers", in: local, loading: .byKey)
-        try await followed.reached(try await shared.revision, within: .seconds(60))
+        try await followed.reached(try await shared.revision, within: .seconds(180))
         for key in keys { #expect(try followed[key, default: 0] == 2) }
         await followed.close()
         try await local.close()

@@ -36,7 +36,7 @@ import Testing
             var local = try await Workspace.open(at: "\(path)/local")
             var followed = try await shared.follow("settings", in: local)
             for number in 0..<5 { try await shared.dictionary("other").set(number, forKey: "n") }
-            try await followed.reached(try await shared.revision)
+            try await followed.reached(try await shared.revision, within: .seconds(60))
             let revision = followed.revision
             await followed.close()
             try await local.close()
@@ -59,7 +59,7 @@ import Testing
             local = try await Workspace.open(at: "\(path)/local")
             followed = try await shared.follow("settings", in: local)
             #expect(followed.revision >= revision)
-            try await followed.reached(try await shared.revision)
+            try await followed.reached(try await shared.revision, within: .seconds(60))
             #expect(try followed.keys == ["a", "b", "c"])
             #expect(begun.withLock { $0 } == [revision])
             #expect(loads.withLock { $0 } == 0)
@@ -75,7 +75,7 @@ import Testing
         var followed = try await shared.follow("settings", in: local, loading: .byKey)
         #expect(try await followed.load("a", as: Int.self) == nil)
         for number in 0..<5 { try await shared.dictionary("other").set(number, forKey: "n") }
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         let revision = followed.revision
         await followed.close()
         let stored = try local.dictionary("followed-by-key").value(
@@ -143,7 +143,7 @@ import Testing
             return (isMissed, nil)
         }
         for number in 0..<10 { try await settings.set(number, forKey: "lost") }
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         #expect(try followed.keys == ["a", "lost"])
 
         engine.set {
@@ -155,7 +155,7 @@ import Testing
         try await eventually { try followed.keys == ["a"] }
         #expect(followed.revision <= (try await shared.revision))
         try await settings.set(4, forKey: "d")
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         #expect(try followed["d", default: 0] == 4)
         let told = await missed.value
         #expect(told.missed)
@@ -199,7 +199,7 @@ import Testing
         let local = try await Workspace.inMemory()
         let followed = try await shared.follow("settings", in: local, loading: loading)
         for number in 0..<10 { try await settings.set(number, forKey: "lost") }
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         for key in ["a", "c", "lost"] { _ = try await followed.load(key, as: Int.self) }
 
         try await takeOver(engine, from: "lost", passing: followed.revision)

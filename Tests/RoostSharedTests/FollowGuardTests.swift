@@ -30,7 +30,7 @@ import Testing
         let local = try await Workspace.inMemory()
         let followed = try await shared.follow("settings", in: local, loading: loading)
         #expect(try await followed.load("a", as: Int.self) == 2)
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
 
         // The second look for the newest revision that follows is the loading's.
         let lookCount = Mutex(0)
@@ -126,7 +126,7 @@ import Testing
         second.set { $0.read = { _ in nil } }
         for number in 0..<50 { try await after.dictionary("other").set(number, forKey: "n") }
         followed = try await after.follow("settings", in: local, loading: loading)
-        try await followed.reached(try await after.revision)
+        try await followed.reached(try await after.revision, within: .seconds(60))
         #expect(try followed["a", default: 0] == 100)
         await followed.close()
         #expect(try local.dictionary(FollowState.lossesName).keys == [])
@@ -136,18 +136,18 @@ import Testing
     /// Two in one local workspace would each take what the other has brought for its own.
     @Test(arguments: [FollowLoading.whole, .byKey])
     func aDictionaryIsFollowedOnceInAWorkspace(loading: FollowLoading) async throws {
-        let shared = try await connect(HookedEngine()).withCallDeadline(.milliseconds(200))
+        let shared = try await connect(HookedEngine())
         let local = try await Workspace.inMemory()
         let followed = try await shared.follow("settings", in: local, loading: loading)
         let error = await #expect(throws: RoostError.self) {
-            try await shared.follow("settings", in: local, loading: loading)
+            try await shared.withCallDeadline(.milliseconds(200)).follow(
+                "settings", in: local, loading: loading)
         }
         #expect(error?.code == .locked)
         let other = try await shared.follow("other", in: local, loading: loading)
         await other.close()
         followed.stop()
-        let later = try await shared.withCallDeadline(.seconds(60)).follow(
-            "settings", in: local, loading: loading)
+        let later = try await shared.follow("settings", in: local, loading: loading)
         await later.close()
         try await local.close()
     }
@@ -165,7 +165,7 @@ import Testing
         for number in 2..<5 {
             try await settings.set(number, forKey: "a")
             let revision = try await shared.revision
-            try await followed.reached(revision)
+            try await followed.reached(revision, within: .seconds(60))
             let stored = try local.dictionary(name).value(
                 forKey: "\(name)/test/settings", as: UInt64.self)
             #expect(stored == revision)
@@ -207,7 +207,7 @@ import Testing
         #expect(try await followed.load("a", as: Int.self) == 1)
         #expect(try followed["b", default: 0] == 1)
         source.end(nil)
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         #expect(try followed["a", default: 0] == 2)
         #expect(try followed["b", default: 0] == 2)
         await followed.close()

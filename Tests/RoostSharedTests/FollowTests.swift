@@ -18,7 +18,7 @@ import Testing
         #expect(try followed.count == 2)
         try await settings.set(0.75, forKey: "volume")
         try await settings.removeValue(forKey: "speed")
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         #expect(try followed["volume", default: 0.5] == 0.75)
         #expect(try followed.keys == ["volume"])
         #expect(followed.lag < .seconds(60))
@@ -77,7 +77,7 @@ import Testing
             local = try await Workspace.open(at: "\(path)/local")
             followed = try await shared.follow("settings", in: local)
             #expect(followed.revision >= revision)
-            try await followed.reached(try await shared.revision)
+            try await followed.reached(try await shared.revision, within: .seconds(60))
             #expect(try followed.keys == ["b", "c"])
             try await local.close()
         }

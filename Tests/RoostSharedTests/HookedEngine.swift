@@ -7,6 +7,9 @@ final class HookedEngine: SharedEngine {
     /// What is done in the place of a call; `nil` where the call is to be made.
     struct Hooks: Sendable {
         var read: @Sendable (SharedRead) async throws -> SharedPage? = { _ in nil }
+        /// What a read waits for before it is made, with its call's deadline.
+        var delay: @Sendable (SharedRead, ContinuousClock.Instant) async throws -> Void = { _, _ in
+        }
         var commit: @Sendable (SharedCommit) async throws -> SharedOutcome? = { _ in nil }
         var watch: @Sendable (SharedKeyRange, UInt64) -> SharedEvents? = { _, _ in nil }
         var time: @Sendable () -> UInt64? = { nil }
@@ -24,8 +27,9 @@ final class HookedEngine: SharedEngine {
     func read(
         _ read: SharedRead, before deadline: ContinuousClock.Instant
     ) async throws -> SharedPage {
-        let hook = hooks.withLock { $0.read }
-        if let page = try await hook(read) { return page }
+        let hooks = hooks.withLock { $0 }
+        try await hooks.delay(read, deadline)
+        if let page = try await hooks.read(read) { return page }
         // One that took its time has an engine's answer: none.
         guard ContinuousClock.now < deadline else {
             throw RoostError(.unavailable, "no answer in time")

@@ -201,7 +201,7 @@ private final class Absence: Sendable {
 
         absence.isOver.store(true, ordering: .relaxed)
         #expect(try await notes.synchronize().sentCount == 1)
-        try await followed.reached(try await shared.revision)
+        try await followed.reached(try await shared.revision, within: .seconds(60))
         #expect(try followed["volume", default: 0] == 0.75)
         #expect(try await before.repository(of: Note.self).find(by: 1)?.text == "offline")
         await followed.close()

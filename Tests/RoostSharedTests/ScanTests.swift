@@ -52,8 +52,14 @@ import Testing
 
     /// Pages that take too long, of an engine that says so only at the deadline: the deadline of the page's call is one.
     @Test func whatTakesTooLongIsReadInSmallerPages() async throws {
-        let (shared, _) = try await connect(.seconds(2)) { read in
-            try await Task.sleep(for: .milliseconds(20 * read.limit))
+        let engine = HookedEngine()
+        let shared = try await SharedWorkspace.connect(
+            to: .engine(engine), namespace: "test",
+            configuration: .init(callDeadline: .seconds(10)))
+        engine.set {
+            $0.delay = { read, deadline in
+                if read.limit > 40 { try await Task.sleep(until: deadline) }
+            }
         }
         let values = shared.dictionary("values")
         try await values.setAll((0..<100).map { (String($0), $0) })
@@ -61,12 +67,12 @@ import Testing
     }
 
     @Test func whereNobodyAnswersAPageEndsAtItsDeadline() async throws {
-        let (shared, _) = try await connect(.seconds(1)) { _ in
+        let (shared, _) = try await connect { _ in
             try await Task.sleep(for: .seconds(1))
             throw RoostError(.unavailable, "nobody answers")
         }
         let error = await #expect(throws: RoostError.self) {
-            try await shared.dictionary("values").count
+            try await shared.withCallDeadline(.seconds(1)).dictionary("values").count
         }
         #expect(error?.code == .unavailable)
     }

@@ -91,7 +91,7 @@ import Testing
         let engine = HookedEngine()
         let (workspace, _) = try await connect(engine)
         let leases = workspace.dictionary("leases")
-        try await leases.set("a", forKey: "leader", expiresIn: .seconds(1))
+        try await leases.set("a", forKey: "leader", expiresIn: .seconds(5))
         // An engine that removes what has expired some time later, as it were.
         let kept = Mutex<SharedPage?>(nil)
         engine.set {
@@ -104,7 +104,7 @@ import Testing
             }
         }
         #expect(try await leases.loadEntry("leader", as: String.self).value == "a")
-        try await Task.sleep(for: .milliseconds(1_050))
+        try await Task.sleep(for: .milliseconds(5_050))
         let over = try await leases.loadEntry("leader", as: String.self)
         #expect(over.value == nil && over.version > 0)
         engine.set { $0.read = { _ in nil } }

@@ -11,12 +11,14 @@ import Testing
     private let old = SimulatedSealing(secret: 7)
     private let new = SimulatedSealing(secret: 8)
 
+    /// A slow machine may pause for so long that the log would be flushed.
     private func open(
         _ path: String, _ suite: SimulatedSealing
     ) async throws -> Workspace {
         try await Workspace.open(
             at: path, configuration: .init(),
-            fileSystem: SealedFileSystem(PosixFileSystem(), suite))
+            fileSystem: SealedFileSystem(PosixFileSystem(), suite)
+        ) { $0.restDelay = .seconds(3600) }
     }
 
     private func fill(_ workspace: Workspace, _ round: Int) async throws {

@@ -11,12 +11,14 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SealedFailuresTests {
     private static let failure = RoostError(.io, "the test let this call fail")
 
+    /// A slow machine may pause for so long that the log would be flushed.
     private func open(
         _ path: String, _ hook: @escaping ObservedFileSystem.Hook = { _ in }
     ) async throws -> Workspace {
         try await Workspace.open(
             at: path, configuration: .init(durability: .process),
-            fileSystem: SealedFileSystem(ObservedFileSystem(hook: hook), SimulatedSealing()))
+            fileSystem: SealedFileSystem(ObservedFileSystem(hook: hook), SimulatedSealing())
+        ) { $0.restDelay = .seconds(3600) }
     }
 
     @Test func noManifestIsMadeBeforeTheNameOfTheKeysIsOnDisk() async throws {

@@ -20,8 +20,11 @@ import Testing
         isCompacted: Bool, _ body: (Workspace, WorkspaceDictionary, [String]) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { path in
+            // A slow machine may pause for so long that the log would be flushed.
             let workspace = try await Workspace.open(
-                at: path, configuration: .init(shardCount: 1, durability: .process))
+                at: path, configuration: .init(shardCount: 1, durability: .process),
+                fileSystem: PosixFileSystem()
+            ) { $0.restDelay = .seconds(3600) }
             let values = workspace.dictionary("values")
             try await values.set(Cutting(random: testSeed()), forKey: "key")
             if isCompacted { try await workspace.compact() }

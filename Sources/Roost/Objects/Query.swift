@@ -46,11 +46,14 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
 
     /// In the order of a field; after the orders that were asked for before. `nil` is before all
     /// others, and NaN after them.
+    ///
+    /// Objects stand in the order of an identifier that is an integer or a `UUID`: in it, ascending or descending, a
+    /// query with a limit reads what it gives.
     public func order<Value: IndexRepresentable>(
         by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
     ) -> Query {
         var query = self
-        query.orders.append(OrderTerm(path, order))
+        query.orders.append(OrderTerm(path, order, identifierOrder(of: path)))
         return query
     }
 
@@ -90,13 +93,19 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
 struct OrderTerm<Item>: Sendable {
     let path: FieldPath
     let isDescending: Bool
+    /// Where the field is the identifier, and the objects stand in its order.
+    let identifierOrder: IdentifierOrder?
     let encode: @Sendable (UnsafePointer<Item>, inout IndexForm) -> Void
 
-    init<Value: IndexRepresentable>(_ path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder) {
+    init<Value: IndexRepresentable>(
+        _ path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder,
+        _ identifierOrder: IdentifierOrder? = nil
+    ) {
         let access = FieldAccess(path)
         let isDescending = order == .descending
         self.path = FieldPath(path)
         self.isDescending = isDescending
+        self.identifierOrder = identifierOrder
         encode = { object, form in
             let start = form.bytes.count
             access.value(of: object).encode(into: &form)
@@ -106,6 +115,28 @@ struct OrderTerm<Item>: Sendable {
 }
 
 extension Query {
+    /// Of the orders those that the objects' keys do not say already: none is asked for behind an identifier, and an
+    /// ascending one is what objects come in by themselves.
+    var ordersBeforeKeys: ArraySlice<OrderTerm<Item>> {
+        guard let place = orders.firstIndex(where: { $0.identifierOrder != nil }) else {
+            return orders[...]
+        }
+        return orders[..<(orders[place].isDescending ? place + 1 : place)]
+    }
+
+    /// In which order of the keys the objects are in the query's order; `nil` where in none.
+    var keyOrder: ScanOrder? {
+        guard let first = orders.first else { return .ascending }
+        guard first.identifierOrder != nil else { return nil }
+        return first.isDescending ? .descending : .ascending
+    }
+
+    /// The key that the cursor is at, where the keys say the order.
+    var cursorKey: [UInt8]? {
+        guard let cursor, let first = orders.first else { return cursor }
+        return first.identifierOrder?.key(sortKey: cursor, isDescending: first.isDescending)
+    }
+
     /// The condition as stored bytes answer it; `nil` where they cannot, as where migrations make other
     /// objects of them.
     var storedCondition: StoredCondition<Item>? {

@@ -164,7 +164,7 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
             faulty.append(
                 try await .connect(
                     to: .engine(engine), namespace: workspace.namespace,
-                    configuration: .init(callDeadline: .seconds(20))))
+                    configuration: .init(callDeadline: .seconds(120))))
         }
         for engine in engines { engine.set(rates) }
         let histories = Histories(

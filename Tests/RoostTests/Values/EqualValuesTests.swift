@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostIO
 import RoostTestSupport
 import Testing
 
@@ -82,11 +83,13 @@ import Testing
             let settings = workspace.dictionary("settings")
             try await settings.set(0, for: .launches)
             var attempts = 0
+            // The body holds a thread of the pool until the other write is made.
+            let other = WorkerThread(name: "roost-test")
             try await settings.update(.launches) { value in
                 attempts += 1
                 guard attempts <= 3 else { return }
                 let (number, written) = (attempts, DispatchSemaphore(value: 0))
-                Task.detached {
+                Task.detached(executorPreference: other.forTasks) {
                     defer { written.signal() }
                     guard isExpiring else {
                         return try await settings.set(number, forKey: "launches")

@@ -64,11 +64,14 @@ extension QueryPlan {
 extension QueryPlanner {
     /// Every way to answer the query, but for those that combine others.
     fileprivate func everyPlan() throws -> [QueryPlan<Item>] {
-        var plans = [QueryPlan<Item>(access: .scan)]
+        var plans = [QueryPlan<Item>(access: .everything)]
+        if let ranges = identifierRanges { plans.append(QueryPlan(access: .scan(ranges))) }
         for active in usable {
             guard let ranges = IndexRanges(active, query.condition) else { continue }
             if ranges.fieldCount > 0 { plans.append(QueryPlan(access: .entries([ranges]))) }
-            if let order = IndexOrder(ranges, query.condition, query.orders) {
+            if let order = IndexOrder(
+                ranges, query.condition, Array(query.ordersBeforeKeys))
+            {
                 plans.append(QueryPlan(access: .ordered(order)))
             }
         }

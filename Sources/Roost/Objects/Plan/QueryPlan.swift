@@ -3,14 +3,17 @@ struct QueryPlan<Item: Sendable>: Sendable {
     enum Access: Sendable {
         /// The condition can hold for no object.
         case nothing
-        /// Every object, in the order of the keys.
-        case scan
+        /// Every object with a key in these ranges, which are in order and apart from each other.
+        case scan([IndexRegion.Interval])
         /// The objects with these keys, in order, each once.
         case keys([[UInt8]])
         /// The objects that these entries name, each once.
         case entries([IndexRanges<Item>])
         /// The entries of one index in the query's order.
         case ordered(IndexOrder<Item>)
+
+        /// Every object.
+        static var everything: Access { .scan(IndexRegion.everything.intervals) }
     }
 
     /// A way whose matches come in the query's order, which is tried before `access`.
@@ -23,7 +26,8 @@ struct QueryPlan<Item: Sendable>: Sendable {
     var access: Access
     /// After a run: what gave its result.
     var followed: Access { attempt?.way ?? access }
-    /// Whether the entries are just those of the matching objects, so that these need not be read.
+    /// Whether the entries, or the keys in the ranges, are just those of the matching objects, so that these need not
+    /// be read.
     var isCovering = false
     /// Where the planner counted them: the entries of `access`.
     var entryCount: Int?

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Conditions on the identifier, which say which objects can match: these are found by their keys, with an index or
-/// without. docs/decisions/0244.
+/// without. docs/decisions/0244, 0245.
 extension QueryPlanner {
     /// The keys of the only objects that can match, in order, each once; `nil` where the condition does not say it.
     var identifierKeys: [[UInt8]]? {
@@ -12,6 +12,66 @@ extension QueryPlanner {
         }
         guard let keys = fewest else { return nil }
         return inOrder(keys, mayRepeat: true)
+    }
+
+    /// The ranges of keys that all objects that can match are in; `nil` where the condition leaves none out.
+    var identifierRanges: [IndexRegion.Interval]? {
+        guard let path = identifierPath else { return nil }
+        let region = query.condition.region(of: path)
+        if region.isEverything { return nil }
+        if let order = IdentifierOrder(of: Item.ID.self) { return order.ranges(region) }
+        return Item.ID.self == String.self ? textRanges(region) : nil
+    }
+
+    /// Whether the objects that match are those whose keys are in `identifierRanges`, or all: none need be looked at. Where
+    /// objects that do not decode are passed by, they are.
+    var isSaidByKeys: Bool {
+        guard query.undecodable == nil else { return false }
+        if case .always(true) = query.condition { return true }
+        guard let path = identifierPath, IdentifierOrder(of: Item.ID.self) != nil else {
+            return false
+        }
+        return query.condition.conjuncts.allSatisfy { part in
+            if case .always(true) = part { return true }
+            return part.onlyField == path
+        }
+    }
+
+    /// The identifier, where the condition asks for it.
+    private var identifierPath: FieldPath? {
+        var path: FieldPath?
+        query.condition.forEachTerm { term in
+            guard path == nil, let field = term.path, query.isIdentifier(field) else { return }
+            path = field
+        }
+        return path
+    }
+
+    /// The keys that begin as all texts of a region do. Keys are in the order of their bytes, and Swift compares the composed
+    /// forms; but what a form has of ASCII at its begin, its text has too. `nil` where that says nothing.
+    private func textRanges(_ region: IndexRegion) -> [IndexRegion.Interval]? {
+        var ranges = IndexRegion.nothing
+        for interval in region.intervals {
+            let begin = commonBegin(interval).prefix { $0 > 0 && isAlone($0) }
+            if begin.isEmpty { return nil }
+            let lower = Array(begin)
+            ranges = ranges.union(
+                IndexRegion(intervals: [.init(lower: lower, upper: followerOfPrefix(lower))]))
+        }
+        return ranges.intervals
+    }
+
+    /// What all forms in an interval begin with.
+    private func commonBegin(_ interval: IndexRegion.Interval) -> ArraySlice<UInt8> {
+        let lower = interval.lower
+        guard let upper = interval.upper else { return [] }
+        var count = 0
+        while count < min(lower.count, upper.count), lower[count] == upper[count] { count += 1 }
+        // All that is before the byte that `upper` ends with has the byte before it.
+        if count + 1 == upper.count, count < lower.count, lower[count] == upper[count] - 1 {
+            count += 1
+        }
+        return lower[..<count]
     }
 
     private func keys(of node: ConditionNode<Item>) -> [[UInt8]]? {
@@ -29,36 +89,49 @@ extension QueryPlanner {
     }
 
     private func keys(of term: ConditionTerm<Item>) -> [[UInt8]]? {
-        guard let path = term.path, let values = term.values?(), isIdentifier(path) else {
+        guard let path = term.path, query.isIdentifier(path), let values = term.values?() else {
             return nil
         }
         var keys: [[UInt8]] = []
         for value in values {
-            guard let identifier = value as? Item.ID, isAlone(identifier) else { return nil }
-            keys.append(Array(query.repository.key(of: identifier).utf8))
+            guard let identifier = value as? Item.ID else { return nil }
+            let key = query.repository.key(of: identifier)
+            guard isNoText(identifier) || key.utf8.allSatisfy({ isAlone($0) }) else { return nil }
+            keys.append(Array(key.utf8))
         }
         return keys
     }
 
+    /// Whether equal identifiers have one key for certain. Swift takes texts for equal that are written with other code
+    /// points, and so have other keys; none is to most of ASCII. What a type of somebody's own consists of is not known.
+    private func isNoText(_ identifier: Item.ID) -> Bool {
+        identifier is any OrderedIdentifier
+            || (identifier as? any RawRepresentable)?.rawValue is any OrderedIdentifier
+    }
+
+    /// The sign for kelvin is equal to a K, Greek's question mark to a semicolon, and its varia to a grave accent.
+    private func isAlone(_ byte: UInt8) -> Bool {
+        byte < 0x80 && byte != UInt8(ascii: "K") && byte != UInt8(ascii: ";")
+            && byte != UInt8(ascii: "`")
+    }
+}
+
+extension Query {
+    /// The order that a field gives, where it is the identifier and the objects stand in its order.
+    func identifierOrder<Value>(of path: KeyPath<Item, Value> & Sendable) -> IdentifierOrder? {
+        guard Value.self == Item.ID.self, let order = IdentifierOrder(of: Value.self),
+            isIdentifier(FieldPath(path))
+        else { return nil }
+        return order
+    }
+
     /// Whether a field is the one that objects are stored under: the property `id`, and not one that is computed, which
     /// has no name here.
-    private func isIdentifier(_ path: FieldPath) -> Bool {
+    func isIdentifier(_ path: FieldPath) -> Bool {
         guard !path.isEach, path.chain == nil,
             Swift.type(of: path.keyPath).valueType == Item.ID.self
         else { return false }
         return IdentifierPaths.isIdentifier(path)
-    }
-
-    /// Whether no other identifier is equal to it. Swift takes texts for equal that are written with other code points,
-    /// and so have other keys; none is to most of ASCII.
-    private func isAlone(_ identifier: Item.ID) -> Bool {
-        let raw: Any = (identifier as? any RawRepresentable)?.rawValue ?? identifier
-        guard let text = raw as? String else { return true }
-        // The sign for kelvin is equal to a K, Greek's question mark to a semicolon, and its varia to a grave accent.
-        return text.utf8.allSatisfy {
-            $0 < 0x80 && $0 != UInt8(ascii: "K") && $0 != UInt8(ascii: ";")
-                && $0 != UInt8(ascii: "`")
-        }
     }
 }
 

@@ -51,14 +51,22 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// - Parameter isCounting: whether no object is needed where the entries say all.
     func plan(isCounting: Bool = false) throws -> QueryPlan<Item> {
         if case .always(false) = query.condition { return plan(.nothing) }
-        if query.limitCount == 0 { return plan(.scan) }
-        if let keys = identifierKeys { return plan(keys.isEmpty ? .nothing : .keys(keys)) }
-        if usable.isEmpty { return plan(.scan) }
+        if query.limitCount == 0 { return plan(.everything) }
+        if let keys = identifierKeys { return try plan(byKeys: keys, isCounting) }
+        let identifiers = identifierRanges
+        if identifiers?.isEmpty == true { return plan(.nothing) }
+        let scan = QueryPlan<Item>.Access.scan(identifiers ?? IndexRegion.everything.intervals)
+        if isCounting, isSaidByKeys { return plan(scan, isCovering: true) }
+        if usable.isEmpty { return plan(scan) }
         if isCounting, let covering {
             return plan(covering.ranges.isEmpty ? .nothing : .entries([covering]), isCovering: true)
         }
         if isCounting, let whole = wholeIndex, case .always(true) = query.condition {
             return plan(.entries([whole]), isCovering: true)
+        }
+        // A few objects, which no index can do better than.
+        if let identifiers, try count(identifiers, upTo: Self.manyEntries) < Self.manyEntries {
+            return plan(scan)
         }
         let ranges = usable.compactMap { IndexRanges($0, query.condition) }
         let order = isCounting ? nil : bestOrder(of: ranges)
@@ -67,7 +75,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         }
         let smallest = try smallest(
             query.condition, of: ranges, below: mostEntries(of: order))
-        guard let smallest else { return planByOrder(order) }
+        guard let smallest else { return try planByOrder(order, identifiers) }
         if smallest.ranges.allSatisfy({ $0.ranges.isEmpty }) { return plan(.nothing) }
         // The same entries, and they come in order.
         if let order, smallest.ranges.count == 1,
@@ -75,7 +83,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         {
             return plan(.ordered(order))
         }
-        return try plan(by: smallest, order, isCounting)
+        return try plan(by: smallest, order, identifiers, isCounting)
     }
 
     private func plan(
@@ -84,13 +92,29 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         QueryPlan(access: access, isCovering: isCovering, notes: notes)
     }
 
+    /// The objects with these keys, or those of fewer entries.
+    private func plan(byKeys keys: [[UInt8]], _ isCounting: Bool) throws -> QueryPlan<Item> {
+        if keys.isEmpty { return plan(.nothing) }
+        guard keys.count > Self.manyEntries, !usable.isEmpty else { return plan(.keys(keys)) }
+        let ranges = usable.compactMap { IndexRanges($0, query.condition) }
+        let fewer = try smallest(query.condition, of: ranges, below: keys.count)
+        return plan(fewer.map { .entries($0.ranges) } ?? .keys(keys))
+    }
+
     /// No index leaves any objects out, or the order's own leaves the least.
-    private func planByOrder(_ order: IndexOrder<Item>?) -> QueryPlan<Item> {
-        guard let order, query.limitCount != nil else { return plan(.scan) }
+    private func planByOrder(
+        _ order: IndexOrder<Item>?, _ identifiers: [IndexRegion.Interval]?
+    ) throws -> QueryPlan<Item> {
+        let scan = QueryPlan<Item>.Access.scan(identifiers ?? IndexRegion.everything.intervals)
+        guard let order, query.limitCount != nil else { return plan(scan) }
         if order.ranges.isCovering { return plan(.ordered(order)) }
         // How many objects match nobody knows: in order they may be found early.
-        var found = plan(.scan)
-        found.attempt = .init(way: .ordered(order), costLimit: nil)
+        var found = plan(scan)
+        found.attempt = .init(
+            way: .ordered(order),
+            costLimit: try identifiers.map {
+                Double(try count($0, upTo: .max)) * PlanWeights.scannedObject / 2
+            })
         return found
     }
 
@@ -98,21 +122,23 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// the query's order. That is given up once it has cost half of the other: so nothing costs more
     /// than one and a half of what is best, nor three times what it would have been worth.
     private func plan(
-        by smallest: Candidate, _ order: IndexOrder<Item>?, _ isCounting: Bool
+        by smallest: Candidate, _ order: IndexOrder<Item>?,
+        _ identifiers: [IndexRegion.Interval]?, _ isCounting: Bool
     ) throws -> QueryPlan<Item> {
         let count = Double(smallest.count)
         var found = plan(.entries(smallest.ranges), isCovering: smallest.isCovering)
         found.entryCount = smallest.count
         guard smallest.count > Self.manyEntries else { return found }
         // In the order of the keys both may end early; then it counts what each match costs.
-        let mayEnd = query.orders.isEmpty && query.limitCount != nil && !isCounting
+        let mayEnd = query.keyOrder != nil && query.limitCount != nil && !isCounting
         let readsObjects = !(isCounting && smallest.isCovering)
         var cost = mayEnd ? count : count * PlanWeights.entry + (readsObjects ? count : 0)
         let enough = Int(cost / PlanWeights.scannedObject) + 1
+        let scanned = identifiers ?? IndexRegion.everything.intervals
         let scanCost =
-            Double(try self.count(RecordRange(name), upTo: enough)) * PlanWeights.scannedObject
+            Double(try self.count(scanned, upTo: enough)) * PlanWeights.scannedObject
         if scanCost < cost {
-            found = plan(.scan)
+            found = plan(.scan(scanned))
             cost = scanCost
         }
         if isCounting || query.limitCount == nil { return found }
@@ -126,9 +152,19 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
             let inKeyOrder = try smallestInKeyOrder(
                 below: Int(scanCost / (1 + PlanWeights.entry)))
             found.attempt = .init(
-                way: inKeyOrder.map { .entries([$0]) } ?? .scan, costLimit: least)
+                way: inKeyOrder.map { .entries([$0]) } ?? .scan(scanned), costLimit: least)
         }
         return found
+    }
+
+    /// How many objects have a key in ranges, counted up to `limit`.
+    private func count(_ ranges: [IndexRegion.Interval], upTo limit: Int) throws -> Int {
+        var sum = 0
+        for range in ranges where sum < limit {
+            sum += try count(
+                RecordRange(name, lower: range.lower, upper: range.upper), upTo: limit - sum)
+        }
+        return sum
     }
 
     /// How many matches are looked at.

@@ -28,6 +28,14 @@ extension Query {
     }
 }
 
+extension [IndexRegion.Interval] {
+    fileprivate func scanDescription(_ readsFields: Bool) -> String {
+        let byFields = readsFields ? " by its fields" : ""
+        if self == IndexRegion.everything.intervals { return "every object\(byFields)" }
+        return (count == 1 ? "a range of identifiers" : "\(count) ranges of identifiers")
+    }
+}
+
 extension QueryPlan {
     fileprivate func description(of query: Query<Item>) -> String
     where Item: Identifiable & Sendable, Item.ID: Sendable {
@@ -35,8 +43,8 @@ extension QueryPlan {
         var index: Index<Item>?
         switch followed {
         case .nothing: return "nothing can match \(query.condition)"
-        case .scan:
-            parts = [query.readsFields ? "every object by its fields" : "every object"]
+        case .scan(let ranges):
+            parts = [ranges.scanDescription(query.readsFields)]
         case .keys(let keys):
             parts = [keys.count == 1 ? "one identifier" : "\(keys.count) identifiers"]
         case .entries(let all):
@@ -54,7 +62,7 @@ extension QueryPlan {
         } else {
             parts.append("\(query.condition.inOrder(of: index))")
         }
-        if !query.orders.isEmpty {
+        if query.keyOrder == nil {
             if case .ordered = followed {} else { parts.append("sorted") }
         }
         return parts.joined(separator: ", ")

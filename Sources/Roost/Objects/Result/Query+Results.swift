@@ -1,4 +1,5 @@
 import RoostEngine
+import RoostFormat
 
 extension Query {
     func fetch<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> [Item] {
@@ -137,6 +138,9 @@ extension Query {
     ) throws -> Int {
         if wanted == 0 { return 0 }
         var count = 0
+        if run.plan.isCovering, case .scan(let ranges) = run.plan.access {
+            return try run.keyCount(in: ranges, &source, upTo: wanted)
+        }
         guard run.plan.isCovering, case .entries(let all) = run.plan.access else {
             try run.countObjects(&source) {
                 count += 1
@@ -156,11 +160,24 @@ extension QueryRun {
     func entryCount<Source: ObjectSource & ~Copyable>(
         of ranges: IndexRanges<Item>, _ source: inout Source, upTo limit: Int
     ) throws -> Int {
+        try recordCount(ranges.active.entries, ranges.ranges, &source, upTo: limit)
+    }
+
+    /// How many objects have their key in ranges, counted up to `limit`.
+    fileprivate func keyCount<Source: ObjectSource & ~Copyable>(
+        in ranges: [IndexRegion.Interval], _ source: inout Source, upTo limit: Int
+    ) throws -> Int {
+        try recordCount(name, ranges, &source, upTo: limit)
+    }
+
+    private func recordCount<Source: ObjectSource & ~Copyable>(
+        _ name: DictionaryName, _ ranges: [IndexRegion.Interval], _ source: inout Source,
+        upTo limit: Int
+    ) throws -> Int {
         var count = 0
-        for range in ranges.ranges where count < limit {
+        for range in ranges where count < limit {
             count += try source.count(
-                in: .init(ranges.active.entries, lower: range.lower, upper: range.upper),
-                upTo: limit - count)
+                in: .init(name, lower: range.lower, upper: range.upper), upTo: limit - count)
         }
         return count
     }

@@ -97,7 +97,7 @@ where Item.ID: Sendable {
 extension Query {
     /// Whether the matches come by a scan in the order of the keys, which goes on where it ended.
     func isScannedByKeys(_ view: EngineView) throws -> Bool {
-        guard orders.isEmpty else { return false }
+        guard keyOrder != nil else { return false }
         var query = self
         query.limitCount = nil
         var source = ViewSource(view: view)

@@ -10,7 +10,7 @@ extension QueryRun {
     ) throws {
         switch plan.access {
         case .nothing: return
-        case .scan: try scanCounting(&source, body)
+        case .scan(let ranges): try scanCounting(ranges, &source, body)
         case .keys(let keys): try countObjects(keys, &source, body)
         case .entries(let all): try countObjects(objectKeys(all, &source), &source, body)
         case .ordered: try forEachMatch(&source) { _, _ in try body() }
@@ -33,16 +33,22 @@ extension QueryRun {
     }
 
     private mutating func scanCounting<Source: ObjectSource & ~Copyable>(
-        _ source: inout Source, _ body: () throws -> Bool
+        _ ranges: [IndexRegion.Interval], _ source: inout Source, _ body: () throws -> Bool
     ) throws {
         let run = self
         let prefixCount = name.prefix.count
-        try source.forEachRecord(
-            in: RecordRange(name), .ascending, expectedCount: .max
-        ) { recordKey, bytes in
-            try noteObjectScanned()
-            let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
-            return try run.matches(bytes, key) ? try body() : true
+        var isStopped = false
+        for range in ranges where !isStopped {
+            try source.forEachRecord(
+                in: RecordRange(name, lower: range.lower, upper: range.upper), .ascending,
+                expectedCount: .max
+            ) { recordKey, bytes in
+                try noteObjectScanned()
+                let key = UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...])
+                guard try run.matches(bytes, key) else { return true }
+                isStopped = try !body()
+                return !isStopped
+            }
         }
     }
 

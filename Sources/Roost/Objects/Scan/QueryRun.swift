@@ -37,7 +37,8 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// For looking at entries and objects, by a plan or without one.
     init(
-        _ query: Query<Item>, _ view: EngineView, _ plan: QueryPlan<Item> = QueryPlan(access: .scan)
+        _ query: Query<Item>, _ view: EngineView,
+        _ plan: QueryPlan<Item> = QueryPlan(access: .everything)
     ) throws {
         self.query = query
         name = try query.repository.dictionary.checkedName()
@@ -85,10 +86,13 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// Whether `forEachMatch` gives the matches in the query's order.
     var isOrdered: Bool {
-        if query.orders.isEmpty { return true }
+        if query.keyOrder != nil { return true }
         if case .ordered = plan.access { return true }
         return false
     }
+
+    /// In which order of the keys objects are read.
+    private var keyOrder: ScanOrder { query.keyOrder ?? .ascending }
 
     /// Calls `body` with each match until it says `false`: in the query's order where `isOrdered`, and
     /// else in that of the keys. Neither offset nor limit count here.
@@ -104,13 +108,12 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     ) throws {
         switch way {
         case .nothing: return
-        case .scan: try scanObjects(&source, body)
+        case .scan(let ranges): try scanObjects(ranges, &source, body)
         case .keys(let keys): try readAll(keys, &source, body)
         case .entries(let all):
-            let cursor = query.orders.isEmpty ? query.cursor : nil
             if all.count == 1, all[0].mayEndEarly {
-                try readInOrder(
-                    cursor.map { all[0].behind(objectKey: $0) } ?? all[0], &source, body)
+                let rest = query.cursorKey.map { all[0].behind(objectKey: $0, keyOrder) }
+                try readInOrder(rest ?? all[0], &source, body)
             } else {
                 try readAll(objectKeys(all, &source), &source, body)
             }
@@ -123,28 +126,48 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ keys: [[UInt8]], _ source: inout Source,
         _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws {
-        let cursor = query.orders.isEmpty ? query.cursor : nil
-        for key in keys {
-            if let cursor, !bytes(cursor, precede: key) { continue }
-            guard try read(key, &source, body) else { return }
+        let cursor = query.cursorKey
+        func read(_ key: [UInt8]) throws -> Bool {
+            if let cursor, isUpTo(cursor, key) { return true }
+            return try self.read(key, &source, body)
+        }
+        switch keyOrder {
+        case .ascending: for key in keys { guard try read(key) else { return } }
+        case .descending: for key in keys.reversed() { guard try read(key) else { return } }
+        }
+    }
+
+    /// Whether a key is at a cursor or before it.
+    private func isUpTo(_ cursor: [UInt8], _ key: [UInt8]) -> Bool {
+        switch keyOrder {
+        case .ascending: !bytes(cursor, precede: key)
+        case .descending: !bytes(key, precede: cursor)
         }
     }
 
     // MARK: Without an index
 
     private mutating func scanObjects<Source: ObjectSource & ~Copyable>(
-        _ source: inout Source, _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+        _ ranges: [IndexRegion.Interval], _ source: inout Source,
+        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws {
         let (query, name, prefixCount, stored) = (query, name, name.prefix.count, stored)
-        let lower = query.orders.isEmpty ? query.cursor.map { $0 + [0] } ?? [] : []
-        try source.forEachRecord(
-            in: RecordRange(name, lower: lower, upper: nil), .ascending, expectedCount: .max
-        ) { recordKey, bytes in
-            try noteObjectScanned()
-            let answer = stored?.answer(bytes)
-            if answer == false { return true }
-            let key = Array(recordKey[prefixCount...])
-            return try query.offer(bytes, key, isMatch: answer == true, in: name, body)
+        let ranges = query.cursorKey.map { behind($0, keyOrder, ranges) } ?? ranges
+        var expectedCount = Int.max
+        if isOrdered, case .always(true) = query.condition { expectedCount = query.lookedAtCount }
+        var isStopped = false
+        for range in keyOrder == .ascending ? ranges : ranges.reversed() where !isStopped {
+            try source.forEachRecord(
+                in: RecordRange(name, lower: range.lower, upper: range.upper), keyOrder,
+                expectedCount: expectedCount
+            ) { recordKey, bytes in
+                try noteObjectScanned()
+                let answer = stored?.answer(bytes)
+                if answer == false { return true }
+                let key = Array(recordKey[prefixCount...])
+                isStopped = try !query.offer(bytes, key, isMatch: answer == true, in: name, body)
+                return !isStopped
+            }
         }
     }
 
@@ -242,7 +265,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ ranges: IndexRanges<Item>, _ source: inout Source,
         _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws {
-        try forEachPiece(ranges, .ascending, &source) { run, source, piece in
+        try forEachPiece(ranges, keyOrder, &source) { run, source, piece in
             for entry in piece {
                 guard try run.read(entry.objectKey, &source, body) else { return false }
             }
@@ -317,7 +340,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         let fixed = order.ranges.active.index.fields.prefix(order.fieldCount).map { $0.path }
         let isKeyOrder =
             !group.contains { $0.truncatedField != nil }
-            && query.orders.allSatisfy { fixed.contains($0.path) }
+            && query.ordersBeforeKeys.allSatisfy { fixed.contains($0.path) }
         guard !isKeyOrder else {
             for entry in group.sorted(by: { bytes($0.objectKey, precede: $1.objectKey) }) {
                 guard try read(entry.objectKey, &source, body) else { return false }
@@ -345,34 +368,37 @@ private struct AttemptEnded: Error {}
 
 extension IndexRanges {
     /// Of ranges that are in the order of the objects' keys: what is after an object.
-    fileprivate func behind(objectKey: [UInt8]) -> IndexRanges {
+    fileprivate func behind(objectKey: [UInt8], _ order: ScanOrder) -> IndexRanges {
         // Of a unique index it is one entry, whose key does not name the object.
         guard !active.index.isUnique, let range = ranges.first else { return self }
-        return behind(range.lower + objectKey, .ascending)
+        return behind(range.lower + objectKey, order)
     }
 
     /// What of the ranges is after an entry.
     func behind(_ key: [UInt8], _ order: ScanOrder) -> IndexRanges {
         var rest = self
+        rest.ranges = Roost.behind(key, order, ranges)
+        return rest
+    }
+}
+
+/// What of ranges of keys is after a key in an order.
+private func behind(
+    _ key: [UInt8], _ order: ScanOrder, _ ranges: [IndexRegion.Interval]
+) -> [IndexRegion.Interval] {
+    ranges.compactMap { range in
+        var range = range
         switch order {
         case .ascending:
-            rest.ranges = ranges.compactMap { range in
-                var range = range
-                if range.lower.lexicographicallyPrecedes(key) || range.lower == key {
-                    range.lower = key + [0]
-                }
-                return range.isEmpty ? nil : range
+            if range.lower.lexicographicallyPrecedes(key) || range.lower == key {
+                range.lower = key + [0]
             }
         case .descending:
-            rest.ranges = ranges.compactMap { range in
-                var range = range
-                if range.upper.map({ key.lexicographicallyPrecedes($0) }) ?? true {
-                    range.upper = key
-                }
-                return range.isEmpty ? nil : range
+            if range.upper.map({ key.lexicographicallyPrecedes($0) }) ?? true {
+                range.upper = key
             }
         }
-        return rest
+        return range.isEmpty ? nil : range
     }
 }
 
