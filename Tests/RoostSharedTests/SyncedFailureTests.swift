@@ -49,28 +49,31 @@ import Testing
         try await local.close()
     }
 
-    /// One that the engine refuses, when what is sent is written down already.
-    @Test func oneThatTheEngineRefusesKeepsNoOther() async throws {
+    /// One that the engine refuses, when what is sent is written down already; where it is made all the same, the device
+    /// knows it as its own.
+    @Test(arguments: [false, true])
+    func oneThatTheEngineRefusesKeepsNoOther(isMade: Bool) async throws {
         let local = try await Workspace.inMemory()
         let notes = try await device(local)
         for id in ["a", "b"] { try await notes.save(Note(id: id, text: id)) }
         let refused = Array("test/notes/a".utf8)
         engine.set {
-            $0.commit = { commit in
+            $0.commit = { [memory = engine.engine] commit in
                 guard
                     commit.operations.contains(where: {
                         if case .put(refused, _, _) = $0 { true } else { false }
                     })
                 else { return nil }
+                if isMade { _ = try await memory.commit(commit, before: .now + .seconds(60)) }
                 throw RoostError(.io, "not this one")
             }
         }
         let error = await #expect(throws: RoostError.self) { try await notes.synchronize() }
         #expect(error?.code == .io)
-        #expect(try await others().loadAll().map(\.id) == ["b"])
+        #expect(try await others().loadAll().map(\.id) == (isMade ? ["a", "b"] : ["b"]))
         engine.set { $0.commit = { _ in nil } }
         let report = try await notes.synchronize()
-        #expect(report.sentCount == 1)
+        #expect(report.sentCount == (isMade ? 0 : 1))
         #expect(report.resolutions.isEmpty)
         try await local.close()
     }

@@ -168,6 +168,75 @@ import Testing
         try await close(locals)
     }
 
+    @Test func aConflictThatIsDecidedIsNoneForAThirdDevice() async throws {
+        let engine = MemoryEngine()
+        var locals = try await devices(["x"], engine)
+        let before = [try await notes(locals[0], engine), try await notes(locals[1], engine)]
+        try await before[0].save(Note(id: "x", text: "one"))
+        try await before[1].save(Note(id: "x", text: "two"))
+        _ = try await before[1].synchronize()
+        locals.append(try await .inMemory())
+        _ = try await notes(locals[2], engine).synchronize()
+        let other = MemoryEngine()
+        var moved: [SyncedRepository<Note>] = []
+        for local in locals { moved.append(try await notes(local, other)) }
+        let resolutions = try await exchange([moved[1], moved[0], moved[2]])
+        #expect(resolutions.map(\.theirs?.text) == ["two"])
+        for device in moved { #expect(try device.find(by: "x")?.text == "one") }
+        try await close(locals)
+    }
+
+    /// One sends what another, which is first by a moment, has removed.
+    @Test func aRemovalIsNotOvertaken() async throws {
+        let locals = try await devices(["x"])
+        let other = HookedEngine()
+        let remover = try await notes(locals[0], other.engine)
+        let keeper = try await notes(locals[1], other)
+        try await remover.delete("x")
+        let isOver = Atomic(false)
+        other.set {
+            $0.commit = { commit in
+                guard commit.operations.count > 1, !isOver.exchange(true, ordering: .relaxed)
+                else { return nil }
+                _ = try await remover.synchronize()
+                return nil
+            }
+        }
+        #expect(try await exchange([keeper, remover]).isEmpty)
+        for device in [keeper, remover] { #expect(try device.find(by: "x") == nil) }
+        try await close(locals)
+    }
+
+    /// What is sent between the two reads has an origin, and was not removed since.
+    @Test func anObjectAndItsOriginAreOfOneRevision() async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(["x"], engine)
+        let editor = try await notes(locals[0], engine)
+        try await editor.save(Note(id: "x", text: "2"))
+        _ = try await editor.synchronize()
+        let other = HookedEngine()
+        let moved = try await notes(locals[0], other.engine)
+        let stale = try await notes(locals[1], other)
+        let isOver = Atomic(false)
+        other.set {
+            $0.read = { read in
+                guard read.range.contains(Array("test/notes%2Forigins/x".utf8)),
+                    !isOver.exchange(true, ordering: .relaxed)
+                else { return nil }
+                _ = try await moved.synchronize()
+                return nil
+            }
+        }
+        let report = try await stale.synchronize()
+        #expect(report.resolutions.isEmpty)
+        // The later edit, and no removal before it.
+        #expect(report.takenCount == 1)
+        let wasOvertaken = isOver.load(ordering: .relaxed)
+        #expect(wasOvertaken)
+        for device in [moved, stale] { #expect(try device.find(by: "x")?.text == "2") }
+        try await close(locals)
+    }
+
     /// The place of an origin has a longer key than the object's.
     @Test func anObjectWhoseOriginHasNoRoomIsExchangedWithoutIt() async throws {
         let limits = SharedLimits(operationCount: 128, commitSizeBytes: 1 << 20, keySizeBytes: 100)
@@ -181,87 +250,5 @@ import Testing
             #expect(try device.waitingCount == 0)
         }
         try await close(locals)
-    }
-}
-
-/// A store that is emptied while a device exchanges with it.
-@Suite(.timeLimit(.minutes(2))) struct SyncedEmptyingTests {
-    private struct Note: Codable, Identifiable, Equatable, Sendable {
-        var id: String
-        var text: String
-    }
-
-    private func notes(
-        _ local: Workspace, _ engine: any SharedEngine
-    ) async throws -> SyncedRepository<Note> {
-        let shared = try await SharedWorkspace.connect(to: .engine(engine), namespace: "test")
-        return SyncedRepository(of: Note.self, named: "notes", in: local, with: shared)
-    }
-
-    private static func empty(_ engine: MemoryEngine) async throws {
-        let start = Array("test/".utf8)
-        let everything = SharedKeyRange(lower: start, upper: Array("test0".utf8))
-        let format = SharedOperation.put(
-            key: start + Array("%format".utf8), value: Array("roost 1".utf8), expiresIn: nil)
-        for operation in [.removeRange(everything), format] {
-            _ = try await engine.commit(
-                SharedCommit(operations: [operation]), before: .now + .seconds(60))
-        }
-    }
-
-    /// Nobody has removed what an emptied store lacks; the exchange begins again with it.
-    @Test func whatIsHereStaysAndIsSentAgain() async throws {
-        let engine = HookedEngine()
-        let local = try await Workspace.inMemory()
-        let device = try await notes(local, engine)
-        for id in ["a", "b", "c"] { try await device.save(Note(id: id, text: "1")) }
-        _ = try await device.synchronize()
-        let isOver = Atomic(false)
-        engine.set {
-            $0.read = { [memory = engine.engine] read in
-                guard read.range.lower == Array("test/notes/".utf8),
-                    !isOver.exchange(true, ordering: .relaxed)
-                else { return nil }
-                try await Self.empty(memory)
-                return nil
-            }
-        }
-        let report = try await device.synchronize()
-        let wasEmptied = isOver.load(ordering: .relaxed)
-        #expect(wasEmptied)
-        #expect(report.takenCount == 0)
-        #expect(report.sentCount == 3)
-        #expect(try await device.loadAll().count == 3)
-        #expect(try await notes(try await .inMemory(), engine).synchronize().takenCount == 3)
-        try await local.close()
-    }
-
-    /// What a device sends to a store is not made in the one after it, where what another device had sent before
-    /// it was emptied would be taken for older.
-    @Test func whatIsSentIsOfTheStoreThatWasLookedAt() async throws {
-        let engine = HookedEngine()
-        let locals = [try await Workspace.inMemory(), try await Workspace.inMemory()]
-        let first = try await notes(locals[0], engine)
-        let second = try await notes(locals[1], engine.engine)
-        _ = try await second.synchronize()
-        try await first.save(Note(id: "x", text: "first"))
-        try await second.save(Note(id: "x", text: "second"))
-        let isOver = Atomic(false)
-        engine.set {
-            $0.commit = { [memory = engine.engine] commit in
-                guard commit.operations.count > 1, !isOver.exchange(true, ordering: .relaxed)
-                else { return nil }
-                _ = try await second.synchronize()
-                try await Self.empty(memory)
-                return nil
-            }
-        }
-        var resolutions = try await first.synchronize().resolutions
-        for device in [second, first] { resolutions += try await device.synchronize().resolutions }
-        let wasEmptied = isOver.load(ordering: .relaxed)
-        #expect(wasEmptied)
-        #expect(resolutions.count == 1)
-        #expect(try first.find(by: "x") == (try second.find(by: "x")))
-        for local in locals { try await local.close() }
     }
 }

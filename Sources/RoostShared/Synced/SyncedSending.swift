@@ -73,9 +73,7 @@ extension SyncedExchange {
             }
             plan.origin = originKey(key) == nil ? nil : origin
             switch choice(origin, there) {
-            case .mine:
-                plan.staysThere = there.version == 0 && mine == nil && plan.origin == nil
-                return plan
+            case .mine: return plan
             case .theirs:
                 take(there.item, &plan)
                 return plan
