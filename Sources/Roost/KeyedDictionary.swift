@@ -1,3 +1,4 @@
+import Foundation
 import RoostCoding
 import RoostIO
 
@@ -46,17 +47,35 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
     /// All keys at one moment, in their order. Holds all of them in memory.
     ///
     /// - Throws: `.typeMismatch` where there is a key that is none of `Key`.
-    public var keys: [Key] {
-        get throws {
-            try strings.keys.map { string in
-                guard let key = Key(key: string) else {
-                    throw RoostError(
-                        .typeMismatch,
-                        "\"\(string)\" in \"\(strings.name)\" is not the key of a \(Key.self)")
-                }
-                return key
-            }
+    public var keys: [Key] { get throws { try strings.keys.map { try self.key($0) } } }
+
+    /// As `value(forKey:as:)`; tasks that load the same cold key at once share one load.
+    public func load<Value: BinaryCodable & Sendable>(
+        _ key: Key, as type: Value.Type = Value.self
+    ) async throws -> Value? {
+        try await strings.load(key.key, as: type)
+    }
+
+    /// As `value(forKey:as:)`; tasks that load the same cold key at once share one load.
+    @_disfavoredOverload
+    public func load<Value: Codable & Sendable>(
+        _ key: Key, as type: Value.Type = Value.self
+    ) async throws -> Value? {
+        try await strings.load(key.key, as: type)
+    }
+
+    /// When the value of `key` expires; `nil` where it does not, or has no value.
+    public func expiration(forKey key: Key) throws -> Date? {
+        try strings.expiration(forKey: key.key)
+    }
+
+    func key(_ string: String) throws -> Key {
+        guard let key = Key(key: string) else {
+            throw RoostError(
+                .typeMismatch,
+                "\"\(string)\" in \"\(strings.name)\" is not the key of a \(Key.self)")
         }
+        return key
     }
 
     // MARK: Writing
@@ -76,11 +95,112 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
         try await strings.set(value, forKey: key.key, durability: durability)
     }
 
+    /// Sets the value of `key`, or removes it where `value` is `nil`.
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
+        _ value: Value?, forKey key: Key, durability: Durability? = nil
+    ) async throws {
+        try await strings.set(value, forKey: key.key, durability: durability)
+    }
+
+    /// Sets the value of `key`, or removes it where `value` is `nil`.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
+        _ value: Value?, forKey key: Key, durability: Durability? = nil
+    ) async throws {
+        try await strings.set(value, forKey: key.key, durability: durability)
+    }
+
+    /// Sets the value of `key`, which is gone once `duration` has passed; as
+    /// `set(_:forKey:expiresIn:durability:)`.
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
+        _ value: Value, forKey key: Key, expiresIn duration: Duration,
+        durability: Durability? = nil
+    ) async throws {
+        try await strings.set(
+            value, forKey: key.key, expiresIn: duration, durability: durability)
+    }
+
+    /// Sets the value of `key`; as the other `set(_:forKey:expiresIn:durability:)`.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
+        _ value: Value, forKey key: Key, expiresIn duration: Duration,
+        durability: Durability? = nil
+    ) async throws {
+        try await strings.set(
+            value, forKey: key.key, expiresIn: duration, durability: durability)
+    }
+
+    /// Sets many values as one batch; as `setAll(_:durability:)`.
+    public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
+        _ pairs: some Sequence<(Key, Value)>, durability: Durability? = nil
+    ) async throws {
+        try await strings.setAll(
+            pairs.lazy.map { ($0.key, $1) }, durability: durability)
+    }
+
+    /// Sets many values as one batch; as the other `setAll(_:durability:)`.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func setAll<Value: Codable & Sendable>(
+        _ pairs: some Sequence<(Key, Value)>, durability: Durability? = nil
+    ) async throws {
+        try await strings.setAll(
+            pairs.lazy.map { ($0.key, $1) }, durability: durability)
+    }
+
+    /// Changes the value of `key` atomically; as `update(_:default:as:durability:_:)`.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
+        _ key: Key, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
+        durability: Durability? = nil, _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        try await strings.update(
+            key.key, default: initial(), as: type, durability: durability, body)
+    }
+
+    /// Changes the value of `key` atomically; as the other `update(_:default:as:durability:_:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: Codable & Sendable, Result: Sendable>(
+        _ key: Key, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
+        durability: Durability? = nil, _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        try await strings.update(
+            key.key, default: initial(), as: type, durability: durability, body)
+    }
+
+    /// Sets the value of `key` without waiting; as `enqueue(_:forKey:)`.
+    @discardableResult
+    public func enqueue<Value: BinaryCodable & Sendable>(
+        _ value: Value, forKey key: Key
+    ) -> Result<Void, RoostError> {
+        strings.enqueue(value, forKey: key.key)
+    }
+
+    /// Sets the value of `key` without waiting; as the other `enqueue(_:forKey:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public func enqueue<Value: Codable & Sendable>(
+        _ value: Value, forKey key: Key
+    ) -> Result<Void, RoostError> {
+        strings.enqueue(value, forKey: key.key)
+    }
+
+    /// Removes `key` without waiting; as `enqueue(_:forKey:)`.
+    @discardableResult
+    public func enqueueRemoval(forKey key: Key) -> Result<Void, RoostError> {
+        strings.enqueueRemoval(forKey: key.key)
+    }
+
     /// Removes a key; a key without a value is no error.
     public nonisolated(nonsending) func removeValue(
         forKey key: Key, durability: Durability? = nil
     ) async throws {
         try await strings.removeValue(forKey: key.key, durability: durability)
+    }
+
+    /// Removes every key at once; as ``WorkspaceDictionary/removeAll(durability:)``.
+    public nonisolated(nonsending) func removeAll(durability: Durability? = nil) async throws {
+        try await strings.removeAll(durability: durability)
     }
 }
 

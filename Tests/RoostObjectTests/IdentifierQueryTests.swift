@@ -114,6 +114,16 @@ import Testing
         try await compare(["x", "y", "\u{e9}", "e\u{301}", "K", "\u{212a}"].map { Tag($0) })
     }
 
+    @Test func severalAreFoundInTheOrderThatIsAskedFor() async throws {
+        let workspace = try await Workspace.inMemory()
+        let items = workspace.repository(of: Item<Int>.self)
+        try await items.saveAll((0..<9).map { Item(id: $0, other: 0, number: $0) })
+        #expect(try items.find(by: [7, 100, 2, 7]).map(\.id) == [7, 2, 7])
+        #expect(try items.find(by: Set([5])).map(\.id) == [5])
+        #expect(try items.find(by: []).isEmpty)
+        try await workspace.close()
+    }
+
     private struct Listed: Codable, Identifiable, Sendable, Indexed {
         var id: Int
         var number: Int

@@ -54,6 +54,16 @@ public final class Repository<Item: Identifiable & Sendable>: Sendable where Ite
         get throws { try dictionary.read(key(of: id), codec) }
     }
 
+    /// The objects with these identifiers at one moment, in the order of `ids`, without those that are not there: for what
+    /// another object names. Does not suspend.
+    ///
+    /// - Throws: as `subscript(_:)`, for any of them.
+    public func find(by ids: some Sequence<Item.ID>) throws -> [Item] {
+        try dictionary.workspace.read { view in
+            try ids.compactMap { try view.read(key(of: $0), dictionary, codec) }
+        }
+    }
+
     /// All objects at one moment, in the order of the keys of their identifiers.
     ///
     /// - Throws: as `find(by:)`, for any of them.

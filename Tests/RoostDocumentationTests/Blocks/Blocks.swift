@@ -27,6 +27,7 @@ enum Blocks {
         ("guide-defaults", false, { try await Blocks.guide_defaults(home: $0) }),
         ("guide-durability", false, { try await Blocks.guide_durability(home: $0) }),
         ("guide-json", false, { try await Blocks.guide_json(home: $0) }),
+        ("guide-keyed-dictionaries", false, { try await Blocks.guide_keyed_dictionaries(home: $0) }),
         ("guide-live-lists", true, { try await Blocks.guide_live_lists(home: $0) }),
         ("guide-live-query", false, { try await Blocks.guide_live_query(home: $0) }),
         ("guide-migrations", false, { try await Blocks.guide_migrations(home: $0) }),
