@@ -13,6 +13,8 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let query: Query<Item>
     let view: EngineView
     let name: DictionaryName
+    /// The identifier, where the condition asks for it.
+    let identifier: FieldPath?
     private(set) var usable: [IndexSet<Item>.Active] = []
     private var notes: [String] = []
 
@@ -23,6 +25,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         self.query = query
         self.view = view
         name = try query.repository.dictionary.checkedName()
+        identifier = query.conditionIdentifier
         guard let indexes = query.repository.indexes else { return }
         guard showsIndexes else {
             notes.append("the transaction has written \"\(name.name)\" by its keys")
