@@ -82,7 +82,8 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if smallest.ranges.allSatisfy({ $0.ranges.isEmpty }) { return plan(.nothing) }
         // The same entries, and they come in order.
         if let order, smallest.ranges.count == 1,
-            smallest.ranges[0].active.number == order.ranges.active.number
+            smallest.ranges[0].active.number == order.ranges.active.number,
+            try identifiers == nil || isDearer(scan, than: smallest)
         {
             return plan(.ordered(order))
         }
@@ -158,6 +159,16 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
                 way: inKeyOrder.map { .entries([$0]) } ?? .scan(scanned), costLimit: least)
         }
         return found
+    }
+
+    /// Whether a scan costs more than all entries of a candidate and their objects.
+    private func isDearer(
+        _ scan: QueryPlan<Item>.Access, than candidate: Candidate
+    ) throws -> Bool {
+        guard case .scan(let ranges) = scan else { return false }
+        let cost = Double(candidate.count) * (1 + PlanWeights.entry)
+        let most = Int(cost / PlanWeights.scannedObject) + 1
+        return try count(ranges, upTo: most) >= most
     }
 
     /// How many objects have a key in ranges, counted up to `limit`.
