@@ -6,6 +6,9 @@
     import Synchronization
 
     /// The metrics of a copy, and the log lines of what has changed in it since the last look.
+    ///
+    /// - What was seen is that of one replica: with the first status of another, as after the workspace was opened
+    ///   again, it begins anew. Only the meters stay, of which the counter goes on.
     final class CopyObservation: Sendable {
         private struct Meters {
             let age: Meter
@@ -16,8 +19,9 @@
         }
 
         private struct Seen {
-            /// There are none before the first copy: who has no copy shows none.
-            var meters: Meters?
+            /// Kept, so that no other object can have its place in memory.
+            let replica: ReplicaIdentity
+            let meters: Meters
             /// When it was first looked, from which on a copy that is not complete yet has its age.
             var begin = ContinuousClock.now
             var isFailing = false
@@ -29,7 +33,8 @@
         private let name: String
         private let factory: any MetricsFactory
         private let logs: WorkspaceLogs?
-        private let seen = Mutex(Seen())
+        /// There is none before the first copy: who has no copy shows no meters of one.
+        private let lastSeen = Mutex<Seen?>(nil)
 
         init(_ name: String, _ factory: any MetricsFactory, _ logs: WorkspaceLogs?) {
             self.name = name
@@ -50,10 +55,14 @@
         }
 
         func collect(_ status: ReplicaStatus) {
-            seen.withLock { seen in
-                let meters = seen.meters ?? makeMeters()
-                if seen.meters == nil { seen.begin = .now }
-                seen.meters = meters
+            lastSeen.withLock { lastSeen in
+                let meters = lastSeen?.meters ?? makeMeters()
+                var seen =
+                    if let lastSeen, lastSeen.replica === status.replica {
+                        lastSeen
+                    } else {
+                        Seen(replica: status.replica, meters: meters)
+                    }
                 meters.age.set((status.age ?? ContinuousClock.now - seen.begin).seconds)
                 meters.failing.set(status.trouble == nil ? 0 : 1)
                 meters.fenced.set(status.failure?.code == .fenced ? 1 : 0)
@@ -62,6 +71,7 @@
                 meters.sentBytes.increment(by: sent - min(seen.sentBytes, sent))
                 seen.sentBytes = sent
                 log(status, &seen)
+                lastSeen = seen
             }
         }
 

@@ -1,4 +1,5 @@
 #if Services
+    public import Logging
     public import Roost
     import Synchronization
 
@@ -6,35 +7,65 @@
     ///
     /// - Of calls of one key that come while its value is made, one makes it and the others wait for it.
     /// - The value survives a restart. It is written with `.process`: what a power cut takes is made again.
+    /// - A stored value that does not decode as `Value`, as one of another version of the service, counts as none.
     /// - `making` has the bytes of the keys whose values are being made by this object. Whoever added one removes it, or `remove`
-    ///   does; a value is stored only while its key stands there, and `remove` waits for one that is being stored.
+    ///   does; storing a value begins only while its key stands there.
+    /// - `storing` has the values that are being written, by the bytes of their keys, from that begin until the write is
+    ///   over, whatever becomes of the key in `making` meanwhile: each `remove` waits for them, and no call of `value` joins
+    ///   them there. There may be several of a key, as `remove` makes way for the next.
     public final class Cache<Value: Codable & Sendable>: Sendable {
-        private struct Making {
-            let value: PendingValue<Value>
-            var isBeingStored = false
+        private struct State {
+            var making: [[UInt8]: PendingValue<Value>] = [:]
+            var storing: [[UInt8]: [PendingValue<Value>]] = [:]
         }
 
         private let values: WorkspaceDictionary
-        private let lifetime: Duration
-        private let making = Mutex<[[UInt8]: Making]>([:])
+        /// Returns once a value is written. Tests hold it there.
+        private let store: @Sendable (Value, _ key: String) async throws -> Void
+        private let logger: Logger
+        private let state = Mutex(State())
 
-        public init(_ workspace: Workspace, dictionary: String = "cache", lifetime: Duration) {
-            values = workspace.dictionary(dictionary)
-            self.lifetime = lifetime
+        /// - Parameters:
+        ///   - lifetime: How long a value is kept from when it was made.
+        ///   - logger: Where it is said that a value could not be stored.
+        public convenience init(
+            _ workspace: Workspace, dictionary: String = "cache", lifetime: Duration,
+            logger: Logger = Logger(label: "roost")
+        ) {
+            let values = workspace.dictionary(dictionary)
+            self.init(values, logger: logger) { value, key in
+                try await values.set(
+                    value, forKey: key, expiresIn: lifetime, durability: .process)
+            }
+        }
+
+        init(
+            _ values: WorkspaceDictionary, logger: Logger,
+            storing store: @escaping @Sendable (Value, _ key: String) async throws -> Void
+        ) {
+            self.values = values
+            self.logger = logger
+            self.store = store
         }
 
         /// The value of `key`; made by `make`, and kept for the lifetime, where there is none. What `make`
         /// throws, all who wait for it get, and nothing is kept. It runs in a task of its own: who
         /// waits may be cancelled, which throws `CancellationError`, and the others get their value.
+        ///
+        /// A value that was made and cannot be stored, as on a full disk, is returned all the same, and made again by
+        /// the next call; the log says so.
+        ///
+        /// - Throws: What `make` throws; `CancellationError`; what reading throws, but for `.decodingFailed`
+        ///   and `.typeMismatch`.
         public func value(
             forKey key: String, _ make: @escaping @Sendable () async throws -> Value
         ) async throws -> Value {
-            if let value = try values.value(forKey: key, as: Value.self) { return value }
-            let pending = making.withLock { making in
+            if let value = try storedValue(forKey: key) { return value }
+            let pending = state.withLock { state in
                 let bytes = Array(key.utf8)
-                if let found = making[bytes] { return found.value }
+                if let found = state.making[bytes] { return found }
                 let pending = PendingValue<Value>()
-                making[bytes] = Making(value: pending)
+                state.making[bytes] = pending
                 Task { await fulfil(pending, forKey: key, make) }
                 return pending
             }
@@ -43,11 +74,13 @@
 
         /// Makes the next call make the value anew. A value that is being made meanwhile goes to those who wait for it
         /// already, and is not kept.
+        ///
+        /// - Throws: `CancellationError`, and what `WorkspaceDictionary.removeValue(forKey:)` throws; the value
+        ///   may still be there then.
         public func remove(_ key: String) async throws {
-            if let stored = oust(key) {
-                // It may fail as well: there is nothing to be removed then.
-                _ = try? await stored.get()
-                try Task.checkCancellation()
+            for stored in oust(key) {
+                // Who waits is cancelled, or the value is there: no value is stored whose making failed.
+                _ = try await stored.get()
             }
             try await values.removeValue(forKey: key)
             // Who began meanwhile may have found the value that is gone now.
@@ -65,7 +98,7 @@
                 outcome = .failure(error)
             }
             let bytes = Array(key.utf8)
-            making.withLock { if $0[bytes]?.value === pending { $0[bytes] = nil } }
+            state.withLock { if $0.making[bytes] === pending { $0.making[bytes] = nil } }
             pending.end(outcome)
         }
 
@@ -74,30 +107,47 @@
             _ make: @Sendable () async throws -> Value
         ) async throws -> Value {
             // Whoever made it may have been through between the look and the lock.
-            if let value = try values.value(forKey: key, as: Value.self) { return value }
+            if let value = try storedValue(forKey: key) { return value }
             let value = try await make()
             let bytes = Array(key.utf8)
-            let isWanted = making.withLock { making in
-                guard making[bytes]?.value === pending else { return false }
-                making[bytes]?.isBeingStored = true
+            let isWanted = state.withLock { state in
+                guard state.making[bytes] === pending else { return false }
+                state.storing[bytes, default: []].append(pending)
                 return true
             }
-            if isWanted {
-                try await values.set(value, forKey: key, expiresIn: lifetime, durability: .process)
+            guard isWanted else { return value }
+            do {
+                try await store(value, key)
+            } catch {
+                // The value is as good as one that was stored, and whoever waits for it gets it.
+                logger.warning(
+                    "a value could not be stored in the cache",
+                    metadata: ["key": "\(key)", "reason": "\(error)"])
+            }
+            state.withLock { state in
+                let others = state.storing[bytes]?.filter { $0 !== pending } ?? []
+                state.storing[bytes] = others.isEmpty ? nil : others
             }
             return value
         }
 
-        /// Takes the key from whoever makes its value, which is not stored then; what is being stored already is
-        /// handed on.
-        private func oust(_ key: String) -> PendingValue<Value>? {
-            making.withLock { making in
-                guard let ousted = making.removeValue(forKey: Array(key.utf8)),
-                    ousted.isBeingStored
-                else {
-                    return nil
-                }
-                return ousted.value
+        /// What is stored; `nil` also where it does not decode.
+        private func storedValue(forKey key: String) throws -> Value? {
+            do {
+                return try values.value(forKey: key, as: Value.self)
+            } catch let error as RoostError
+                where error.code == .decodingFailed || error.code == .typeMismatch
+            {
+                return nil
+            }
+        }
+
+        /// Takes the key from whoever makes its value, which is not stored then; those that are being stored already.
+        private func oust(_ key: String) -> [PendingValue<Value>] {
+            state.withLock { state in
+                let bytes = Array(key.utf8)
+                state.making[bytes] = nil
+                return state.storing[bytes] ?? []
             }
         }
     }

@@ -27,6 +27,9 @@
         }
 
         /// The session of a token, whose time begins anew; `nil` where there is none, or no more.
+        ///
+        /// Where the workspace takes no writes now, as on a full disk or in a reader, the session is there and its
+        /// time goes on as it was: it ends then though it is used.
         public func session(of token: String) async throws -> Session? {
             guard let session = try sessions.value(forKey: token, as: Session.self) else {
                 return nil
@@ -36,11 +39,17 @@
                 remaining < idleLimit - idleLimit / 100
             else { return session }
             // In one step with the read: what was ended or changed meanwhile must not come back.
-            return try await workspace.transaction { transaction in
-                let session = try transaction.value(
-                    forKey: token, as: Session.self, in: sessions)
-                guard let session else { return nil }
-                try transaction.set(session, forKey: token, in: sessions, expiresIn: idleLimit)
+            do {
+                return try await workspace.transaction { transaction in
+                    let session = try transaction.value(
+                        forKey: token, as: Session.self, in: sessions)
+                    guard let session else { return nil }
+                    try transaction.set(session, forKey: token, in: sessions, expiresIn: idleLimit)
+                    return session
+                }
+            } catch let error as RoostError
+                where error.code == .outOfSpace || error.code == .readOnly
+            {
                 return session
             }
         }

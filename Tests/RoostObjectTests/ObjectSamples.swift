@@ -167,11 +167,29 @@ extension SeededGenerator {
                 condition: left.condition || right.condition,
                 matches: { left.matches($0) || right.matches($0) })
         }
-        switch below(8) {
+        switch below(9) {
         case 0..<3: return textTerm()
         case 3..<6: return otherTerm()
         case 6: return elementCondition(depth: 2)
+        case 7: return identifierTerm()
         default: return limitTerm()
+        }
+    }
+
+    /// About identifiers, which objects stand in the order of.
+    private mutating func identifierTerm<Form>() -> PairedCondition<Form> {
+        let (id, other) = (below(450) - 20, below(450) - 20)
+        let (least, most) = (min(id, other), max(id, other))
+        let list = (0..<below(5)).map { _ in below(400) } + [id]
+        switch below(7) {
+        case 0: return pair({ $0.id == id }, { $0.id == id })
+        case 1: return pair({ $0.id != id }, { $0.id != id })
+        case 2: return pair({ $0.id > id }, { $0.id > id })
+        case 3: return pair({ $0.id <= id }, { $0.id <= id })
+        case 4: return pair({ $0.id.isIn(list) }, { list.contains($0.id) })
+        case 5: return pair({ $0.id < least || $0.id > most }, { $0.id < least || $0.id > most })
+        default:
+            return pair({ (least...most).contains($0.id) }, { (least...most).contains($0.id) })
         }
     }
 
@@ -308,7 +326,8 @@ extension SeededGenerator {
                     return isDescending ? -order : order
                 })
         }
-        switch below(11) {
+        switch below(12) {
+        case 10: return made(\.id, compared)
         case 8: return made(\.quota) { optional($0, $1, compared) }
         case 9: return made(\.size) { optional($0, $1, compared) }
         case 0: return made(\.number, compared)

@@ -153,7 +153,7 @@ struct Summary: Codable, Identifiable, Sendable {
                     return false
                 }
                 return error.code == .notUnique && cause.index == "slug"
-                    && UUID(key: cause.otherKey) == other.id
+                    && posts.id(ofKey: cause.otherKey) == other.id
             }
             #expect(try await posts.find(by: twin.id) == nil)
             // What failed does not hurt the rest of the transaction.

@@ -26,6 +26,37 @@ import Testing
         #expect(try followed["volume", default: 0.5] == 0.75)
     }
 
+    /// A slash may stand in both names.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func dictionariesOfSeveralNamespacesAreToldApart(loading: FollowLoading) async throws {
+        let engine = MemoryEngine()
+        let local = try await Workspace.inMemory()
+        let places = [("a", "b/c"), ("a/b", "c"), ("a", "b%2Fc"), ("a%2Fb", "c")]
+        for _ in 0..<2 {
+            for (number, (namespace, name)) in places.enumerated() {
+                let shared = try await SharedWorkspace.connect(
+                    to: .memory(engine), namespace: namespace)
+                try await shared.dictionary(name).set(number, forKey: "n")
+                let followed = try await shared.follow(name, in: local, loading: loading)
+                _ = try await followed.load("n", as: Int.self)
+                try await followed.reached(try await shared.revision)
+                #expect(try followed["n", default: -1] == number)
+                await followed.close()
+            }
+        }
+        // Each is there without anybody to ask.
+        await engine.close()
+        for (number, (namespace, name)) in places.enumerated() {
+            let shared = try await SharedWorkspace.connect(
+                to: .memory(engine), namespace: namespace,
+                configuration: .init(connectsLazily: true))
+            let followed = try await shared.follow(name, in: local, loading: loading)
+            #expect(try followed["n", default: -1] == number)
+            await followed.close()
+        }
+        try await local.close()
+    }
+
     /// The next opening goes on from the revision that was kept, or, where that was compacted, loads anew.
     @Test(arguments: [false, true])
     func aRestartGoesOnWhereItWas(isCompacted: Bool) async throws {

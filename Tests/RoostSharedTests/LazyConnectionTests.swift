@@ -120,6 +120,48 @@ private final class Absence: Sendable {
         #expect(shared.limits.operationCount == 128)
     }
 
+    @Test func aKeyThatIsTooLongIsFoundOutByTheFirstCommit() async throws {
+        let engine = MemoryEngine()
+        let key = String(repeating: "k", count: 100_000)
+        for call in 0..<3 {
+            let shared = try await connect(.memory(engine))
+            let values = shared.dictionary("values")
+            let error = await #expect(throws: RoostError.self) {
+                switch call {
+                case 0: try await values.set(1, forKey: key)
+                case 1: try await values.remove(key: key)
+                default: try await shared.transaction { try $0.set(1, forKey: key, in: values) }
+                }
+            }
+            #expect(error?.code == .keyTooLarge, "call \(call)")
+            #expect(try await values.count == 0)
+        }
+    }
+
+    /// A client whose clock is years behind finds that out before it says when a value is gone.
+    @Test func aFirstValueExpiresByTheEnginesTime() async throws {
+        let behind = WallClock.settable(SettableTime())
+        let engine = MemoryEngine(tellsTime: true)
+        for call in 0..<3 {
+            let shared = try await SharedWorkspace.connect(
+                to: .memory(engine), namespace: "test",
+                configuration: .init(
+                    callDeadline: .seconds(60), clock: behind, connectsLazily: true))
+            let values = shared.dictionary("values")
+            let absent = try await SharedWorkspace.connect(to: .memory(engine), namespace: "test")
+                .dictionary("values").loadEntry("\(call)", as: Int.self)
+            switch call {
+            case 0: try await values.set(1, forKey: "0", expiresIn: .seconds(1800))
+            case 1: _ = try await values.replace(absent, with: 1, expiresIn: .seconds(1800))
+            default:
+                try await shared.transaction {
+                    try $0.set(1, forKey: "2", in: values, expiresIn: .seconds(1800))
+                }
+            }
+            #expect(try await values.load("\(call)", as: Int.self) == 1, "call \(call)")
+        }
+    }
+
     /// A watcher that begins first goes on once somebody answers.
     @Test func aWatcherWaitsUntilSomebodyAnswers() async throws {
         let engine = MemoryEngine()

@@ -16,11 +16,13 @@ private struct Note: Codable, Identifiable, Equatable, Sendable {
 /// A device with a connection of its own, which breaks in the middle of exchanges.
 private struct Device: Sendable {
     let local: Workspace
+    let memory: MemoryEngine
     let engine: FaultyEngine
     let shared: SharedWorkspace
 
     init(_ engine: MemoryEngine, seed: UInt64) async throws {
         local = try await .inMemory()
+        memory = engine
         self.engine = FaultyEngine(engine, seed: seed)
         shared = try await .connect(
             to: .engine(self.engine), namespace: "test",
@@ -47,8 +49,8 @@ private struct Device: Sendable {
     private static let scheduleCount =
         ProcessInfo.processInfo.environment["ROOST_SYNCED_SCHEDULES"].flatMap { Int($0) } ?? 150
 
-    /// Devices that edit the same notes, also during exchanges that break, are cancelled or lose answers, and all
-    /// exchange in the end: they end equal, and an edit is missing only where a report says that the rule left it out.
+    /// Devices that edit the same notes, also during exchanges that break, are cancelled or lose answers, of half of them
+    /// with a store that is emptied now and then, and all exchange in the end: they end equal, and an edit is missing only where a report says that the rule left it out.
     @Test func devicesEndEqualAndNoEditIsLostUnseen() async throws {
         let seed = testSeed()
         var chance = SeededGenerator(seed: seed)
@@ -60,7 +62,8 @@ private struct Device: Sendable {
             var devices: [Device] = []
             for _ in 0..<3 { devices.append(try await Device(engine, seed: chance.next())) }
             for _ in 0..<min(50, Self.scheduleCount - made) {
-                var schedule = Schedule(devices, number: made, merges: chance.once(in: 2))
+                var schedule = Schedule(
+                    devices, number: made, merges: chance.once(in: 2), empties: chance.once(in: 2))
                 try await schedule.run(&chance)
                 tally += schedule.tally
                 made += 1
@@ -68,7 +71,7 @@ private struct Device: Sendable {
             for device in devices { try await device.local.close() }
         }
         print("\(made) schedules: \(tally)")
-        #expect(tally.brokenCount > 0 && tally.conflictCount > 0)
+        #expect(tally.brokenCount > 0 && tally.conflictCount > 0 && tally.emptiedCount > 0)
     }
 
     /// A device alone has no conflicts, however often it does not get an answer.
@@ -166,6 +169,32 @@ private struct Device: Sendable {
         try await device.local.close()
     }
 
+    /// Programs that exchange once each: two of them are told of a conflict, and no more.
+    @Test func whatTwoProcessesWereToldIsForgottenByAnyOther() async throws {
+        let device = try await Device(MemoryEngine(), seed: 1)
+        let notes = device.notes("notes", merges: false)
+        let theirs = device.shared.repository(of: Note.self, named: "notes")
+        let stored = device.local.dictionary("notes/device")
+        var told: [[Int]] = []
+        for process in 1...5 {
+            // A conflict for each of the first two.
+            if process <= 2 {
+                try await notes.save(Note(id: process, edits: [1]))
+                try await theirs.save(Note(id: process, edits: [2]))
+            }
+            let report = try await notes.synchronize()
+            told.append(report.resolutions.compactMap(\.mine?.id))
+            if var own = try stored.value(forKey: "told", as: ToldResolutions.self) {
+                own.process &+= 1
+                try await stored.set(own, forKey: "told")
+            }
+        }
+        #expect(told == [[1], [1, 2], [2], [], []])
+        #expect(try device.local.dictionary("notes/resolutions").keys == [])
+        #expect(try !stored.contains("told"))
+        try await device.local.close()
+    }
+
     @Test func withoutTheOthersEverythingWorksAndWaits() async throws {
         let engine = MemoryEngine()
         let shared = try await SharedWorkspace.connect(to: .memory(engine), namespace: "test")
@@ -190,26 +219,30 @@ private struct Schedule {
         var brokenCount = 0
         var conflictCount = 0
         var editCount = 0
+        var emptiedCount = 0
 
         static func += (left: inout Tally, right: Tally) {
             left.exchangeCount += right.exchangeCount
             left.brokenCount += right.brokenCount
             left.conflictCount += right.conflictCount
             left.editCount += right.editCount
+            left.emptiedCount += right.emptiedCount
         }
     }
 
     let devices: [Device]
     let number: Int
     let merges: Bool
+    let empties: Bool
     var tally = Tally()
     private var made: Set<Int> = []
     private var removed: Set<Int> = []
     private var leftOut: Set<Int> = []
     private var hasRemovals = false
 
-    init(_ devices: [Device], number: Int, merges: Bool) {
+    init(_ devices: [Device], number: Int, merges: Bool, empties: Bool) {
         self.devices = devices
+        self.empties = empties
         self.number = number
         self.merges = merges
     }
@@ -223,6 +256,7 @@ private struct Schedule {
     mutating func run(_ chance: inout SeededGenerator) async throws {
         for _ in 0..<12 {
             let device = devices[chance.below(3)]
+            if empties, chance.once(in: 8) { try await empty() }
             if chance.once(in: 3) {
                 try await exchange(device, &chance)
             } else {
@@ -241,6 +275,19 @@ private struct Schedule {
         let missing = made.subtracting(kept).subtracting(removed).subtracting(leftOut)
         #expect(missing.isEmpty, "schedule \(number): \(missing) are gone, and nobody said so")
         if merges, !hasRemovals { #expect(leftOut.isEmpty, "schedule \(number)") }
+    }
+
+    /// Takes away all that the devices have there, at once.
+    private mutating func empty() async throws {
+        let names = ["notes\(number)", "notes\(number)%2Fdevices", "notes\(number)%2Forigins"]
+        let operations = names.map { name in
+            SharedOperation.removeRange(
+                SharedKeyRange(
+                    lower: Array("test/\(name)/".utf8), upper: Array("test/\(name)0".utf8)))
+        }
+        _ = try await devices[0].memory.commit(
+            SharedCommit(operations: operations), before: .now + .seconds(60))
+        tally.emptiedCount += 1
     }
 
     private mutating func edit(_ device: Device, _ chance: inout SeededGenerator) async throws {
@@ -278,6 +325,7 @@ private struct Schedule {
         let exchange = Task { try await repository.synchronize() }
         for _ in 0..<chance.below(4) {
             for _ in 0..<chance.below(20) { await Task.yield() }
+            if empties, chance.once(in: 8) { try await empty() }
             try await edit(device, &chance)
         }
         if isCancelled { exchange.cancel() }

@@ -49,6 +49,32 @@ import Testing
         try await replica.stop()
     }
 
+    /// The first of the second replica is not the last of the first one, though it may have sent more.
+    @Test(arguments: [40, 100, 300] as [UInt64])
+    func aSecondReplicaCountsFromZero(_ sentBytes: UInt64) async throws {
+        let seen = Seen()
+        let workspace = try await Workspace.inMemory()
+        var sentBefore: Int64 = 0
+        for (sent, pause) in [(100, Duration.milliseconds(300)), (sentBytes, .zero)] {
+            let begin = ContinuousClock.now
+            // Never complete, so that its age counts from the first look at it.
+            let replica = try Replica(of: workspace, to: ClosedStorage(), options: options)
+            var status = replica.status
+            status.state = .failed(RoostError(.fenced, "overtaken"))
+            status.journalBytesSent = sent
+            for _ in 0..<2 { seen.observability.collect(status) }
+            let age = try #require(try seen.level("roost_copy_age_seconds"))
+            #expect(age >= 0 && age <= (ContinuousClock.now - begin) / .seconds(1))
+            sentBefore += Int64(sent)
+            #expect(seen.total("roost_copy_sent_bytes_total") == sentBefore)
+            await #expect(throws: (any Error).self) { try await replica.stop(within: .zero) }
+            try await Task.sleep(for: pause)
+        }
+        let lines = seen.lines("another writer has taken over the copy: nothing more is copied")
+        #expect(lines.count == 2)
+        try await workspace.close()
+    }
+
     @Test func theAgeOfABackupOfBeforeIsKnown() async throws {
         try await withDirectory { directory in
             let workspace = try await Workspace.open(at: "\(directory)/store")

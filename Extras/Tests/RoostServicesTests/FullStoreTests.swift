@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import RoostServices
 import ServiceLifecycle
@@ -81,5 +82,45 @@ import Testing
             try await JobWorker(queue, width: 1, logger: silent).run()
         }
         #expect(error?.code == .closed)
+    }
+
+    /// Once a hundredth of its time has passed, reading a session is a write too.
+    @Test func aSessionIsReadThoughItsTimeCannotBeWritten() async throws {
+        let fileSystem = FullFileSystem()
+        let time = SettableTime()
+        let workspace = try await Workspace.open(
+            at: "(full)", configuration: .init(durability: .process, clock: .settable(time)),
+            fileSystem: fileSystem)
+        let sessions = SessionStore<String>(workspace, idleLimit: .seconds(100))
+        let token = try await sessions.begin("ada")
+        fileSystem.setFull(true)
+        time.advance(by: .seconds(60))
+        #expect(try await sessions.session(of: token) == "ada")
+        #expect(fileSystem.refusedCount > 0)
+        // Its time goes on.
+        time.advance(by: .seconds(39))
+        #expect(try await sessions.session(of: token) == "ada")
+        time.advance(by: .seconds(1))
+        #expect(try await sessions.session(of: token) == nil)
+        fileSystem.setFull(false)
+        try await workspace.close()
+    }
+
+    @Test func aSessionIsReadInAReaderToo() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("roost-services-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let time = SettableTime()
+        let configuration = Workspace.Configuration(durability: .process, clock: .settable(time))
+        let writer = try await Workspace.open(at: directory, configuration: configuration)
+        let token = try await SessionStore<String>(writer, idleLimit: .seconds(100)).begin("ada")
+        try await writer.close()
+        var readOnly = configuration
+        readOnly.access = .readOnly
+        let reader = try await Workspace.open(at: directory, configuration: readOnly)
+        time.advance(by: .seconds(2))
+        let sessions = SessionStore<String>(reader, idleLimit: .seconds(100))
+        #expect(try await sessions.session(of: token) == "ada")
+        try await reader.close()
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
 import Logging
 import Roost
-import RoostServices
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import Synchronization
 import Testing
+
+@testable import RoostServices
 
 @Suite struct JobQueueTests {
     private final class Time: Sendable {
@@ -228,5 +229,66 @@ import Testing
         _ = await running.result
         #expect(try await queue.lease()?.attempt == 1)
         try await workspace.close()
+    }
+
+    /// It returns as it always would: what it has done must not be done again.
+    @Test func aJobThatIsDoneAsItsWorkerIsCancelledIsEnded() async throws {
+        let workspace = try await Workspace.inMemory()
+        // Its time stands still, so that no lease ends, however short it is.
+        let queue = JobQueue<Int>(workspace, now: { Date(timeIntervalSince1970: 1_000_000) })
+        let results = workspace.dictionary("results")
+        for round in 1...100 {
+            try await queue.enqueue(round)
+            let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+            let worker = JobWorker(
+                queue, width: 1, leaseDuration: .milliseconds(1),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            ) { _ in
+                beginning.yield()
+                // Ends where the task is cancelled; the lease is extended again and again until then.
+                for await _ in AsyncStream(Void.self, { _ in }) {}
+            } completing: { _, transaction in
+                let count = try transaction.value(forKey: "done", as: Int.self, in: results) ?? 0
+                try transaction.set(count + 1, forKey: "done", in: results)
+            }
+            let running = Task { try await worker.run() }
+            for await _ in begun { break }
+            try await Task.sleep(for: .microseconds(100 * round))
+            running.cancel()
+            _ = await running.result
+            try #require(try queue.counts == (0, 0), "round \(round)")
+            try #require(try results["done", as: Int.self] == round)
+        }
+        try await workspace.close()
+    }
+
+    @Test func aDelayMayBeAsGoodAsForEver() async throws {
+        let time = Time()
+        let workspace = try await Workspace.inMemory()
+        let always = Duration.seconds(Int64.max)
+        let retries = JobRetries(firstDelay: always / 2, longestDelay: always)
+        let older = JobQueue<Old>(workspace, retries: retries, now: { time.now })
+        let newer = JobQueue<New>(workspace, retries: retries, now: { time.now })
+        try await older.enqueue(Old(name: "never"), delay: always)
+        try await older.enqueue(Old(name: "failing"))
+        var failing = try #require(try await older.lease(for: always))
+        #expect(failing.payload.name == "failing")
+        try await older.extend(&failing, by: always)
+        try await older.fail(failing, reason: "no luck")
+        try await older.enqueue(Old(name: "unreadable"))
+        // Unreadable ones stand back for the longest delay.
+        #expect(try await newer.lease() == nil)
+        time.advance(1_000_000_000)
+        #expect(try await older.lease() == nil)
+        #expect(try older.counts == (3, 0))
+        try await workspace.close()
+    }
+
+    @Test(arguments: [(1, 10), (2, 20), (3, 40), (4, 45), (1_000, 45)])
+    func aDelayIsDoubledUpToTheLongest(_ attempt: Int, _ seconds: Int) {
+        let retries = JobRetries(firstDelay: .seconds(10), longestDelay: .seconds(45))
+        #expect(retries.delay(afterAttempt: attempt) == .seconds(seconds))
+        let endless = JobRetries(firstDelay: .seconds(Int64.max), longestDelay: .seconds(Int64.max))
+        #expect(endless.delay(afterAttempt: attempt) == .seconds(Int64.max))
     }
 }

@@ -229,6 +229,42 @@ import Testing
         await workspace.close()
     }
 
+    /// A member answers nothing while a watch is behind, and that question never. What it answers later is of a later
+    /// question.
+    @Test func anAnswerIsOfTheLastQuestion() async throws {
+        let asked = Mutex<[ContinuousClock.Instant]>([])
+        let server = try StubServer.etcd { request in
+            switch request.kind {
+            case .createWatch:
+                return [.message(EtcdMessage.created(request.watch, revision: 100))]
+            case .progress:
+                let count = asked.withLock { asked in
+                    asked.append(.now)
+                    return asked.count
+                }
+                return count == 1 ? [] : [.message(EtcdMessage.progress(revision: 100))]
+            default: return Self.usual(request, revision: request.isOfFormat ? 100 : 50)
+            }
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server)
+        let local = try await Workspace.inMemory()
+        let followed = try await workspace.follow("values", in: local)
+        while asked.withLock({ $0.count }) < 3 { try await Task.sleep(for: .milliseconds(20)) }
+        let questions = asked.withLock { $0 }
+        // The third answer is on its way, and the one before it says so much.
+        #expect(followed.lag < .now - questions[1] + .milliseconds(500))
+        try await followed.reached(100, within: .seconds(30))
+        let end = ContinuousClock.now + .seconds(30)
+        while followed.lag >= .seconds(1), .now < end {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(followed.lag < .seconds(2))
+        await followed.close()
+        try await local.close()
+        await workspace.close()
+    }
+
     /// A member that takes over may be of an older version, which says how far it is before it has told all.
     @Test func theMemberThatWatchesIsAskedForItsVersion() async throws {
         let asked = Mutex(0)

@@ -37,6 +37,10 @@ public final class Repository<Item: Identifiable & Sendable>: Sendable where Ite
     /// The key of the object with this identifier, as the dictionary has it.
     public func key(of id: Item.ID) -> String { identifiers.key(id) }
 
+    /// The identifier of an object that stands under this key, as errors and reports name it; `nil` where it is the key of
+    /// none.
+    public func id(ofKey key: String) -> Item.ID? { identifiers.identifier(key) }
+
     // MARK: Reading
 
     /// The object with this identifier, or `nil`; tasks that load the same cold one at once share one

@@ -10,7 +10,9 @@
     /// - How far the server says that it is counts for a watch only where it says so after it had that watch: `askedCount`
     ///   says how often this stream was asked, and `answeredCount` how often it answered, which it does in that order.
     /// - What a watcher is told was so when the server was asked how far it is, and answered; an answer may have taken its
-    ///   way. `asked` says when it was and has not answered; where it does not answer at all, for too long.
+    ///   way. It is asked one thing at a time: what is asked while a watch is behind is never answered, and of several
+    ///   questions nobody would know which one was. `asked` says when it was asked last, `pendingTurns` how many of its
+    ///   turns to ask again have come since without an answer.
     /// - A watch begins over the connection that calls use, which has a token that has not run out.
     actor EtcdWatches {
         private struct Watcher {
@@ -36,6 +38,9 @@
         /// How often the server is asked for a sign of life, and how long one may take.
         private static let askingInterval = Duration.seconds(3)
         private static let silenceLimit = Duration.seconds(10)
+        /// How many turns to ask again pass before a question is taken for one that is not answered. Turns rather than a
+        /// time, as a process that slept finds the answer in the turn after.
+        private static let answerTurns = 1
 
         private let endpoints: EtcdEndpoints
         private var watchers: [Int64: Watcher] = [:]
@@ -43,7 +48,8 @@
         private var opened: Opened?
         private var opening: Task<Opened, any Error>?
         private var openings = 0
-        private var asked: [ContinuousClock.Instant] = []
+        private var asked = ContinuousClock.now
+        private var pendingTurns: Int?
         private var askedCount = 0
         private var answeredCount = 0
         private var lastMessage = ContinuousClock.now
@@ -136,7 +142,7 @@
                 throw RoostError(.closed, "the workspace was closed")
             }
             self.opened = opened
-            asked = []
+            pendingTurns = nil
             askedCount = 0
             answeredCount = 0
             lastMessage = .now
@@ -219,13 +225,18 @@
                     return breakStream(
                         RoostError(.unavailable, "etcd did not answer on the stream of changes"))
                 }
-                ask()
+                if let turns = pendingTurns, turns < Self.answerTurns {
+                    pendingTurns = turns + 1
+                } else {
+                    ask()
+                }
             }
         }
 
         private func ask() {
             askedCount += 1
-            asked.append(.now)
+            asked = .now
+            pendingTurns = 0
             opened?.stream.send(WatchRequest.progress.bytes)
         }
 
@@ -286,13 +297,6 @@
             return watchers[id]?.heard ?? .now - .seconds(1 << 30)
         }
 
-        /// When the server was asked what it answers now, at the earliest.
-        private func takeAsked() -> ContinuousClock.Instant {
-            // What was asked while a watch was behind is not answered.
-            asked.removeAll { .now - $0 > Self.silenceLimit }
-            return asked.isEmpty ? .now : asked.removeFirst()
-        }
-
         /// Older servers do not say which watch they refuse; those that are not refused begin again.
         private func endUncreated(_ reason: String) {
             for (id, watcher) in watchers where watcher.creation == nil {
@@ -302,8 +306,11 @@
 
         private func takeProgress(_ response: WatchResponse) {
             guard let opened, opened.tellsProgress else { return }
-            let instant = response.watchID < 0 ? takeAsked() : .now
-            if response.watchID < 0 { answeredCount += 1 }
+            let instant = response.watchID < 0 ? asked : .now
+            if response.watchID < 0 {
+                answeredCount += 1
+                pendingTurns = nil
+            }
             let revision = UInt64(clamping: response.header.revision)
             var isEarly = false
             for (id, watcher) in watchers
@@ -324,7 +331,7 @@
                 watcher.source.tell(.changes([], through: revision), at: instant)
             }
             // It does not answer while a watch is behind, so that more may have been asked than will be answered.
-            if isEarly { ask() }
+            if isEarly, pendingTurns == nil { ask() }
         }
     }
 #endif

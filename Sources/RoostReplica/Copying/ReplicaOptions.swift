@@ -50,6 +50,8 @@
             case failed(RoostError)
         }
 
+        /// Whose status it is: a replica's counts begin at zero.
+        package let replica = ReplicaIdentity()
         /// What the copy does.
         public var state = State.starting
         /// Every batch up to this one can be restored from the storage; zero before the first.
@@ -77,4 +79,7 @@
         /// How old the copy is at the most; `nil` before it was first complete.
         public var age: Duration? { lastCompleteAt.map { ContinuousClock.now - $0 } }
     }
+
+    /// Tells the statuses of one replica from those of another, which may stand where the first one did in memory.
+    package final class ReplicaIdentity: Sendable {}
 #endif

@@ -97,9 +97,12 @@
             timeKey(now().addingTimeInterval(delay / .seconds(1))) + "-" + id
         }
 
+        /// Fifteen digits, so that the keys' order is that of the times. A later time than they can tell is the last
+        /// that they can, in the year 33658.
         func timeKey(_ date: Date) -> String {
-            let digits = String(UInt64(max(0, date.timeIntervalSince1970 * 1000)))
-            return String(repeating: "0", count: max(0, 15 - digits.count)) + digits
+            let milliseconds = min(max(0, date.timeIntervalSince1970 * 1000), 999_999_999_999_999)
+            let digits = String(UInt64(milliseconds))
+            return String(repeating: "0", count: 15 - digits.count) + digits
         }
 
         func put(_ job: Job, _ id: String, in transaction: inout Transaction) throws {
@@ -127,7 +130,9 @@
         }
 
         func delay(afterAttempt attempt: Int) -> Duration {
-            min(longestDelay, firstDelay * (1 << min(attempt - 1, 30)))
+            let factor = 1 << min(attempt - 1, 30)
+            // Compared before it is multiplied: a long first delay times the factor may be more than a duration holds.
+            return firstDelay < longestDelay / factor ? firstDelay * factor : longestDelay
         }
     }
 

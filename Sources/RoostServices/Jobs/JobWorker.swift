@@ -7,7 +7,8 @@
     /// those that it has are done.
     ///
     /// A job's lease is extended for as long as it is being done. Where the task is cancelled, as by the end of a
-    /// group's grace, so are the jobs, and those that end by it are given back.
+    /// group's grace, so are the jobs, and those that throw then are given back. One that
+    /// returns nevertheless is done, and is ended like any other.
     ///
     /// Where the queue cannot be written to, as on a full disk, it says so in the log, and tries again after a
     /// second, then after twice as long each time, up to half a minute. A job that was done meanwhile, and could not
@@ -86,39 +87,60 @@
             return [.closed, .poisoned, .readOnly].contains(error.code)
         }
 
+        /// Waits for `duration`, or a day where that is longer: the clock cannot tell every later time.
         private func wait(_ duration: Duration) async {
             // Where the wait is cut short, the loop sees why.
             do {
-                try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
+                try await cancelWhenGracefulShutdown {
+                    try await Task.sleep(for: min(duration, .seconds(86_400)))
+                }
             } catch {}
         }
 
         private func work(_ lease: JobQueue<Payload>.Lease) async throws {
             do {
                 try await withLease(lease) { try await job(lease) }
-                try await queue.complete(lease) { try completion(lease, &$0) }
-            } catch is LeaseLost {
-                logger.warning("a job took longer than its lease", metadata: ["job": "\(lease.id)"])
             } catch {
-                // A cancelled task's calls of the workspace are refused, this one must not be.
-                let isCancelled = Task.isCancelled
-                let reason = "\(error)"
-                logger.error(
-                    "a job failed",
-                    metadata: [
-                        "job": "\(lease.id)", "attempt": "\(lease.attempt)", "reason": "\(reason)",
-                    ])
-                // Where this fails, the job is another's once its lease has ended.
+                // A job that throws as it is cancelled was not done, and its attempt is no failure.
+                return try await end(lease, because: error, isFailure: !Task.isCancelled)
+            }
+            do {
+                // A cancelled task's calls of the workspace are refused, and this job is done: it must not be
+                // done again because the task was cancelled meanwhile.
+                try await Task { try await queue.complete(lease) { try completion(lease, &$0) } }
+                    .value
+            } catch {
+                try await end(lease, because: error, isFailure: true)
+            }
+        }
+
+        /// Ends an attempt that was not completed. Where this throws, the job is another's once its lease has ended.
+        private func end(
+            _ lease: JobQueue<Payload>.Lease, because error: any Error, isFailure: Bool
+        ) async throws {
+            if error is LeaseLost { return warnOfLostLease(lease) }
+            let reason = "\(error)"
+            logger.error(
+                "a job failed",
+                metadata: [
+                    "job": "\(lease.id)", "attempt": "\(lease.attempt)", "reason": "\(reason)",
+                ])
+            do {
+                // In a task of its own for the same reason as the completion.
                 try await Task {
-                    do {
-                        if isCancelled { return try await queue.giveBack(lease) }
+                    if isFailure {
                         try await queue.fail(lease, reason: reason)
-                    } catch is LeaseLost {
-                        logger.warning(
-                            "a job took longer than its lease", metadata: ["job": "\(lease.id)"])
+                    } else {
+                        try await queue.giveBack(lease)
                     }
                 }.value
+            } catch is LeaseLost {
+                warnOfLostLease(lease)
             }
+        }
+
+        private func warnOfLostLease(_ lease: JobQueue<Payload>.Lease) {
+            logger.warning("a job took longer than its lease", metadata: ["job": "\(lease.id)"])
         }
 
         /// Extends the lease beside `body`, which is cancelled where it is lost.
@@ -148,7 +170,9 @@
             do {
                 try await queue.extend(&lease, by: leaseDuration)
             } catch let error as RoostError {
-                if Task.isCancelled || Self.isFinal(error) { throw error }
+                // The job sees the cancellation itself. It may be done, which this error must not hide.
+                if Task.isCancelled { return }
+                if Self.isFinal(error) { throw error }
                 logger.warning(
                     "a job's lease could not be extended",
                     metadata: ["job": "\(lease.id)", "reason": "\(error)"])

@@ -193,7 +193,7 @@ extension SharedWorkspace {
     /// - Parameters:
     ///   - name: what the dictionary is called.
     ///   - local: where it is kept: in files or in memory. Nobody else may write the dictionary called
-    ///     `followed/NAMESPACE/NAME` there.
+    ///     `followed/NAMESPACE/NAME` there; in the two, `/` and `%` are written `%2F` and `%25`.
     ///   - loading: all of it at once; or each key as it is first asked for by `load`, of a dictionary that is larger
     ///     than what this process reads of it.
     /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; `.locked` where the dictionary

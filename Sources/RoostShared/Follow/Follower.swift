@@ -18,7 +18,8 @@ struct Follower: Sendable {
         self.shared = shared
         self.local = local
         losses = local.dictionary(FollowState.lossesName)
-        values = local.dictionary("followed/\(shared.workspace.namespace)/\(shared.name)")
+        let name = shared.connection.keys.pairName(of: shared.name)
+        values = local.dictionary("followed/\(name)")
         revisions = local.dictionary("followed")
     }
 

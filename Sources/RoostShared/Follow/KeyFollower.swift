@@ -37,7 +37,7 @@ final class KeyFollower: Sendable {
     init(_ shared: SharedDictionary, _ local: Workspace) {
         self.shared = shared
         self.local = local
-        let name = "\(shared.workspace.namespace)/\(shared.name)"
+        let name = shared.connection.keys.pairName(of: shared.name)
         values = local.dictionary("followed-by-key/\(name)")
         marks = local.dictionary("followed-by-key-loaded/\(name)")
         revisions = local.dictionary("followed-by-key")

@@ -8,16 +8,25 @@ import RoostIO
 ///   have changed the object since; and it is no conflict of a device with itself.
 /// - A commit is guarded by what the receipt was: one attempt of a device is under way at a time, and one that
 ///   comes late, after a later one, is not made.
+/// - It is guarded by the store's name too: a store that is emptied meanwhile is another one, where versions of the
+///   former say nothing and what is missing was not removed by anybody. The exchange begins again there.
+/// - An object that cannot be exchanged keeps no other from it: what it fails with is thrown in the end.
 /// - An object is written by its key, so the commit takes away the indexes that others have built over it.
 final class SyncedExchange<Item: Codable & Identifiable & Sendable>
 where Item.ID: KeyRepresentable {
-    private let records: SyncedRecords<Item>
-    private let shared: SharedDictionary
-    private let receipts: SharedDictionary
-    private let rule: SyncedRepository<Item>.Rule
-    private let form = ValueForm<Item>.codable()
-    private var receipt: Entry<String>
-    private var report = SyncedRepository<Item>.Report()
+    let records: SyncedRecords<Item>
+    let shared: SharedDictionary
+    let receipts: SharedDictionary
+    /// What objects were in the store before this one.
+    let origins: SharedDictionary
+    let rule: SyncedRepository<Item>.Rule
+    let form = ValueForm<Item>.codable()
+    var receipt: Entry<String>
+    /// The name of the store, there. No device has the key: theirs are made of letters and digits.
+    var store: Entry<String>
+    var report = SyncedRepository<Item>.Report()
+    /// What the first object failed with that could not be exchanged.
+    private var failure: (any Error)?
 
     init(
         _ records: SyncedRecords<Item>, _ shared: SharedDictionary,
@@ -27,15 +36,26 @@ where Item.ID: KeyRepresentable {
         self.shared = shared
         self.rule = rule
         receipts = shared.workspace.dictionary("\(shared.name)/devices")
+        origins = shared.workspace.dictionary("\(shared.name)/origins")
         receipt = try await receipts.loadEntry(try await records.deviceName(), as: String.self)
+        store = try await receipts.loadEntry(".store", as: String.self)
     }
 
     func run() async throws -> SyncedRepository<Item>.Report {
         try await records.forgetToldResolutions()
-        try await findOutWhichStoreThisIs()
-        try await finishAttempt()
-        for key in try records.queue.keys { try await send(key) }
-        try await takeNew()
+        while true {
+            do {
+                try await findOutWhichStoreThisIs()
+                try await sendAll()
+                try await takeNew()
+                break
+            } catch is OtherStore {
+                failure = nil
+                receipt = try await receipts.loadEntry(receipt.key, as: String.self)
+                store = try await receipts.loadEntry(store.key, as: String.self)
+            }
+        }
+        if let failure { throw failure }
         report.resolutions = try await records.tellResolutions().map {
             SyncedRepository.Resolution(
                 key: $0.key, mine: $0.mine, theirs: $0.theirs, result: $0.result)
@@ -43,20 +63,78 @@ where Item.ID: KeyRepresentable {
         return report
     }
 
+    // MARK: The store
+
+    /// There is another store by now than the one that the exchange began with.
+    private struct OtherStore: Error {}
+
     /// Where it is another store than the one of the last exchange, as it was emptied or set up anew, nothing is known of
     /// what it has: versions of the other say nothing here, and what is not there was not removed by anybody.
     private func findOutWhichStoreThisIs() async throws {
-        // No device has the name: theirs are made of letters and digits.
-        var mark = try await receipts.loadEntry(".store", as: String.self)
-        while mark.value == nil {
+        while true {
+            if let name = store.value { return try await records.noteStore(name) }
             do {
-                mark = try await receipts.replace(mark, with: SyncedAttempt<Item>.newName())
+                store = try await receipts.replace(store, with: SyncedAttempt<Item>.newName())
             } catch let error as RoostError where error.code == .conflict {
-                mark = try await receipts.loadEntry(".store", as: String.self)
+                store = try await receipts.loadEntry(store.key, as: String.self)
             }
         }
-        guard let store = mark.value else { return }
-        try await records.noteStore(store)
+    }
+
+    /// Makes sure that what was read at a revision, or where it is `nil` what is read from now on, is of the same store.
+    func checkStore(at revision: UInt64? = nil) async throws {
+        let (record, _) = try await shared.connection.record(
+            try receipts.engineKey(store.key), at: revision, before: shared.workspace.callEnd)
+        let name: String? = try receipts.value(of: record, store.key, .codable())
+        guard let record, name == store.value else { throw OtherStore() }
+        store = Entry(
+            key: store.key, value: name, version: record.revision, in: try receipts.checkedName())
+    }
+
+    // MARK: Failures
+
+    /// Whether the exchange ends with it: where nobody can be reached, or nobody knows what became of a commit, nothing
+    /// more is to be tried.
+    private func isEnd(_ error: any Error) -> Bool {
+        guard let error = error as? RoostError else {
+            return error is OtherStore || error is CancellationError
+        }
+        return [.unavailable, .unknownOutcome, .closed, .cancelled, .poisoned].contains(error.code)
+    }
+
+    /// Whether nothing more is to be sent, and what others have sent is to be taken all the same.
+    private func isEndOfSending(_ error: any Error) -> Bool {
+        guard let error = error as? RoostError else { return false }
+        return [.outOfSpace, .notPermitted].contains(error.code)
+    }
+
+    /// Keeps what an object failed with, to be thrown in the end.
+    private func keep(_ error: any Error, _ key: String) {
+        guard failure == nil else { return }
+        guard var error = error as? RoostError else {
+            failure = error
+            return
+        }
+        error.message = "\"\(key)\" in \"\(shared.name)\" was not exchanged: \(error.message)"
+        failure = error
+    }
+
+    // MARK: Exchanging
+
+    private func sendAll() async throws {
+        do {
+            try await finishAttempt()
+        } catch  where isEndOfSending(error) {
+            return keep(error, try records.attempt()?.key ?? "")
+        }
+        for key in try records.queue.keys {
+            do { try await send(key) } catch  where !isEnd(error) {
+                keep(error, key)
+                if isEndOfSending(error) { return }
+                // Before another attempt takes its place.
+                try await finishAttempt()
+            }
+        }
     }
 
     /// Finds out what became of the attempt that an earlier exchange ended in.
@@ -79,99 +157,35 @@ where Item.ID: KeyRepresentable {
         }
     }
 
-    private func send(_ key: String) async throws {
-        while let (waiting, mine) = try await records.waiting(key) {
-            let theirs = try await shared.loadEntry(key, as: Item.self)
-            let attempt = try decide(key, waiting, mine, theirs)
-            let version: UInt64
-            if theirs.version == 0 && attempt.result == nil || attempt.isTheirs {
-                version = theirs.version
-            } else {
-                guard let made = try await make(attempt.attempt, over: theirs) else { continue }
-                version = made
-                report.sentCount += 1
-            }
-            if try await records.settle(attempt.attempt, version) { return }
-        }
-    }
-
-    private struct Decided {
-        var attempt: SyncedAttempt<Item>
-        /// Nothing is to be written.
-        var isTheirs = false
-        var result: Item? { attempt.result }
-    }
-
-    private func decide(
-        _ key: String, _ waiting: Waiting, _ mine: Item?, _ theirs: Entry<Item>
-    ) throws -> Decided {
-        let isConflict = theirs.version != waiting.base
-        var decided = Decided(
-            attempt: SyncedAttempt(
-                name: SyncedAttempt<Item>.newName(), key: key, number: waiting.number,
-                isConflict: isConflict, isMine: true, mine: mine,
-                theirs: isConflict ? theirs.value : nil, result: mine))
-        guard isConflict else { return decided }
-        switch try rule(mine, theirs.value) {
-        case .mine: break
-        case .theirs:
-            decided.attempt.isMine = false
-            decided.attempt.result = theirs.value
-            decided.isTheirs = true
-        case .merged(let item):
-            decided.attempt.isMine = false
-            decided.attempt.result = item
-        }
-        return decided
-    }
-
-    /// - Returns: the object's version, zero where it was removed; `nil` where another device was first, and it is to be
-    ///   decided again.
-    private func make(
-        _ attempt: SyncedAttempt<Item>, over theirs: Entry<Item>
-    ) async throws -> UInt64? {
-        try await records.note(attempt)
-        let key = try shared.engineKey(attempt.key)
-        let receiptKey = try receipts.engineKey(receipt.key)
-        let operation: SharedOperation =
-            if let result = attempt.result {
-                .put(key: key, value: try shared.stored(result, form), expiresIn: nil)
-            } else {
-                .remove(key: key)
-            }
-        let name = try receipts.stored(attempt.name, .codable())
-        let commit = SharedCommit(
-            guards: [
-                .key(key, revision: theirs.version),
-                .key(receiptKey, revision: receipt.version),
-            ],
-            operations: [operation, .put(key: receiptKey, value: name, expiresIn: nil)])
-        guard
-            case .committed(let revision) = try await shared.connection.commit(
-                commit, byKeysOf: [shared.name], before: shared.workspace.callEnd)
-        else {
-            receipt = try await receipts.loadEntry(receipt.key, as: String.self)
-            return nil
-        }
-        receipt = Entry(
-            key: receipt.key, value: attempt.name, version: revision,
-            in: try receipts.checkedName())
-        return attempt.result == nil ? 0 : revision
-    }
-
     /// Everything that is there and not here, of one revision.
     private func takeNew() async throws {
         let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
         // By their bytes, as strings take canonically equal keys for one.
         var there: Set<[UInt8]> = []
-        while let record = try await scan.next() {
+        var next = try await scan.next()
+        // All pages are of the first one's revision.
+        try await checkStore(at: scan.revision)
+        while let record = next {
             let key = scan.key(of: record)
             there.insert(Array(key.utf8))
-            let item = try form.value(ofStored: record.value, key: key, in: shared.checkedName())
-            if try await records.take(key, item, record.revision) { report.takenCount += 1 }
+            if let item = try readable(record.value, key),
+                try await records.take(key, item, record.revision)
+            {
+                report.takenCount += 1
+            }
+            next = try await scan.next()
         }
         for key in try records.versions.keys where !there.contains(Array(key.utf8)) {
             if try await records.take(key, nil, 0) { report.takenCount += 1 }
+        }
+    }
+
+    /// The object; `nil` where its bytes are none, as of a newer version's form. What is here stays then.
+    private func readable(_ stored: [UInt8], _ key: String) throws -> Item? {
+        let name = try shared.checkedName()
+        do { return try form.value(ofStored: stored, key: key, in: name) } catch {
+            keep(error, key)
+            return nil
         }
     }
 }

@@ -8,7 +8,7 @@ import RoostIO
 /// - `device` has who this is, which store it exchanges with, and what is being sent: on disk before it is sent, and
 ///   removed with what became of it.
 /// - `resolutions` have the conflicts that no report has told of yet, and those of the last report: until the next
-///   exchange of the same process begins, nobody knows that it was received.
+///   exchange of the same process begins, nobody knows that it was received. Another process is told them once more.
 struct SyncedRecords<Item: Codable & Identifiable & Sendable>: Sendable
 where Item.ID: KeyRepresentable {
     let local: Workspace
@@ -41,8 +41,11 @@ where Item.ID: KeyRepresentable {
             let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
             // The first change that waits says what all of them are based on.
             let base = try waiting?.base ?? transaction.value(forKey: key, in: versions) ?? 0
+            var origin = waiting?.origin
+            origin?.isChanged = true
             try transaction.set(
-                Waiting(base: base, number: .random(in: 0 ... .max)), forKey: key, in: queue)
+                Waiting(base: base, number: .random(in: 0 ... .max), origin: origin), forKey: key,
+                in: queue)
             try put(new, key, &transaction)
             return result
         }
@@ -81,22 +84,37 @@ where Item.ID: KeyRepresentable {
     }
 
     /// Takes note of the store that is exchanged with. Where it is another than before, everything here waits to be sent,
-    /// based on nothing.
+    /// based on nothing there, with what it was in the store before.
     func noteStore(_ store: String) async throws {
         let known = try device.value(forKey: "store", as: String.self)
         if known == store { return }
         try await local.transaction { transaction in
             try transaction.set(store, forKey: "store", in: device)
             // An earlier version noted none.
-            guard known != nil else { return }
-            try transaction.removeAll(in: versions)
-            try transaction.removeValue(forKey: "attempt", in: device)
+            guard let known else { return }
             let keys = try transaction.keys(of: items) + transaction.keys(of: queue)
             for key in keys {
+                let origin = try origin(of: key, in: known, &transaction)
                 try transaction.set(
-                    Waiting(base: 0, number: .random(in: 0 ... .max)), forKey: key, in: queue)
+                    Waiting(base: 0, number: .random(in: 0 ... .max), origin: origin), forKey: key,
+                    in: queue)
             }
+            try transaction.removeAll(in: versions)
+            try transaction.removeValue(forKey: "attempt", in: device)
         }
+    }
+
+    private func origin(
+        of key: String, in store: String, _ transaction: inout Transaction
+    ) throws -> SyncedOrigin {
+        if let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue) {
+            // One that never came to be sent to that store is of the one before it.
+            if let origin = waiting.origin { return origin }
+            let base = waiting.base == Waiting.noBase ? 0 : waiting.base
+            return SyncedOrigin(store: store, version: base, isChanged: true)
+        }
+        let version = try transaction.value(forKey: key, as: UInt64.self, in: versions)
+        return SyncedOrigin(store: store, version: version ?? 0, isChanged: version == nil)
     }
 
     /// What was being sent when the last exchange ended.
@@ -167,7 +185,11 @@ where Item.ID: KeyRepresentable {
         try await local.transaction { transaction in
             let keys = try transaction.keys(of: resolutions)
             if !keys.isEmpty {
-                let told = ToldResolutions(process: thisProcess, keys: keys)
+                let before = try transaction.value(
+                    forKey: "told", as: ToldResolutions.self, in: device)
+                let told = ToldResolutions(
+                    process: thisProcess, keys: keys,
+                    keysToldTwice: keys.filter { before?.keys.contains($0) ?? false })
                 try transaction.set(told, forKey: "told", in: device)
             }
             return try keys.compactMap { key in
@@ -178,13 +200,20 @@ where Item.ID: KeyRepresentable {
     }
 
     /// Forgets those of the last report, where it was this process's: what another was told may have been lost with it.
+    /// What two were told is forgotten by whoever comes: processes that exchange once each would be told it for ever.
     func forgetToldResolutions() async throws {
-        guard let told = try device.value(forKey: "told", as: ToldResolutions.self),
-            told.process == thisProcess
-        else { return }
+        guard let told = try device.value(forKey: "told", as: ToldResolutions.self) else { return }
+        let isOwn = told.process == thisProcess
+        let forgotten = isOwn ? told.keys : told.keysToldTwice ?? []
+        guard isOwn || !forgotten.isEmpty else { return }
         try await local.transaction { transaction in
-            for key in told.keys { try transaction.removeValue(forKey: key, in: resolutions) }
-            try transaction.removeValue(forKey: "told", in: device)
+            for key in forgotten { try transaction.removeValue(forKey: key, in: resolutions) }
+            let rest = told.keys.filter { !forgotten.contains($0) }
+            guard !rest.isEmpty else {
+                return try transaction.removeValue(forKey: "told", in: device)
+            }
+            let left = ToldResolutions(process: told.process, keys: rest)
+            try transaction.set(left, forKey: "told", in: device)
         }
     }
 }
@@ -196,6 +225,8 @@ private let thisProcess = UInt64.random(in: 0 ... .max)
 struct ToldResolutions: Codable, Sendable {
     var process: UInt64
     var keys: [String]
+    /// Those of them that an earlier process was told too; earlier versions noted none.
+    var keysToldTwice: [String]?
 }
 
 /// A change that waits to be sent.
@@ -204,6 +235,8 @@ struct Waiting: Codable, Sendable {
     var base: UInt64
     /// Of this change alone, so that one that comes while another is sent is told from it.
     var number: Int
+    /// Where it was in another store before, and was not sent to this one yet.
+    var origin: SyncedOrigin?
 
     /// The base of what is based on no version there: whatever is there, the rule decides.
     static let noBase = UInt64.max

@@ -14,6 +14,9 @@ import RoostIO
 /// - An object that both sides changed since they last agreed is a conflict, which `rule` decides. Whatever it
 ///   decides is in a report, with both sides; nothing else is ever lost, also where an exchange breaks or answers
 ///   are lost, and while objects are changed during one.
+/// - Where the shared workspace was emptied or set up anew, everything here is sent to it. Of devices that exchanged with
+///   it before, who only has an earlier state of an object takes the later one; what was removed there, and not here
+///   yet, comes back.
 /// - Devices that have exchanged everything have the same objects.
 public struct SyncedRepository<Item: Codable & Identifiable & Sendable>: Sendable
 where Item.ID: KeyRepresentable {
@@ -46,8 +49,8 @@ where Item.ID: KeyRepresentable {
         public var sentCount = 0
         /// How many changes of others are here now.
         public var takenCount = 0
-        /// Every conflict that was decided since the last report: each is in one at least, and in two where the process
-        /// ended before the next exchange began.
+        /// Every conflict that was decided since the last report: each is in one, and in one of the next process where
+        /// this one ends before its next exchange begins.
         public var resolutions: [Resolution] = []
     }
 
@@ -126,7 +129,9 @@ where Item.ID: KeyRepresentable {
     /// Sends what waits, and takes what is new. Exchanges of the same objects go one after another; one that ends with an
     /// error has done a part, and the next goes on there, and reports the conflicts that this one decided.
     ///
-    /// - Throws: `.unavailable` where the shared workspace cannot be reached; what `rule` throws.
+    /// - Throws: `.unavailable` where the shared workspace cannot be reached. What one object fails with, when all others
+    ///   are exchanged: `.tooLarge` and `.keyTooLarge` of one that the engine does not take, `.typeMismatch` and
+    ///   `.decodingFailed` of one that is there in another form, what `rule` throws.
     public func synchronize() async throws -> Report {
         try await exchangeTurns.take(turn)
         defer { exchangeTurns.pass(turn) }

@@ -317,6 +317,8 @@ extension SharedWorkspace {
         _ body: nonisolated(nonsending) (SharedTransaction) async throws -> Result
     ) async throws -> (result: Result, revision: UInt64?) {
         let deadline = callEnd
+        // What the body sets for a time counts from what the engine says that the time is.
+        try await connection.connect(before: deadline)
         var backoff = Backoff()
         var lostCount = 0
         // No key of a namespace is empty, so this is the turn of transactions.

@@ -60,9 +60,16 @@ package final class SharedConnectionState: Sendable {
             && commit.sizeBytes <= engine.limits.commitSizeBytes
     }
 
-    /// Throws `.tooLarge` where the engine does not take so much at once.
+    /// Throws `.tooLarge` where the engine does not take so much at once, `.keyTooLarge` where it does not take a key:
+    /// those of a workspace that connects lazily were looked at before it knew the limit.
     func checkLimits(_ commit: SharedCommit) throws {
         let limits = engine.limits
+        for operation in commit.operations {
+            switch operation {
+            case .put(let key, _, _), .remove(let key): try checkKey(key)
+            case .removeRange: break
+            }
+        }
         let count = commit.operationCount + 1
         guard count <= limits.operationCount else {
             throw RoostError(

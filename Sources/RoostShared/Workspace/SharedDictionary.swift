@@ -98,10 +98,12 @@ public struct SharedDictionary: KeyValueDictionary {
     public func set<Value>(
         _ value: Value, forKey key: String, expiresIn duration: Duration?, form: ValueForm<Value>
     ) async throws {
+        let deadline = workspace.callEnd
+        // From then on it is known what the engine says that the time is.
+        if duration != nil { try await connection.connect(before: deadline) }
         let stored = try stored(value, form, expiresIn: duration)
-        try await write([
-            .put(key: try engineKey(key), value: stored, expiresIn: duration)
-        ])
+        try await write(
+            [.put(key: try engineKey(key), value: stored, expiresIn: duration)], before: deadline)
     }
 
     /// Sets many values in one commit; more than the engine takes at once is `.tooLarge`.
@@ -133,9 +135,11 @@ public struct SharedDictionary: KeyValueDictionary {
         try await write([.removeRange(connection.keys.range(of: name))])
     }
 
-    private func write(_ operations: [SharedOperation]) async throws {
+    private func write(
+        _ operations: [SharedOperation], before deadline: ContinuousClock.Instant? = nil
+    ) async throws {
         try await connection.write(
-            operations, byKeysOf: [name], before: workspace.callEnd)
+            operations, byKeysOf: [name], before: deadline ?? workspace.callEnd)
     }
 
     // MARK: On a condition
@@ -146,6 +150,8 @@ public struct SharedDictionary: KeyValueDictionary {
         _ entry: Entry<Value>, with value: Value?, expiresIn duration: Duration?,
         form: ValueForm<Value>
     ) async throws -> Entry<Value> {
+        let deadline = workspace.callEnd
+        if duration != nil { try await connection.connect(before: deadline) }
         let key = try engineKey(entry.key)
         let operation: SharedOperation =
             if let value {
@@ -157,7 +163,7 @@ public struct SharedDictionary: KeyValueDictionary {
             }
         let commit = SharedCommit(
             guards: [.key(key, revision: entry.version)], operations: [operation])
-        guard let revision = try await replaced(by: commit, entry, key) else {
+        guard let revision = try await replaced(by: commit, entry, key, before: deadline) else {
             throw RoostError(
                 .conflict,
                 "\"\(entry.key)\" in \"\(name)\" was changed by another writer: read it again")
@@ -169,12 +175,13 @@ public struct SharedDictionary: KeyValueDictionary {
 
     /// The revision of the replacement; `nil` where the entry is another by now.
     private func replaced<Value>(
-        by commit: SharedCommit, _ entry: Entry<Value>, _ key: [UInt8]
+        by commit: SharedCommit, _ entry: Entry<Value>, _ key: [UInt8],
+        before deadline: ContinuousClock.Instant
     ) async throws -> UInt64? {
         var commit = commit
         while true {
             let outcome = try await connection.commit(
-                commit, byKeysOf: [name], before: workspace.callEnd)
+                commit, byKeysOf: [name], before: deadline)
             if case .committed(let revision) = outcome { return revision }
             // One that had expired when it was read may have been removed since, which changes nothing of it.
             let absent = SharedGuard.key(key, revision: 0)

@@ -17,6 +17,11 @@ package struct SharedKeys: Sendable, Hashable {
         prefix = Self.escaped(namespace) + [slash]
     }
 
+    /// What names a dictionary and its namespace where both are one name; no other pair has it.
+    func pairName(of dictionary: String) -> String {
+        String(decoding: prefix + Self.escaped(dictionary), as: UTF8.self)
+    }
+
     /// All that the namespace has.
     package var everything: SharedKeyRange { Self.range(behind: prefix) }
 

@@ -138,7 +138,7 @@ extension Index {
 public struct NotUnique: Error, Sendable {
     /// The name of the index.
     public let index: String
-    /// The key of the object that has the value: `Item.ID(key:)` makes its identifier of it (``KeyRepresentable``).
+    /// The key of the object that has the value: ``Repository/id(ofKey:)`` makes its identifier of it.
     public let otherKey: String
 
     static func error(_ index: String, _ key: String, _ other: String) -> RoostError {

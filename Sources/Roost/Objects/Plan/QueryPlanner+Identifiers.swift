@@ -5,6 +5,7 @@ import Synchronization
 extension QueryPlanner {
     /// The keys of the only objects that can match, in order, each once; `nil` where the condition does not say it.
     var identifierKeys: [[UInt8]]? {
+        if identifier == nil { return nil }
         var fewest: [[UInt8]]?
         for part in query.condition.conjuncts {
             guard let keys = keys(of: part), keys.count < fewest?.count ?? .max else { continue }
@@ -16,8 +17,8 @@ extension QueryPlanner {
 
     /// The ranges of keys that all objects that can match are in; `nil` where the condition leaves none out.
     var identifierRanges: [IndexRegion.Interval]? {
-        guard let path = identifierPath else { return nil }
-        let region = query.condition.region(of: path)
+        guard let identifier else { return nil }
+        let region = query.condition.region(of: identifier)
         if region.isEverything { return nil }
         if let order = IdentifierOrder(of: Item.ID.self) { return order.ranges(region) }
         return Item.ID.self == String.self ? textRanges(region) : nil
@@ -28,23 +29,11 @@ extension QueryPlanner {
     var isSaidByKeys: Bool {
         guard query.undecodable == nil else { return false }
         if case .always(true) = query.condition { return true }
-        guard let path = identifierPath, IdentifierOrder(of: Item.ID.self) != nil else {
-            return false
-        }
+        guard let identifier, IdentifierOrder(of: Item.ID.self) != nil else { return false }
         return query.condition.conjuncts.allSatisfy { part in
             if case .always(true) = part { return true }
-            return part.onlyField == path
+            return part.onlyField == identifier
         }
-    }
-
-    /// The identifier, where the condition asks for it.
-    private var identifierPath: FieldPath? {
-        var path: FieldPath?
-        query.condition.forEachTerm { term in
-            guard path == nil, let field = term.path, query.isIdentifier(field) else { return }
-            path = field
-        }
-        return path
     }
 
     /// The keys that begin as all texts of a region do. Keys are in the order of their bytes, and Swift compares the composed
@@ -89,7 +78,7 @@ extension QueryPlanner {
     }
 
     private func keys(of term: ConditionTerm<Item>) -> [[UInt8]]? {
-        guard let path = term.path, query.isIdentifier(path), let values = term.values?() else {
+        guard let path = term.path, path == identifier, let values = term.values?() else {
             return nil
         }
         var keys: [[UInt8]] = []
@@ -123,6 +112,16 @@ extension Query {
             isIdentifier(FieldPath(path))
         else { return nil }
         return order
+    }
+
+    /// The identifier, where the condition asks for it.
+    var conditionIdentifier: FieldPath? {
+        var path: FieldPath?
+        condition.forEachTerm { term in
+            guard path == nil, let field = term.path, isIdentifier(field) else { return }
+            path = field
+        }
+        return path
     }
 
     /// Whether a field is the one that objects are stored under: the property `id`, and not one that is computed, which

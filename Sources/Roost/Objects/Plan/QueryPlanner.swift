@@ -13,6 +13,8 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let query: Query<Item>
     let view: EngineView
     let name: DictionaryName
+    /// The identifier, where the condition asks for it.
+    let identifier: FieldPath?
     private(set) var usable: [IndexSet<Item>.Active] = []
     private var notes: [String] = []
 
@@ -23,6 +25,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         self.query = query
         self.view = view
         name = try query.repository.dictionary.checkedName()
+        identifier = query.conditionIdentifier
         guard let indexes = query.repository.indexes else { return }
         guard showsIndexes else {
             notes.append("the transaction has written \"\(name.name)\" by its keys")
@@ -79,7 +82,8 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if smallest.ranges.allSatisfy({ $0.ranges.isEmpty }) { return plan(.nothing) }
         // The same entries, and they come in order.
         if let order, smallest.ranges.count == 1,
-            smallest.ranges[0].active.number == order.ranges.active.number
+            smallest.ranges[0].active.number == order.ranges.active.number,
+            try identifiers == nil || isDearer(scan, than: smallest)
         {
             return plan(.ordered(order))
         }
@@ -155,6 +159,16 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
                 way: inKeyOrder.map { .entries([$0]) } ?? .scan(scanned), costLimit: least)
         }
         return found
+    }
+
+    /// Whether a scan costs more than all entries of a candidate and their objects.
+    private func isDearer(
+        _ scan: QueryPlan<Item>.Access, than candidate: Candidate
+    ) throws -> Bool {
+        guard case .scan(let ranges) = scan else { return false }
+        let cost = Double(candidate.count) * (1 + PlanWeights.entry)
+        let most = Int(cost / PlanWeights.scannedObject) + 1
+        return try count(ranges, upTo: most) >= most
     }
 
     /// How many objects have a key in ranges, counted up to `limit`.

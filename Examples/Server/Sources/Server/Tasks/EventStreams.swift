@@ -8,6 +8,8 @@ import Synchronization
 ///
 /// - A stream never ends by itself, so at a shutdown they are ended first, before the server waits for
 ///   its last response.
+/// - A client that has gone is noticed by a write that fails only: a comment, which clients pass over, is written
+///   every few seconds, or each would leave a connection and a watcher until the next change.
 final class EventStreams: Service {
     private struct State {
         var lastID = 0
@@ -16,6 +18,7 @@ final class EventStreams: Service {
     }
 
     private let state = Mutex(State())
+    private static let signOfLifeInterval = Duration.seconds(5)
 
     func run() async throws {
         do { try await gracefulShutdown() } catch is CancellationError {}
@@ -55,14 +58,33 @@ final class EventStreams: Service {
             }
             state.streams[state.lastID] = Task {
                 defer { lines.finish() }
-                let encoder = JSONEncoder()
-                for await change in changes {
-                    guard let line = try Self.line(change, encoder) else { continue }
-                    // A client that is too slow comes again, and reads the list first.
-                    if case .dropped = lines.yield(line) { return }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await Self.tell(changes, lines) }
+                    group.addTask { try await Self.giveSignsOfLife(lines) }
+                    // The first that ends has a reason to end the stream.
+                    defer { group.cancelAll() }
+                    try await group.next()
                 }
             }
             return state.lastID
+        }
+    }
+
+    private static func tell(
+        _ changes: DictionaryChanges<TaskItem>, _ lines: AsyncStream<String>.Continuation
+    ) async throws {
+        let encoder = JSONEncoder()
+        for await change in changes {
+            guard let line = try line(change, encoder) else { continue }
+            // A client that is too slow comes again, and reads the list first.
+            if case .dropped = lines.yield(line) { return }
+        }
+    }
+
+    private static func giveSignsOfLife(_ lines: AsyncStream<String>.Continuation) async throws {
+        while true {
+            try await Task.sleep(for: signOfLifeInterval)
+            if case .dropped = lines.yield(": here\n\n") { return }
         }
     }
 

@@ -26,7 +26,7 @@ struct TaskRoutes {
         group.get(":id") { _, context in try await task(context) }
         group.put(":id/done") { _, context in try await finish(try await task(context)) }
         group.delete(":id") { _, context in
-            try await tasks.delete(try context.parameters.require("id"))
+            try await tasks.delete(try id(context))
             return HTTPResponse.Status.noContent
         }
     }
@@ -41,10 +41,18 @@ struct TaskRoutes {
     }
 
     private func task(_ context: some RequestContext) async throws -> TaskItem {
-        guard let task = try await tasks.find(by: try context.parameters.require("id")) else {
+        guard let task = try await tasks.find(by: try id(context)) else {
             throw HTTPError(.notFound)
         }
         return task
+    }
+
+    /// The router leaves a path's parts as they were sent, such as `a%20b` for the task `a b`.
+    private func id(_ context: some RequestContext) throws -> String {
+        guard let id = try context.parameters.require("id").removingPercentEncoding else {
+            throw HTTPError(.badRequest, message: "the identifier is no percent-encoded UTF-8")
+        }
+        return id
     }
 
     private func list(limit: Substring?) async throws -> [TaskItem] {

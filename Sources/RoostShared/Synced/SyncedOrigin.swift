@@ -1,0 +1,51 @@
+import Roost
+import RoostIO
+
+/// What an object was in the store that its device exchanged with before this one; versions of one store say nothing
+/// in another.
+///
+/// It waits here with the object, and is sent with it to `NAME/origins`. Two devices that exchanged with the same former
+/// store know by it which of them has the later state, as they would have known there.
+struct SyncedOrigin: Codable, Equatable, Sendable {
+    /// The name of the former store.
+    var store: String
+    /// The version that the object had there, or that its changes are based on; zero where there was none.
+    var version: UInt64
+    /// Whether it was changed since.
+    var isChanged: Bool
+
+    /// What is to be there of two states of one object.
+    enum Choice {
+        case mine, theirs, conflict
+    }
+
+    /// Who only has an earlier state has nothing to say; where each has what the other does not, it is a conflict.
+    func choice(over theirs: SyncedOrigin, isChangedThere: Bool) -> Choice {
+        if !isChanged && version <= theirs.version { return .theirs }
+        if !isChangedThere && theirs.version <= version { return .mine }
+        return .conflict
+    }
+}
+
+/// An object as it is there.
+struct SyncedThere<Item: Sendable>: Sendable {
+    let item: Item?
+    /// As it is stored; `nil` where there is none.
+    let stored: [UInt8]?
+    /// Zero where there is none.
+    let version: UInt64
+    /// What the device that sent it first told of it; read only for what has an origin here too.
+    var origin: SyncedOrigin?
+    /// What set the origin; zero where there is none.
+    var originVersion: UInt64 = 0
+    /// What it was read at.
+    let revision: UInt64
+
+    /// Where `mine` is of the same former store.
+    func origin(as mine: SyncedOrigin) -> SyncedOrigin? {
+        origin?.store == mine.store ? origin : nil
+    }
+
+    /// Whether it is another than the origin says. The two are sent in one commit.
+    var isChangedSinceOrigin: Bool { origin?.isChanged ?? true || originVersion != version }
+}

@@ -1,0 +1,254 @@
+import Roost
+import RoostIO
+import RoostTestSupport
+import Synchronization
+import Testing
+
+@testable import RoostShared
+
+/// Devices that exchanged with one store and meet another: which of them has the later state.
+@Suite(.timeLimit(.minutes(2))) struct SyncedOriginTests {
+    private struct Note: Codable, Identifiable, Equatable, Sendable {
+        var id: String
+        var text: String
+    }
+
+    private func notes(
+        _ local: Workspace, _ engine: any SharedEngine
+    ) async throws -> SyncedRepository<Note> {
+        let shared = try await SharedWorkspace.connect(to: .engine(engine), namespace: "test")
+        return SyncedRepository(of: Note.self, named: "notes", in: local, with: shared)
+    }
+
+    /// Two devices, each of which has the objects from one store.
+    private func devices(
+        _ ids: [String], _ engine: any SharedEngine = MemoryEngine()
+    ) async throws -> [Workspace] {
+        let locals = [try await Workspace.inMemory(), try await Workspace.inMemory()]
+        let first = try await notes(locals[0], engine)
+        for id in ids { try await first.save(Note(id: id, text: "1")) }
+        _ = try await first.synchronize()
+        _ = try await notes(locals[1], engine).synchronize()
+        return locals
+    }
+
+    /// All exchange, in this order and once more; returns what any of them reports.
+    private func exchange(
+        _ devices: [SyncedRepository<Note>]
+    ) async throws -> [SyncedRepository<Note>.Resolution] {
+        var resolutions: [SyncedRepository<Note>.Resolution] = []
+        for device in devices + devices {
+            resolutions += try await device.synchronize().resolutions
+        }
+        return resolutions
+    }
+
+    private func close(_ locals: [Workspace]) async throws {
+        for local in locals { try await local.close() }
+    }
+
+    /// A device that changed nothing has nothing to say against the edit that it did not hear of in time.
+    @Test(arguments: [false, true])
+    func anUnchangedCopyDoesNotReplaceALaterEdit(isStaleFirst: Bool) async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(["x"], engine)
+        let editor = try await notes(locals[0], engine)
+        try await editor.save(Note(id: "x", text: "2"))
+        _ = try await editor.synchronize()
+
+        let other = MemoryEngine()
+        let moved = [try await notes(locals[0], other), try await notes(locals[1], other)]
+        #expect(try await exchange(isStaleFirst ? moved.reversed() : moved).isEmpty)
+        for device in moved { #expect(try device.find(by: "x")?.text == "2") }
+        // From then on it is an object as any other.
+        try await moved[1].save(Note(id: "x", text: "3"))
+        #expect(try await exchange([moved[1], moved[0]]).isEmpty)
+        #expect(try moved[0].find(by: "x")?.text == "3")
+        try await close(locals)
+    }
+
+    /// One edits, unsent as the store is lost; the other has what that is based on.
+    @Test(arguments: [false, true])
+    func anEditThatWaitsReplacesWhatItIsBasedOn(isStaleFirst: Bool) async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(["x", "y"], engine)
+        let editor = try await notes(locals[0], engine)
+        try await editor.save(Note(id: "x", text: "2"))
+        try await editor.delete("y")
+
+        let other = MemoryEngine()
+        let moved = [try await notes(locals[0], other), try await notes(locals[1], other)]
+        #expect(try await exchange(isStaleFirst ? moved.reversed() : moved).isEmpty)
+        for device in moved {
+            #expect(try await device.loadAll() == [Note(id: "x", text: "2")])
+            #expect(try device.waitingCount == 0)
+        }
+        try await close(locals)
+    }
+
+    /// What was edited or removed in the new store before the other device came there.
+    @Test func whatWasDoneInTheNewStoreIsTaken() async throws {
+        let locals = try await devices(["x", "y", "z"])
+        let other = MemoryEngine()
+        let moved = [try await notes(locals[0], other), try await notes(locals[1], other)]
+        _ = try await moved[0].synchronize()
+        try await moved[0].save(Note(id: "x", text: "2"))
+        try await moved[0].delete("y")
+        _ = try await moved[0].synchronize()
+        let report = try await moved[1].synchronize()
+        #expect(report.resolutions.isEmpty)
+        #expect(report.takenCount == 2)
+        #expect(report.sentCount == 0)
+        let expected = [Note(id: "x", text: "2"), Note(id: "z", text: "1")]
+        #expect(try await moved[1].loadAll() == expected)
+        #expect(try await exchange(moved).isEmpty)
+        #expect(try await moved[0].loadAll() == expected)
+        try await close(locals)
+    }
+
+    /// What both have, one sends.
+    @Test func equalObjectsAreNotSentAgain() async throws {
+        let ids = (0..<20).map { "n\($0)" }
+        let locals = try await devices(ids)
+        let other = MemoryEngine()
+        #expect(try await notes(locals[0], other).synchronize().sentCount == 20)
+        let report = try await notes(locals[1], other).synchronize()
+        #expect(report.sentCount == 0 && report.takenCount == 0)
+        #expect(report.resolutions.isEmpty)
+        // Nobody knows where those come from that a third store has, but they are the same.
+        let third = MemoryEngine()
+        let stranger = try await notes(try await .inMemory(), third)
+        for id in ids { try await stranger.save(Note(id: id, text: "1")) }
+        _ = try await stranger.synchronize()
+        let again = try await notes(locals[1], third).synchronize()
+        #expect(again.sentCount == 0 && again.resolutions.isEmpty)
+        try await close(locals)
+    }
+
+    @Test(arguments: [false, true])
+    func whatBothChangedIsAConflict(isSentBefore: Bool) async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(["x"], engine)
+        let before = [try await notes(locals[0], engine), try await notes(locals[1], engine)]
+        try await before[0].save(Note(id: "x", text: "one"))
+        if isSentBefore { _ = try await before[0].synchronize() }
+        let other = MemoryEngine()
+        let moved = [try await notes(locals[0], other), try await notes(locals[1], other)]
+        _ = try await moved[0].synchronize()
+        // It meets the new store with this change, or makes it while the object waits to be sent there.
+        try await before[1].save(Note(id: "x", text: "two"))
+        let resolutions = try await exchange([moved[1], moved[0]])
+        #expect(resolutions.map(\.theirs?.text) == ["one"])
+        #expect(resolutions.map(\.result?.text) == ["two"])
+        for device in moved { #expect(try device.find(by: "x")?.text == "two") }
+        try await close(locals)
+    }
+
+    /// A change that is made after a device has met the new store, and before the object was sent there.
+    @Test func aChangeOfWhatWaitsIsOne() async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(["x"], engine)
+        let editor = try await notes(locals[0], engine)
+        try await editor.save(Note(id: "x", text: "2"))
+        _ = try await editor.synchronize()
+        let other = HookedEngine()
+        let moved = [try await notes(locals[0], other), try await notes(locals[1], other)]
+        // The stale device finds out that it is another store, and gets no further.
+        other.set {
+            $0.commit = { commit in
+                guard commit.operations.count > 1 else { return nil }
+                throw RoostError(.unavailable, "cut off")
+            }
+        }
+        await #expect(throws: RoostError.self) { try await moved[1].synchronize() }
+        other.set { $0.commit = { _ in nil } }
+        try await moved[1].save(Note(id: "x", text: "stale and changed"))
+        let resolutions = try await exchange(moved)
+        #expect(resolutions.map(\.theirs?.text) == ["2"])
+        try await close(locals)
+    }
+
+    @Test func aConflictThatIsDecidedIsNoneForAThirdDevice() async throws {
+        let engine = MemoryEngine()
+        var locals = try await devices(["x"], engine)
+        let before = [try await notes(locals[0], engine), try await notes(locals[1], engine)]
+        try await before[0].save(Note(id: "x", text: "one"))
+        try await before[1].save(Note(id: "x", text: "two"))
+        _ = try await before[1].synchronize()
+        locals.append(try await .inMemory())
+        _ = try await notes(locals[2], engine).synchronize()
+        let other = MemoryEngine()
+        var moved: [SyncedRepository<Note>] = []
+        for local in locals { moved.append(try await notes(local, other)) }
+        let resolutions = try await exchange([moved[1], moved[0], moved[2]])
+        #expect(resolutions.map(\.theirs?.text) == ["two"])
+        for device in moved { #expect(try device.find(by: "x")?.text == "one") }
+        try await close(locals)
+    }
+
+    /// One sends what another, which is first by a moment, has removed.
+    @Test func aRemovalIsNotOvertaken() async throws {
+        let locals = try await devices(["x"])
+        let other = HookedEngine()
+        let remover = try await notes(locals[0], other.engine)
+        let keeper = try await notes(locals[1], other)
+        try await remover.delete("x")
+        let isOver = Atomic(false)
+        other.set {
+            $0.commit = { commit in
+                guard commit.operations.count > 1, !isOver.exchange(true, ordering: .relaxed)
+                else { return nil }
+                _ = try await remover.synchronize()
+                return nil
+            }
+        }
+        #expect(try await exchange([keeper, remover]).isEmpty)
+        for device in [keeper, remover] { #expect(try device.find(by: "x") == nil) }
+        try await close(locals)
+    }
+
+    /// What is sent between the two reads has an origin, and was not removed since.
+    @Test func anObjectAndItsOriginAreOfOneRevision() async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(["x"], engine)
+        let editor = try await notes(locals[0], engine)
+        try await editor.save(Note(id: "x", text: "2"))
+        _ = try await editor.synchronize()
+        let other = HookedEngine()
+        let moved = try await notes(locals[0], other.engine)
+        let stale = try await notes(locals[1], other)
+        let isOver = Atomic(false)
+        other.set {
+            $0.read = { read in
+                guard read.range.contains(Array("test/notes%2Forigins/x".utf8)),
+                    !isOver.exchange(true, ordering: .relaxed)
+                else { return nil }
+                _ = try await moved.synchronize()
+                return nil
+            }
+        }
+        let report = try await stale.synchronize()
+        #expect(report.resolutions.isEmpty)
+        // The later edit, and no removal before it.
+        #expect(report.takenCount == 1)
+        let wasOvertaken = isOver.load(ordering: .relaxed)
+        #expect(wasOvertaken)
+        for device in [moved, stale] { #expect(try device.find(by: "x")?.text == "2") }
+        try await close(locals)
+    }
+
+    /// The place of an origin has a longer key than the object's.
+    @Test func anObjectWhoseOriginHasNoRoomIsExchangedWithoutIt() async throws {
+        let limits = SharedLimits(operationCount: 128, commitSizeBytes: 1 << 20, keySizeBytes: 100)
+        let id = String(repeating: "k", count: 100 - "test/notes/".utf8.count)
+        let locals = try await devices([id, "x"], MemoryEngine(limits: limits))
+        let other = MemoryEngine(limits: limits)
+        let moved = [try await notes(locals[0], other), try await notes(locals[1], other)]
+        #expect(try await exchange(moved).isEmpty)
+        for device in moved {
+            #expect(try await device.loadAll().count == 2)
+            #expect(try device.waitingCount == 0)
+        }
+        try await close(locals)
+    }
+}
