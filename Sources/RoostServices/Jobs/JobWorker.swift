@@ -8,7 +8,7 @@
     ///
     /// A job's lease is extended for as long as it is being done. Where the task is cancelled, as by the end of a
     /// group's grace, so are the jobs, and those that throw then are given back. One that
-    /// returns nevertheless is done, and is ended like any other.
+    /// returns nevertheless is done, and is ended like any other; until then it keeps its lease, however long it takes.
     ///
     /// Where the queue cannot be written to, as on a full disk, it says so in the log, and tries again after a
     /// second, then after twice as long each time, up to half a minute. A job that was done meanwhile, and could not
@@ -147,20 +147,28 @@
         private func withLease(
             _ lease: JobQueue<Payload>.Lease, _ body: @escaping @Sendable () async throws -> Void
         ) async throws {
-            try await withThrowingTaskGroup(of: Bool.self) { group in
-                group.addTask {
-                    try await body()
-                    return true
+            // A task of its own, which the caller's cancellation does not reach: a job that is cancelled may go on for
+            // longer than its lease, and must not be another worker's meanwhile.
+            let extending = Task { try await keepExtending(lease) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await body() }
+                group.addTask { try await extending.value }
+                // The group waits for both.
+                defer {
+                    extending.cancel()
+                    group.cancelAll()
                 }
-                group.addTask {
-                    var lease = lease
-                    while true {
-                        do { try await Task.sleep(for: leaseDuration / 3) } catch { return false }
-                        try await extend(&lease)
-                    }
-                }
-                defer { group.cancelAll() }
-                while let isDone = try await group.next() { if isDone { return } }
+                // Either the job is done, or one of them throws: the extending does not return before it is cancelled.
+                try await group.next()
+            }
+        }
+
+        /// Extends the lease until the task is cancelled, and throws where it is lost.
+        private func keepExtending(_ lease: JobQueue<Payload>.Lease) async throws {
+            var lease = lease
+            while true {
+                do { try await Task.sleep(for: leaseDuration / 3) } catch { return }
+                try await extend(&lease)
             }
         }
 
@@ -170,7 +178,7 @@
             do {
                 try await queue.extend(&lease, by: leaseDuration)
             } catch let error as RoostError {
-                // The job sees the cancellation itself. It may be done, which this error must not hide.
+                // The job has ended, and this error says no more than that.
                 if Task.isCancelled { return }
                 if Self.isFinal(error) { throw error }
                 logger.warning(

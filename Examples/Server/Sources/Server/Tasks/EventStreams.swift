@@ -98,12 +98,18 @@ final class EventStreams: Service {
         let version = change.version.map { "id: \($0)\n" } ?? ""
         switch change {
         case .set(_, let task, _):
-            let json = String(decoding: try encoder.encode(task), as: UTF8.self)
-            return "\(version)event: task\ndata: \(json)\n\n"
-        case .removed(let key, _): return "\(version)event: removed\ndata: \(key)\n\n"
+            return "\(version)event: task\ndata: \(try json(task, encoder))\n\n"
+        // An identifier may have line breaks, which would end the event's data.
+        case .removed(let key, _):
+            return "\(version)event: removed\ndata: \(try json(key, encoder))\n\n"
         // Whoever has missed some reads the list again.
         case .removedAll, .missed: return "\(version)event: reload\ndata:\n\n"
         case .unreadable: return nil
         }
+    }
+
+    /// In one line, whatever `value` has.
+    private static func json(_ value: some Encodable, _ encoder: JSONEncoder) throws -> String {
+        String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

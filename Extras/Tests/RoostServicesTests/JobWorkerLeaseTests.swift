@@ -1,0 +1,68 @@
+import Foundation
+import Logging
+import Roost
+import Synchronization
+import Testing
+
+@testable import RoostServices
+
+/// A job is with one worker for as long as it is being done, however its worker ends.
+@Suite(.timeLimit(.minutes(5))) struct JobWorkerLeaseTests {
+    private let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Whether `condition` holds within 20 seconds.
+    private func holds(_ condition: () throws -> Bool) async throws -> Bool {
+        let end = ContinuousClock.now + .seconds(20)
+        while try !condition() {
+            if ContinuousClock.now > end { return false }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return true
+    }
+
+    /// Where a lease is extended, its job has another.
+    private func dueKeys(_ queue: JobQueue<Int>) throws -> [String] {
+        try queue.due.page(as: String.self, limit: 10).map(\.key)
+    }
+
+    /// The end of a group's grace cancels the worker, and not every job looks at that.
+    @Test func aJobThatIgnoresItsCancellationKeepsItsLease() async throws {
+        // It goes on only once the lease was extended, so that no pause of this machine ends one.
+        let time = Mutex(Date(timeIntervalSince1970: 1_000_000))
+        let workspace = try await Workspace.inMemory()
+        let queue = JobQueue<Int>(workspace, now: { time.withLock { $0 } })
+        let results = workspace.dictionary("results")
+        try await queue.enqueue(1)
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let (ended, ending) = AsyncStream.makeStream(of: Void.self)
+        let worker = JobWorker(
+            queue, width: 1, leaseDuration: .milliseconds(30), logger: silent
+        ) { _ in
+            beginning.yield()
+            // The job's own task is cancelled, and this one is not.
+            await Task { for await _ in ended {} }.value
+        } completing: { lease, transaction in
+            let count = try transaction.value(forKey: "done", as: Int.self, in: results) ?? 0
+            try transaction.set(count + 1, forKey: "done", in: results)
+            try transaction.set(lease.attempt, forKey: "attempt", in: results)
+        }
+        let running = Task { try await worker.run() }
+        for await _ in begun { break }
+        running.cancel()
+        // More than two leases.
+        for step in 1...5 {
+            let lastEnd = try dueKeys(queue)
+            time.withLock { $0 += 0.02 }
+            #expect(try await queue.lease() == nil, "another worker has the job, step \(step)")
+            let isExtended = try await holds { try dueKeys(queue) != lastEnd }
+            #expect(isExtended, "nobody extends the lease, step \(step)")
+            if !isExtended { break }
+        }
+        ending.finish()
+        _ = await running.result
+        #expect(try results["done", as: Int.self] == 1)
+        #expect(try results["attempt", as: Int.self] == 1)
+        #expect(try queue.counts == (0, 0))
+        try await workspace.close()
+    }
+}
