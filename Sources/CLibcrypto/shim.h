@@ -4,9 +4,21 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 enum { roost_gcm_nonce_size = 12, roost_gcm_tag_size = 16 };
+
+/// AES-256-GCM, for as long as the process lives; NULL where it cannot be had.
+///
+/// libcrypto takes all of its own down in a handler of `exit`, while other threads may still be sealing. It does not
+/// where whoever calls it first asks for that.
+static inline EVP_CIPHER *roost_gcm_cipher(void) {
+#ifdef OPENSSL_INIT_NO_ATEXIT
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+#endif
+    return EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL);
+}
 
 /// A context with the schedule of a key of 32 bytes, for sealing or for opening; NULL where it cannot be had.
 static inline EVP_CIPHER_CTX *roost_gcm_begin(

@@ -230,6 +230,7 @@ extension Workspace {
         _ durability: Durability?, _ atOnce: nonisolated(nonsending) () async throws -> Result?,
         _ body: (inout Transaction) throws -> Result
     ) async throws -> Result {
+        var waitCount = 0
         while true {
             do {
                 return try await engine.observe(.transaction) { operation in
@@ -241,6 +242,11 @@ extension Workspace {
             } catch let error as RoostError {
                 guard let incomplete = error.cause as? IncompleteIndex else { throw error }
                 try checkCancellation()
+                waitCount += 1
+                // It was complete, and was taken away before the attempt, as it may be each time.
+                if waitCount > 1, backgroundWrites.isClosing {
+                    throw BackgroundWrites.closedWhileIndexing
+                }
                 // Without a turn: what is waited for writes too.
                 try await incomplete.wait()
             }

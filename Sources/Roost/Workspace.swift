@@ -220,6 +220,9 @@ public final class Workspace: Sendable {
 
     /// Returns once everything written or enqueued before the call is on disk.
     ///
+    /// What an ``ObservedRepository`` has taken waits for the unique indexes of its type, and so does this: for as
+    /// long as others write the same dictionary by its keys and take them away.
+    ///
     /// - Throws: What an enqueued write failed with that nobody was told yet, the first where
     ///   there are several; `.poisoned`, `.readOnly`, `.closed`.
     public func synchronize() async throws {
@@ -244,11 +247,13 @@ public final class Workspace: Sendable {
     /// Brings everything to disk and gives the directory back. Calls under way may complete or
     /// throw `.closed`; later ones throw `.closed`. Closing twice is no error. What was enqueued
     /// is written; where some of that failed and nobody was told yet, this throws it once all is
-    /// closed.
+    /// closed. What an ``ObservedRepository`` has taken is written too, after the building of a unique index
+    /// where one is under way; an index that others take away again meanwhile is not waited for.
     ///
     /// A process that ends without closing loses nothing that was acknowledged; its next
     /// opening replays the log.
     public func close() async throws {
+        backgroundWrites.beginClosing()
         await backgroundWrites.made()
         try await engine.close()
     }

@@ -93,10 +93,12 @@ extension WorkspaceDictionary {
             let (stored, deadline) = try transaction.readWithDeadline(key, self, codec)
             var value = stored
             let result = try body(&value)
-            isWritten = value != nil || stored != nil
-            if let value, let stored, deadline == .never, isSame(stored, value) {
-                isWritten = false
+            var isUnchanged = value == nil && stored == nil
+            if let value, let stored, deadline == .never {
+                isUnchanged = isSame(stored, value)
             }
+            // What is enqueued may be lost yet: then nothing would hold what this call confirms.
+            isWritten = try !isUnchanged || !isInLog(key)
             if isWritten { try transaction.put(try value.map { try encode($0, codec) }, key, self) }
             return result
         }

@@ -120,7 +120,6 @@
         }
 
         /// Looked up once: each look-up takes longer than a sealing. Kept as long as the process lives.
-        private static let cipher = UInt(
-            bitPattern: EVP_CIPHER_fetch(nil, "AES-256-GCM", nil))
+        private static let cipher = UInt(bitPattern: roost_gcm_cipher())
     }
 #endif

@@ -94,6 +94,35 @@ import Testing
         #expect(try items.where { $0.meta.inner.name == nil }.count() == 6)
     }
 
+    /// A field of what may be `nil` that may be `nil` itself can be asked for with one optional or with two, which are
+    /// not one field: an index has one, for which no object is "there, and without a name".
+    @Test func optionalsOfOptionalsAreNotTakenForOptionals() async throws {
+        let items = try await items()
+        try await items.save(
+            Item(id: 20, meta: .init(values: [:], size: .init(width: 1), inner: .init(width: 2))))
+        let plain = try items.all.fetch()
+        let there: String?? = .some(nil)
+        let nameless = items.where { $0.meta.inner.name == there }
+        #expect(
+            try nameless.fetch().map(\.id)
+                == plain.filter { $0.meta?.inner.map { $0.name == nil } ?? false }.map(\.id))
+        let named = items.where { $0.meta.inner.name == .some(.some("n5")) }
+        #expect(try named.fetch().map(\.id) == [5])
+        let missing: Item.Size?? = .some(nil)
+        #expect(
+            try items.where { $0.meta.inner == missing }.fetch().map(\.id)
+                == plain.filter { $0.meta.map { $0.inner == nil } ?? false }.map(\.id))
+        let one: String? = "n5"
+        let name = items.where { $0.meta.inner.name == one }
+        #expect(try name.explain().hasPrefix("index \"name\""))
+        #expect(try name.fetch().map(\.id) == [5])
+        let width: Int? = 7
+        #expect(try items.where { $0.meta.size.width == width }.fetch().map(\.id) == [7])
+        #expect(
+            try items.where { $0.meta.inner.width == nil }.fetch().map(\.id)
+                == plain.filter { $0.meta?.inner == nil }.map(\.id))
+    }
+
     private struct File: Codable, Identifiable, Sendable, Indexed {
         var id: Int
         var head: Data

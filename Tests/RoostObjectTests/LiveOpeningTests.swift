@@ -173,4 +173,25 @@ import Testing
         withExtendedLifetime(subscription) {}
         try await workspace.close()
     }
+
+    /// The result never comes into being, and nobody would end it.
+    @Test func aResultThatFailsToLoadKeepsNothing() async throws {
+        try await withTickets(0) { watched in
+            try await watched.tickets.save(Ticket(id: 1, note: "long"))
+            let query = watched.tickets.where(#Predicate<Ticket> { $0.note!.count > 2 })
+            await #expect(throws: PredicateError.self) {
+                _ = try await watched.open(query) { watched in
+                    for id in 4..<20 { try await watched.tickets.save(Ticket(id: id, note: "new")) }
+                    for id in 2...3 { try await watched.tickets.save(Ticket(id: id)) }
+                    try watched.state.takeCommits(&watched.told)
+                }
+            }
+            #expect(watched.state.objects.isEmpty)
+            let id = try await watched.open(watched.tickets.all)
+            #expect(watched.state.results[id]?.count == 19)
+            #expect(watched.state.objects.count == 19)
+            _ = watched.state.close(id)
+            #expect(watched.state.objects.isEmpty)
+        }
+    }
 }

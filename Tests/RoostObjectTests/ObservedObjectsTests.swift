@@ -1,7 +1,8 @@
 import Foundation
-import Roost
 import RoostTestSupport
 import Testing
+
+@testable import Roost
 
 /// A list of objects that have indexes: what it adds and removes is written with its entries.
 @MainActor
@@ -29,6 +30,54 @@ import Testing
             try third.explain() == "index \"name\", name = \"third\": 1 entries, 1 objects read")
         #expect(try items.all.fetch().map(\.name) == ["two", "third"])
         #expect(list.failure == nil)
+    }
+
+    /// Others take the index away by writing the dictionary by its keys: what is added waits for the index, and
+    /// closing waited for what was added.
+    @Test func closingEndsBesideAWriterByKeys() async throws {
+        let workspace = try await Workspace.inMemory()
+        let items = workspace.repository(of: Item.self)
+        for id in 0..<500 { try await items.save(Item(id: id, name: "item \(id)")) }
+        let list = ObservedRepository(items)
+        while !list.isLoaded { await Task.yield() }
+        let begin = ContinuousClock.now
+        let writer = Task.detached {
+            let dictionary = items.dictionary
+            let item = Item(id: 1, name: "item 1")
+            while begin.duration(to: .now) < .seconds(90) {
+                do { try await dictionary.set(item, forKey: items.key(of: 1)) } catch { return }
+                // It would have a thread of the pool for itself.
+                await Task.yield()
+            }
+        }
+        for id in 3_000..<3_002 { list.add(Item(id: id, name: "item \(id)")) }
+        try await workspace.close()
+        // A busy machine takes seconds for what is done in parts of one.
+        #expect(begin.duration(to: .now) < .seconds(60))
+        await writer.value
+        await list.written()
+        if let failure = list.failure { #expect(failure.code == .closed) }
+    }
+
+    /// An index that is being built is waited for.
+    @Test func closingWritesWhatWasAddedBeforeTheIndexWasBuilt() async throws {
+        try await withTemporaryDirectory { path in
+            let plain = try await Workspace.open(at: path)
+            let stored = (0..<5_000).map { ("\($0)", Item(id: $0, name: "item \($0)")) }
+            let keys = plain.repository(of: Item.self)
+            try await plain.dictionary(keys.dictionary.name).setAll(
+                stored.map { (keys.key(of: $1.id), $1) })
+            try await plain.close()
+            let workspace = try await Workspace.open(at: path)
+            let list = ObservedRepository(workspace.repository(of: Item.self))
+            list.add(Item(id: 9_999, name: "added"))
+            try await workspace.close()
+            await list.written()
+            #expect(list.failure == nil)
+            let again = try await Workspace.open(at: path)
+            #expect(try again.repository(of: Item.self)[9_999]?.name == "added")
+            try await again.close()
+        }
     }
 
     @Test func whatIsTakenLeavesTheListAgain() async throws {

@@ -2,7 +2,37 @@ import Foundation
 import Roost
 import RoostFormat
 import RoostTestSupport
+import Synchronization
 import Testing
+
+/// Damages, once, what the snapshots have counted, between a merge and what comes after it.
+private final class DamagesCounts: WorkspaceObserver {
+    private let armed = Atomic<Bool>(false)
+    var isArmed: Bool { armed.load(ordering: .sequentiallyConsistent) }
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    func arm() { armed.store(true, ordering: .sequentiallyConsistent) }
+
+    func merged(_ merge: ObservedCompaction) {
+        guard armed.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        do {
+            for name in try FileManager.default.contentsOfDirectory(atPath: path)
+            where name.hasPrefix("snap") {
+                let bytes = try readBytes("\(path)/\(name)")
+                let offset = bytes.withUnsafeBytes { bytes in
+                    let footer = bytes.count - SnapshotFooter.sizeBytes
+                    return bytes.loadUnaligned(fromByteOffset: footer + 144, as: UInt64.self)
+                }
+                let file = try #require(FileHandle(forUpdatingAtPath: "\(path)/\(name)"))
+                try file.seek(toOffset: offset)
+                try file.write(contentsOf: [bytes[Int(offset)] ^ 1])
+                try file.close()
+            }
+        } catch { Issue.record(error) }
+    }
+}
 
 @Suite struct SpaceTests {
     /// One old record kept the clears of all other dictionaries in the manifest for ever.
@@ -30,6 +60,35 @@ import Testing
             #expect(try again.dictionary("a").count == 0)
             #expect(try again.dictionary("b").keys == ["later"])
             try await again.close()
+        }
+    }
+
+    /// The merge was through, and counted as failed, as a clear could not be forgotten.
+    @Test func aSnapshotWhoseCountsAreDamagedFailsNoMerge() async throws {
+        try await withTemporaryDirectory { path in
+            let observer = DamagesCounts(path)
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(observer: observer))
+            try await workspace.dictionary("old").set(1, forKey: "k")
+            let cleared = workspace.dictionary("cleared")
+            try await cleared.set(1, forKey: "k")
+            try await workspace.compact()
+            try await cleared.removeAll()
+            try await cleared.set(2, forKey: "later")
+            observer.arm()
+            try await workspace.compact()
+            #expect(!observer.isArmed)
+            let bytes = try readBytes("\(path)/MANIFEST")
+            guard case .valid(let manifest) = bytes.withUnsafeBytes(ManifestRecord.read) else {
+                Issue.record("no manifest")
+                return
+            }
+            #expect(manifest.clears.count == 1)
+            try await cleared.set(3, forKey: "last")
+            #expect(try workspace.dictionary("old")["k", as: Int.self] == 1)
+            #expect(try cleared.keys == ["last", "later"])
+            #expect(try await !workspace.verify().isSound)
+            try await workspace.close()
         }
     }
 

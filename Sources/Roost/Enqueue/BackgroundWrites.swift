@@ -1,3 +1,4 @@
+import RoostIO
 import Synchronization
 
 /// Writes that a call has taken and a task makes afterwards: what is synchronized or closed waits for those that were
@@ -9,6 +10,13 @@ final class BackgroundWrites: Sendable {
     }
 
     private let state = Mutex(State())
+    private let closing = Atomic<Bool>(false)
+
+    /// Whether the workspace is about to be closed, and waits for these writes.
+    var isClosing: Bool { closing.load(ordering: .relaxed) }
+
+    /// From here on a write that waits for something that others may put off for ever gives up.
+    func beginClosing() { closing.store(true, ordering: .relaxed) }
 
     /// Begins a task that writes.
     func begin(_ write: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
@@ -22,6 +30,11 @@ final class BackgroundWrites: Sendable {
             state.tasks[number] = task
             return task
         }
+    }
+
+    /// What a write fails with that waits for an index which is taken away meanwhile.
+    static var closedWhileIndexing: RoostError {
+        RoostError(.closed, "the workspace is being closed, and an index was taken away")
     }
 
     /// Returns once all that were begun until now have ended.

@@ -11,7 +11,7 @@ struct XMLNesting {
     private let limit: Int
     private var index = 0
     private var depth = 0
-    /// The keys, beyond ASCII, of each element that is open.
+    /// The keys of each element that is open.
     private var keys: [Set<String>] = []
 
     init(_ bytes: UnsafeRawBufferPointer, limit: Int) {
@@ -60,10 +60,8 @@ struct XMLNesting {
     /// As the key is written: what entities stand for is not looked at.
     private mutating func noteKey(from begin: Int) throws {
         let text = bytes[index...].prefix { $0 != UInt8(ascii: "<") }
-        guard !keys.isEmpty, text.contains(where: { $0 >= 0x80 }),
-            let key = String(validating: text, as: UTF8.self),
-            let other = keys[keys.count - 1].update(with: key),
-            !other.utf8.elementsEqual(key.utf8)
+        guard !keys.isEmpty, let key = String(validating: text, as: UTF8.self),
+            let other = keys[keys.count - 1].update(with: key)
         else { return }
         throw failure(PropertyListBounds.equalKeys(other, key).message, begin)
     }

@@ -130,16 +130,23 @@ struct PropertyListBounds {
             let entry = tableOffset + object * offsetSizeBytes
             let offset = try Self.number(in: bytes, at: entry, sizeBytes: offsetSizeBytes)
             guard offset < tableOffset else { throw Self.damaged(at: entry) }
-            // Text of nothing but ASCII is equal to itself alone.
-            guard bytes[offset] >> 4 == 0x6 else { continue }
-            let size = try sizeOfLeaf(at: offset)
-            let (start, _) = try elements(at: offset)
-            let units = stride(from: start, to: start + size, by: 2).map {
-                UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
-            }
-            let key = String(decoding: units, as: UTF16.self)
+            guard let key = try text(at: offset) else { continue }
+            // Canonically: "K" is equal to the sign of the kelvin, U+212A.
             if let other = seen.update(with: key) { throw Self.equalKeys(other, key) }
         }
+    }
+
+    /// The text of an object; `nil` where it is none.
+    private func text(at offset: Int) throws -> String? {
+        let form = bytes[offset] >> 4
+        guard form == 0x5 || form == 0x6 else { return nil }
+        let size = try sizeOfLeaf(at: offset)
+        let (start, _) = try elements(at: offset)
+        if form == 0x5 { return String(decoding: bytes[start..<(start + size)], as: UTF8.self) }
+        let units = stride(from: start, to: start + size, by: 2).map {
+            UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
+        }
+        return String(decoding: units, as: UTF16.self)
     }
 
     /// - Returns: an error that shows what tells the keys apart.

@@ -31,6 +31,16 @@ package final class ColdStorage: Sendable {
     /// The snapshots of all tiers.
     package var snapshots: [SnapshotReader] { tiers.flatMap { $0.parts.map(\.snapshot) } }
 
+    /// The memory of the snapshot that has `location`.
+    func region(of location: UInt) -> MappedRegion? {
+        for tier in tiers {
+            for part in tier.parts where part.snapshot.region.contains(location) {
+                return part.snapshot.region
+            }
+        }
+        return nil
+    }
+
     /// The newest record of a key, put or tombstone, and where it stands.
     @inline(__always)
     package func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> ColdRecord? {

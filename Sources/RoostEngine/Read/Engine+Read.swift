@@ -95,21 +95,25 @@ extension FoundValue {
 func checkStored(
     _ bytes: UnsafeRawBufferPointer, origin: FoundValue.Origin, owner: AnyObject?
 ) throws {
-    let regions: [MappedRegion] =
-        switch owner {
-        case let regions as RegionList: regions.all
-        case let part as ViewPart: part.allRegions
-        case let hold as ColdHold: hold.storage.snapshots.map(\.region)
-        case let storage as ColdStorage: storage.snapshots.map(\.region)
-        default: []
-        }
     if case .log(let location) = origin {
         // Its lengths say where the value is.
-        let region = regions.first { $0.contains(location) }
-        try region?.checkRead(Operation(location: location))
-    } else if let start = bytes.baseAddress, bytes.count > 0 {
-        let region = regions.first { $0.contains(UInt(bitPattern: start)) }
-        try region?.checkRead(from: start - UnsafeRawPointer(region!.base), count: bytes.count)
+        try region(of: location, keptBy: owner)?.checkRead(Operation(location: location))
+    } else if let start = bytes.baseAddress, bytes.count > 0,
+        let region = region(of: UInt(bitPattern: start), keptBy: owner)
+    {
+        try region.checkRead(from: start - UnsafeRawPointer(region.base), count: bytes.count)
+    }
+}
+
+/// The memory among that which `owner` keeps that has `location`. Makes no list of all: once a page of the process was
+/// lost each read asks.
+private func region(of location: UInt, keptBy owner: AnyObject?) -> MappedRegion? {
+    switch owner {
+    case let regions as RegionList: regions.region(of: location)
+    case let part as ViewPart: part.region(of: location)
+    case let hold as ColdHold: hold.storage.region(of: location)
+    case let storage as ColdStorage: storage.region(of: location)
+    default: nil
     }
 }
 

@@ -283,9 +283,10 @@ final class ViewPart: Sendable {
     /// Keeps the memory mapped that the active table pointed into.
     private let regions: RegionList
 
-    /// The memory of the log that a view's operations stand in.
-    var allRegions: [MappedRegion] {
-        regions.all + (frozen?.regions.all ?? []) + (enqueued?.regions.all ?? [])
+    /// The memory of the log that has `location`, where one of the view's operations stands.
+    func region(of location: UInt) -> MappedRegion? {
+        regions.region(of: location) ?? frozen?.regions.region(of: location)
+            ?? enqueued?.regions.region(of: location)
     }
 
     /// Whether a view that begins now would hold the same. While a table is frozen, or put back, none

@@ -125,7 +125,7 @@ extension RegionList {
     /// Throws where `operation`, which was written as one on `key`, could not be read: `.io`, or
     /// `.corrupt` where it has another key now.
     func checkRead(_ operation: Operation, of key: UnsafeRawBufferPointer) throws {
-        guard let region = all.first(where: { $0.contains(operation.location) }) else { return }
+        guard let region = region(of: operation.location) else { return }
         try region.checkRead(operation)
         if equalBytes(operation.key, key) { return }
         throw RoostError(

@@ -248,6 +248,8 @@ final class RegionList: Sendable {
         }
     }
 
+    func region(of location: UInt) -> MappedRegion? { all.first { $0.contains(location) } }
+
     func adding(_ region: MappedRegion) -> RegionList {
         all.contains { $0 === region } ? self : RegionList(all + [region])
     }

@@ -378,6 +378,13 @@ import Testing
             #expect(error?.message.contains("(U+E9)") == true)
             #expect(error?.message.contains("(U+65 U+301)") == true)
             #expect(error?.message.contains("on line 3") == true)
+            for (one, other) in [("K", "\u{212a}"), ("\u{37e}", ";"), ("a", "a")] {
+                let keys = [one, other].map { "<key>\($0)</key><integer>1</integer>" }.joined()
+                try Data("<plist><dict>\(keys)</dict></plist>".utf8).write(to: file)
+                await #expect(throws: RoostError.self, "\(one)") {
+                    try await workspace.importing(propertyListAt: file)
+                }
+            }
             // Of two dictionaries they are two keys.
             let inner = "<key>a</key><dict>\(first)</dict><key>b</key><dict>\(second)</dict>"
             try Data("<plist><dict>\(inner)</dict></plist>".utf8).write(to: file)

@@ -163,4 +163,27 @@ import Testing
         #expect(error?.message.contains("(U+E9)") == true)
         #expect(error?.message.contains("(U+65 U+301)") == true)
     }
+
+    /// Some characters beyond ASCII are held to be equal to one of ASCII, and a key may stand there twice.
+    @Test(
+        arguments: [
+            ([0x51, 0x4b], [0x61, 0x21, 0x2a]), ([0x61, 0x03, 0x7e], [0x51, 0x3b]),
+            ([0x51, 0x60], [0x61, 0x1f, 0xef]), ([0x51, 0x4b], [0x51, 0x4b]),
+            ([0x51, 0x4b], [0x61, 0, 0x4b]),
+        ] as [([UInt8], [UInt8])])
+    func aDictionaryWithKeysThatAreEqualToOnesOfASCII(first: [UInt8], second: [UInt8]) throws {
+        func list(_ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
+            propertyList([
+                array(of: [1]), [0xd2] + [2, 3, 4, 4].flatMap { [0, 0, 0, $0] as [UInt8] }, first,
+                second, [0x10, 7],
+            ])
+        }
+        let error = #expect(throws: RoostError.self) {
+            try decode([String: Int].self, .propertyList, list(first, second))
+        }
+        #expect(error?.code == .decodingFailed)
+        #expect(error?.message.contains("of a dictionary are equal") == true)
+        #expect(
+            try decode([String: Int].self, .propertyList, list(first, [0x51, 0x4c]))?.count == 2)
+    }
 }

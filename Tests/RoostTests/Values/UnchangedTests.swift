@@ -1,6 +1,65 @@
 import Roost
+import RoostIO
 import RoostTestSupport
+import Synchronization
 import Testing
+
+/// Holds the syncs of the log, each at a gate of its own, and fails a call.
+private final class StoppingDisk: Sendable {
+    let gates: [Gate]
+    private let stopped = Atomic<Bool>(false)
+    private let syncCount = Atomic<Int>(0)
+    private let failing = Atomic<Bool>(false)
+    /// Whether the next call but a sync fails.
+    var failsNext: Bool {
+        get { failing.load(ordering: .sequentiallyConsistent) }
+        set { failing.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+
+    init(syncCount: Int) { gates = (0..<syncCount).map { _ in Gate() } }
+
+    func stop() {
+        for gate in gates { gate.close() }
+        stopped.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    var fileSystem: ObservedFileSystem {
+        ObservedFileSystem { [self] call in
+            guard stopped.load(ordering: .sequentiallyConsistent) else { return }
+            if case .syncData(let name) = call {
+                guard name.hasPrefix("log") else { return }
+                let number = syncCount.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
+                if number < gates.count { gates[number].pass() }
+            } else if failing.exchange(false, ordering: .sequentiallyConsistent) {
+                throw RoostError(.io, "the test let this call fail: \(call)")
+            }
+        }
+    }
+}
+
+private final class Runs: Sendable {
+    private let noted = Atomic<Int>(0)
+    var count: Int { noted.load(ordering: .sequentiallyConsistent) }
+    /// Which run it is.
+    func note() -> Int { noted.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue }
+}
+
+/// Does something as the first transaction begins.
+private final class AtTransactions: WorkspaceObserver {
+    private let action = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+    func began(_ kind: ObservedOperation.Kind) -> (any ObservedSpan)? {
+        guard kind == .transaction else { return nil }
+        let action = action.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        action?()
+        return nil
+    }
+}
 
 @Suite struct UnchangedTests {
     /// Runs `body` and returns how many batches it wrote.
@@ -10,6 +69,63 @@ import Testing
         let before = workspace.statistics.lastSequence
         try await body()
         return workspace.statistics.lastSequence - before
+    }
+
+    /// The story: `update` has lost three rounds to batches; what its transaction reads is enqueued behind a fourth, and
+    /// the disk is full when that is written. It had said that the value stands.
+    @Test func anUpdateDoesNotConfirmAnEnqueuedValueThatIsLost() async throws {
+        try await withTemporaryDirectory { path in
+            let disk = StoppingDisk(syncCount: 4)
+            let observer = AtTransactions()
+            let workspace = try await Workspace.open(
+                at: path,
+                configuration: .init(shardCount: 1, durability: .process, observer: observer),
+                fileSystem: disk.fileSystem)
+            let settings = workspace.dictionary("settings")
+            let key = Key<[UInt8]>("k", default: [])
+            try await settings.set([0], for: key)
+            observer.set {
+                // Larger than the segment: the append needs a new file.
+                settings.enqueue([UInt8](repeating: 9, count: 2 << 20), forKey: "k")
+            }
+            disk.stop()
+            let runs = Runs()
+            func waitForRuns(_ count: Int) async throws {
+                while runs.count < count { try await Task.sleep(for: .milliseconds(1)) }
+                // What follows a run comes to where it waits.
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            var batches: [Task<Void, any Error>] = []
+            func beginBatch(_ number: Int) {
+                let entries = [("k", [UInt8(number)]), ("other", [UInt8(number)])]
+                batches.append(
+                    Task { try await settings.setAll(entries, durability: .synced) })
+            }
+            beginBatch(1)
+            await disk.gates[0].waitForArrival()
+            let update = Task {
+                try await settings.update(key) { value in
+                    if runs.note() < 4 { value.append(7) }
+                    return value.first
+                }
+            }
+            for round in 1...3 {
+                try await waitForRuns(round)
+                beginBatch(round + 1)
+                try await Task.sleep(for: .milliseconds(20))
+                disk.gates[round - 1].open()
+            }
+            try await waitForRuns(4)
+            disk.failsNext = true
+            disk.gates[3].open()
+            let result = try await update.value
+            for batch in batches { try await batch.value }
+            await #expect(throws: RoostError.self) { try await workspace.synchronize() }
+            #expect(!disk.failsNext)
+            #expect(result == 4)
+            #expect(try settings["k", as: [UInt8].self] == [4])
+            try await workspace.close()
+        }
     }
 
     /// Nothing is written, and what was found is on disk all the same when the call returns.

@@ -67,7 +67,11 @@ struct FieldPath: Equatable, Sendable {
     }
 
     static func == (left: FieldPath, right: FieldPath) -> Bool {
-        guard left.isEach == right.isEach else { return false }
+        // Behind an optional one property may be asked for as `String?` and as `String??`, by the same links and the
+        // same text.
+        guard left.isEach == right.isEach,
+            type(of: left.keyPath).valueType == type(of: right.keyPath).valueType
+        else { return false }
         switch (left.chain, right.chain) {
         case (nil, nil): return left.keyPath == right.keyPath
         case (let left?, let right?): return left == right

@@ -24,6 +24,7 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
     private let coder: ValueCoder
     private let migrations: MigrationRegistry
     private let indexNumbers: IndexNumbers
+    private let backgroundWrites: BackgroundWrites
     /// Weak, as the workspace holds this.
     private let workspace: WeakWorkspace
     let codec: ValueCodec<Item>
@@ -46,6 +47,7 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
         coder = dictionary.coder
         migrations = dictionary.workspace.migrations
         indexNumbers = dictionary.workspace.indexNumbers
+        backgroundWrites = dictionary.workspace.backgroundWrites
         workspace = WeakWorkspace(dictionary.workspace)
         self.codec = codec
         self.declared = declared
@@ -137,15 +139,22 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
             let adoption = Task.detached(
                 executorPreference: engine.taskExecutor, priority: .userInitiated
             ) { [self] in
-                defer { self.state.withLock { $0.adoption = nil } }
-                while true {
-                    let count = self.state.withLock { $0.declarationCount }
-                    let set = try await adopt()
-                    let isAdopted = self.state.withLock { state in
-                        state.isAdopted = state.declarationCount == count
-                        return state.isAdopted
+                do {
+                    while true {
+                        let count = self.state.withLock { $0.declarationCount }
+                        let set = try await adopt()
+                        let isAdopted = self.state.withLock { state in
+                            state.isAdopted = state.declarationCount == count
+                            // At one moment: whoever says afterwards that something is to be adopted
+                            // must not be given this task, which has ended.
+                            if state.isAdopted { state.adoption = nil }
+                            return state.isAdopted
+                        }
+                        if isAdopted { return set }
                     }
-                    if isAdopted { return set }
+                } catch {
+                    self.state.withLock { $0.adoption = nil }
+                    throw error
                 }
             }
             state.adoption = adoption
@@ -261,6 +270,9 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
     }
 
     /// Returns once all declared indexes are complete, or cannot be built; with `throwing` says why.
+    ///
+    /// - Throws: `.closed` where an index was taken away while it was built and the workspace is about to be
+    ///   closed: closing waits for who waits here, and others may take it away again and again.
     func built(throwing: Bool = false) async throws {
         while true {
             let set = try await adopted()
@@ -286,6 +298,7 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
                 }
             }
             if isDone { return }
+            if backgroundWrites.isClosing { throw BackgroundWrites.closedWhileIndexing }
             try checkCancellation()
             await Task.yield()
         }

@@ -83,13 +83,12 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ = result.load(
             unchanged.map { object($0.key, $0.item) },
             isComplete: load.isComplete || changed.isCleared, in: batch)
-        // As if they came now.
-        for (key, item) in changed.changes {
-            guard let item else { continue }
-            let object = object(key, item)
-            let matches = try withUnsafePointer(to: object.item) { try query.condition.matches($0) }
-            if matches, result.stageArrival(object) { object.holders.append(result) }
-            if object.holders.isEmpty { objects[key] = nil }
+        do { try stage(changed.changes, query.condition, result) } catch {
+            // It does not come into being, and nobody will close it.
+            var dropped: [Object] = []
+            _ = result.finish(in: batch, dropped: &dropped)
+            forget(dropped + result.removeAll())
+            throw error
         }
         var dropped: [Object] = []
         _ = result.finish(in: batch, dropped: &dropped)
@@ -101,6 +100,19 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         for failure in load.failures { outlet.push(failure, &told.wakes) }
         // Of a limited result so much was removed meanwhile that it has to be read again.
         try reloadDue(&told)
+    }
+
+    /// What has changed while the result was loaded, as if it came now.
+    private mutating func stage(
+        _ changes: [[UInt8]: Item?], _ condition: ConditionNode<Item>, _ result: Result
+    ) throws {
+        for (key, item) in changes {
+            guard let item else { continue }
+            let object = object(key, item)
+            defer { if object.holders.isEmpty { objects[key] = nil } }
+            let matches = try withUnsafePointer(to: object.item) { try condition.matches($0) }
+            if matches, result.stageArrival(object) { object.holders.append(result) }
+        }
     }
 
     /// Of a result that was loaded while batches were missed nothing is known: it is read again.

@@ -4,7 +4,8 @@ import RoostIO
 ///
 /// - The bytes are valid while the message is open, and are not touched afterwards.
 /// - `places` has one place for each depth at which values have been read, the root's first;
-///   only the message refers to those that no decoder is left of.
+///   only the message refers to those that no decoder is left of. With `replaced` they are all
+///   that something may be left of, unless there were too many.
 /// - `tables` keeps the tables that were met last, by the type that was read.
 /// - Sendable, since one task at a time uses a message: the one that made it or took it from
 ///   `DecodingPool`, and nobody else holds those that the pool has.
@@ -12,6 +13,10 @@ final class DecodingMessage: @unchecked Sendable {
     struct State {
         var kinds = CoderTypeKinds()
         var places: ContiguousArray<Place> = []
+        /// Those that were in `places` before another took their depth, as something of them was left.
+        var replaced: ContiguousArray<Place> = []
+        /// Whether there were too many to keep.
+        var hasLostPlaces = false
         var table: CoderTable?
         var tables = ContiguousArray<CoderTable?>(repeating: nil, count: tableCount)
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -25,6 +30,7 @@ final class DecodingMessage: @unchecked Sendable {
     }
 
     private static let tableCount = 32
+    private static let replacedCount = 64
 
     /// Through a pointer, so that no access is checked twice.
     let state: UnsafeMutablePointer<State>
@@ -110,14 +116,47 @@ final class DecodingMessage: @unchecked Sendable {
         state.pointee.failure = nil
         state.pointee.userInfo = [:]
         releaseConverted()
-        var isFree = true
+        let isFree = releasePlaces()
+        // Places refer to the message: it would never be released.
+        if !isFree { state.pointee.places = [] }
+        return isFree
+    }
+
+    /// Lets those places go that are not for the next message. Says whether nobody else has one: it would
+    /// point into bytes that are gone, and take itself for open with the next message.
+    private func releasePlaces() -> Bool {
+        if !state.pointee.replaced.isEmpty {
+            // A place that refers to one that was replaced is no user of it: only errors ask for that.
+            for place in state.pointee.places { place.parent = nil }
+            for place in state.pointee.replaced { place.parent = nil }
+        }
+        var isFree = !state.pointee.hasLostPlaces
         for index in state.pointee.places.indices
         where !isKnownUniquelyReferenced(&state.pointee.places[index]) {
             isFree = false
         }
-        // Places refer to the message: it would never be released.
-        if !isFree { state.pointee.places = [] }
+        for index in state.pointee.replaced.indices
+        where !isKnownUniquelyReferenced(&state.pointee.replaced[index]) {
+            isFree = false
+        }
+        state.pointee.replaced = []
         return isFree
+    }
+
+    /// Remembers a place that something is left of, as long as they are few.
+    private func noteReplaced(_ place: Place) {
+        if state.pointee.hasLostPlaces { return }
+        if state.pointee.replaced.count >= Self.replacedCount {
+            var kept: ContiguousArray<Place> = []
+            for index in state.pointee.replaced.indices
+            where !isKnownUniquelyReferenced(&state.pointee.replaced[index]) {
+                kept.append(state.pointee.replaced[index])
+            }
+            state.pointee.hasLostPlaces = kept.count > Self.replacedCount / 2
+            state.pointee.replaced = state.pointee.hasLostPlaces ? [] : kept
+            if state.pointee.hasLostPlaces { return }
+        }
+        state.pointee.replaced.append(place)
     }
 
     private func releaseConverted() {
@@ -154,6 +193,7 @@ extension DecodingMessage {
             }
             let place = Place(value, message: self, depth: depth)
             place.cursor.pointee.step = step
+            noteReplaced(state.pointee.places[depth])
             state.pointee.places[depth] = place
             return place
         }

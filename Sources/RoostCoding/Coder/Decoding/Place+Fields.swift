@@ -131,6 +131,7 @@ extension Place {
 
     /// Calls `body` with the name of each value, in the order in which they were written.
     func forEachField(_ body: (FieldName) throws -> Void) throws {
+        precondition(message.isOpen, "a decoder was used after the end of its call")
         let limit = cursor.pointee.limit
         var position = cursor.pointee.start
         var index = 0

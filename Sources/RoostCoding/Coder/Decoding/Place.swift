@@ -63,9 +63,9 @@ final class Place {
         return cursor.pointee.value
     }
 
-    /// The keys on the way here.
+    /// The keys on the way here; none after the end of the call, as the names and keys are gone.
     var codingPath: [any CodingKey] {
-        guard depth > 0 else { return [] }
+        guard depth > 0, message.isOpen else { return [] }
         let path = (parent ?? message.state.pointee.places[depth - 1]).codingPath
         switch cursor.pointee.step {
         case .none: return path

@@ -22,6 +22,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 
     /// - Complexity: O(number of elements).
     var count: Int? {
+        precondition(place.message.isOpen, "a decoder was used after the end of its call")
         var count = 0
         var position = start
         while position < limit {

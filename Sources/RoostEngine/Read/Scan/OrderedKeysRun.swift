@@ -136,6 +136,17 @@ final class OrderedTables {
             nexts[key] = firsts[shard]
             firsts[shard] = Int32(key)
         }
+        do { try resolveShards(of: locations) } catch {
+            // Else the next batch's keys would be chained to those of this one.
+            firsts.update(repeating: -1, count: shardCount)
+            throw error
+        }
+    }
+
+    /// Looks the keys up that `firsts` has, and leaves it empty where it does not throw.
+    @inline(__always)
+    private func resolveShards(of locations: UnsafeMutableBufferPointer<UInt>) throws {
+        let shardCount = view.parts.count
         for key in locations.indices {
             let shard = shardIndex(of: hashes[key], shardCount: shardCount)
             let first = firsts[shard]

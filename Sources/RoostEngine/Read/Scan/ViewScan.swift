@@ -24,6 +24,11 @@ package final class ViewScan {
     private let tournament: Tournament
     /// What of `tierRuns` was lost before the scan began; its checksums tell of that.
     private let lostBefore: [UInt64]
+    /// What `MappedRegion.faultCount` was when all that the scan looks at was found to be there, before the look. A
+    /// page that is lost after that makes it another.
+    private var soundFaultCount: UInt64 = 0
+    /// How often all that the scan looks at was asked, for tests.
+    private(set) var faultLookCount = 0
     /// Keeps what the runs look at.
     private let hold: AnyObject
     /// The view whose log is scanned.
@@ -140,8 +145,13 @@ package final class ViewScan {
         if MappedRegion.faultCount != 0 { try checkReadBehindFaults() }
     }
 
+    /// The count never goes back, and is that of the whole process: a page that was lost long ago, be it of another
+    /// workspace, must not have each record pay.
     @inline(never)
     private func checkReadBehindFaults() throws {
+        let faultCount = MappedRegion.faultCount
+        if faultCount == soundFaultCount { return }
+        faultLookCount += 1
         try view?.checkLogRead()
         for run in logRuns { try run.checkRead() }
         var place = 0
@@ -153,6 +163,7 @@ package final class ViewScan {
                 if let failure = part.snapshot.region.readFailure() { throw failure }
             }
         }
+        soundFaultCount = faultCount
     }
 
     /// For each part of the tiers, one after another, how many of its pages were replaced.
