@@ -251,4 +251,120 @@ import Testing
         }
         try await close(locals)
     }
+
+    // MARK: Objects that returned to an earlier form
+
+    /// One device for each of the texts that an object had in one store, one after another; each has that version.
+    private func devices(
+        eachAtOneOf texts: [String], _ engine: any SharedEngine
+    ) async throws -> [Workspace] {
+        let local = try await Workspace.inMemory()
+        let editor = try await notes(local, engine)
+        var locals: [Workspace] = []
+        for text in texts {
+            try await editor.save(Note(id: "x", text: text))
+            _ = try await editor.synchronize()
+            locals.append(try await .inMemory())
+            _ = try await notes(locals[locals.count - 1], engine).synchronize()
+        }
+        try await local.close()
+        return locals
+    }
+
+    /// All of them meet another store, in this order.
+    private func move(
+        _ locals: [Workspace], inOrder order: [Int]
+    ) async throws -> (
+        texts: [String?], resolutions: [SyncedRepository<Note>.Resolution]
+    ) {
+        let other = MemoryEngine()
+        var moved: [SyncedRepository<Note>] = []
+        for index in order { moved.append(try await notes(locals[index], other)) }
+        let resolutions = try await exchange(moved)
+        for device in moved { #expect(try device.waitingCount == 0) }
+        return (try moved.map { try $0.find(by: "x")?.text }, resolutions)
+    }
+
+    /// The first sends what the third has too; the second must not take it for older than its own.
+    @Test(arguments: [[0, 2, 1], [2, 0, 1], [0, 1, 2], [1, 0, 2], [1, 2, 0], [2, 1, 0]])
+    func whatReturnedToAnEarlierFormIsTheLatest(order: [Int]) async throws {
+        let locals = try await devices(eachAtOneOf: ["on", "off", "on"], MemoryEngine())
+        let (texts, resolutions) = try await move(locals, inOrder: order)
+        #expect(texts == ["on", "on", "on"])
+        #expect(resolutions.isEmpty)
+        try await close(locals)
+    }
+
+    /// What is sent again with a later version is still unchanged since that version.
+    @Test func whatIsLaterThanBothEqualOnesReplacesThem() async throws {
+        let locals = try await devices(eachAtOneOf: ["on", "off", "on", "gone"], MemoryEngine())
+        let (texts, resolutions) = try await move(locals, inOrder: [0, 2, 1, 3])
+        #expect(texts == ["gone", "gone", "gone", "gone"])
+        #expect(resolutions.isEmpty)
+        try await close(locals)
+    }
+
+    /// The device that had the second version changes it back, unsent as the store is lost.
+    @Test(arguments: [[0, 2, 1], [2, 0, 1], [0, 1, 2], [1, 0, 2], [1, 2, 0], [2, 1, 0]])
+    func anUnsentReturnToAnEarlierFormIsTheLatest(order: [Int]) async throws {
+        let engine = MemoryEngine()
+        var locals = try await devices(eachAtOneOf: ["on", "off"], engine)
+        locals.append(try await .inMemory())
+        let editor = try await notes(locals[2], engine)
+        _ = try await editor.synchronize()
+        try await editor.save(Note(id: "x", text: "on"))
+        let (texts, resolutions) = try await move(locals, inOrder: order)
+        #expect(texts == ["on", "on", "on"])
+        #expect(resolutions.isEmpty)
+        try await close(locals)
+    }
+
+    /// A change that leads to what another device has unchanged is one all the same, whoever of the two is first.
+    @Test(arguments: [[0, 1, 2], [1, 0, 2]], [0, 1])
+    func aChangeToWhatIsThereIsInConflictWithALaterEdit(order: [Int], changed: Int) async throws {
+        let engine = MemoryEngine()
+        // The two equal ones are of different versions, and the last is later than both.
+        let locals = try await devices(eachAtOneOf: ["on", "on", "off"], engine)
+        try await notes(locals[changed], engine).save(Note(id: "x", text: "on"))
+        let (_, resolutions) = try await move(locals, inOrder: order)
+        #expect(resolutions.map(\.mine?.text) == ["off"])
+        #expect(resolutions.map(\.theirs?.text) == ["on"])
+        try await close(locals)
+    }
+
+    /// Of two equal ones the earlier is changed, so what is there has the version of the one and the change of the other.
+    @Test(arguments: [[0, 2, 1], [2, 0, 1]])
+    func aChangeToWhatIsThereDoesNotMakeItEarlier(order: [Int]) async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(eachAtOneOf: ["on", "off", "on"], engine)
+        try await notes(locals[0], engine).save(Note(id: "x", text: "on"))
+        let (texts, resolutions) = try await move(locals, inOrder: order)
+        #expect(texts == ["on", "on", "on"])
+        #expect(resolutions.isEmpty)
+        try await close(locals)
+    }
+
+    /// Nobody knows which is later, the edit or what a device of another former store changed.
+    @Test func aChangeOfAnotherFormerStoreToWhatIsThereIsInConflictWithALaterEdit() async throws {
+        let engine = MemoryEngine()
+        var locals = try await devices(eachAtOneOf: ["on", "off"], MemoryEngine())
+        locals += try await devices(eachAtOneOf: ["1"], engine)
+        try await notes(locals[2], engine).save(Note(id: "x", text: "on"))
+        let (_, resolutions) = try await move(locals, inOrder: [0, 2, 1])
+        #expect(resolutions.map(\.mine?.text) == ["off"])
+        #expect(resolutions.map(\.theirs?.text) == ["on"])
+        try await close(locals)
+    }
+
+    /// Two remove different versions of one object; the third has a version between them.
+    @Test(arguments: [[0, 2, 1], [2, 0, 1]])
+    func theLaterOfTwoRemovalsCounts(order: [Int]) async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(eachAtOneOf: ["1", "2", "3"], engine)
+        for index in [0, 2] { try await notes(locals[index], engine).delete("x") }
+        let (texts, resolutions) = try await move(locals, inOrder: order)
+        #expect(texts == [nil, nil, nil])
+        #expect(resolutions.isEmpty)
+        try await close(locals)
+    }
 }

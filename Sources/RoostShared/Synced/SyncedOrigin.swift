@@ -46,6 +46,22 @@ struct SyncedThere<Item: Sendable>: Sendable {
         origin?.store == mine.store ? origin : nil
     }
 
+    /// What the others are to be told where this device has the same object: the later version of both, and whether either
+    /// was changed. An object can return to an earlier form, so equal objects may be of different versions. Versions of
+    /// different stores are not compared, and a change is one all the same.
+    ///
+    /// - Returns: `nil` where the origin there says all of that, or where there is none: whoever has another object is in
+    ///   conflict with what has no origin.
+    func originToTell(of mine: SyncedOrigin) -> SyncedOrigin? {
+        guard let origin else { return nil }
+        var joined = origin
+        if origin.store == mine.store { joined.version = max(origin.version, mine.version) }
+        joined.isChanged = isChangedSinceOrigin || mine.isChanged
+        let isTold =
+            joined.version == origin.version && joined.isChanged == isChangedSinceOrigin
+        return isTold ? nil : joined
+    }
+
     /// Whether it is another than the origin says. The two are sent in one commit.
     var isChangedSinceOrigin: Bool { origin?.isChanged ?? true || originVersion != version }
 }

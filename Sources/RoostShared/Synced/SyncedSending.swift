@@ -68,7 +68,9 @@ extension SyncedExchange {
                 isConflict: false, isMine: true, mine: mine, theirs: nil, result: mine))
         if let origin = waiting.origin {
             if try isSame(mine, there, as: origin) {
-                plan.staysThere = true
+                // Put again as it is, where who comes later could not know how late this state is.
+                plan.origin = there.originToTell(of: origin)
+                plan.staysThere = plan.origin == nil
                 return plan
             }
             plan.origin = originKey(key) == nil ? nil : origin
@@ -106,7 +108,7 @@ extension SyncedExchange {
         plan.staysThere = true
     }
 
-    /// Whether nothing is to be told of an object that comes from another store, here or there.
+    /// Whether an object that comes from another store is the same here and there.
     private func isSame(
         _ mine: Item?, _ there: SyncedThere<Item>, as origin: SyncedOrigin
     ) throws -> Bool {
