@@ -20,16 +20,27 @@ extension QueryPlanner {
         guard let identifier else { return nil }
         let region = query.condition.region(of: identifier)
         if region.isEverything { return nil }
-        if let order = IdentifierOrder(of: Item.ID.self) { return order.ranges(region) }
-        return Item.ID.self == String.self ? textRanges(region) : nil
+        guard let order = IdentifierOrder(of: Item.ID.self) else {
+            return Item.ID.self == String.self ? textRanges(region) : nil
+        }
+        let ranges = order.ranges(region)
+        guard ranges.count > Self.rangeLimit, let first = ranges.first, let last = ranges.last
+        else { return ranges }
+        // What is between so many is passed over.
+        return [.init(lower: first.lower, upper: last.upper)]
     }
+
+    /// No more ranges than that are read one by one.
+    private static var rangeLimit: Int { 1024 }
 
     /// Whether the objects that match are those whose keys are in `identifierRanges`, or all: none need be looked at. Where
     /// objects that do not decode are passed by, they are.
     var isSaidByKeys: Bool {
         guard query.undecodable == nil else { return false }
         if case .always(true) = query.condition { return true }
-        guard let identifier, IdentifierOrder(of: Item.ID.self) != nil else { return false }
+        guard let identifier, IdentifierOrder(of: Item.ID.self) != nil,
+            query.condition.region(of: identifier).intervals.count <= Self.rangeLimit
+        else { return false }
         return query.condition.conjuncts.allSatisfy { part in
             if case .always(true) = part { return true }
             return part.onlyField == identifier
@@ -39,15 +50,17 @@ extension QueryPlanner {
     /// The keys that begin as all texts of a region do. Keys are in the order of their bytes, and Swift compares the composed
     /// forms; but what a form has of ASCII at its begin, its text has too. `nil` where that says nothing.
     private func textRanges(_ region: IndexRegion) -> [IndexRegion.Interval]? {
-        var ranges = IndexRegion.nothing
+        var begins: [[UInt8]] = []
         for interval in region.intervals {
-            let begin = commonBegin(interval).prefix { $0 > 0 && isAlone($0) }
+            let begin = Array(commonBegin(interval).prefix { $0 > 0 && isAlone($0) })
             if begin.isEmpty { return nil }
-            let lower = Array(begin)
-            ranges = ranges.union(
-                IndexRegion(intervals: [.init(lower: lower, upper: followerOfPrefix(lower))]))
+            // They come in order: what begins as an earlier one does is in its range.
+            while let last = begins.last, last.starts(with: begin) { begins.removeLast() }
+            if let last = begins.last, begin.starts(with: last) { continue }
+            begins.append(begin)
+            if begins.count > Self.rangeLimit { return nil }
         }
-        return ranges.intervals
+        return begins.map { .init(lower: $0, upper: followerOfPrefix($0)) }
     }
 
     /// What all forms in an interval begin with.
