@@ -141,6 +141,34 @@ struct Summary: Codable, Identifiable, Sendable {
         }
     }
 
+    private func expectCount(_ query: Query<Post>, _ count: Int) throws {
+        #expect(try query.count() == count)
+        #expect(try query.fetch().count == count)
+    }
+
+    @Test func setsAndHalfOpenRangesOfOptionalsAreConditions() async throws {
+        try await withPosts { _, posts, all in
+            let priorities = Set([3, 7, 190, 1_000])
+            let some = posts.where { $0.priority.isIn(priorities) }
+            let found = try some.fetch()
+            #expect(
+                Set(found.map(\.id))
+                    == Set(all.filter { priorities.contains($0.priority) }.map(\.id)))
+            #expect(try some.explain().hasPrefix("index"))
+            let colors: Set<Post.Color> = [.red]
+            try expectCount(
+                posts.where { !$0.color.isIn(colors) }, all.count { !colors.contains($0.color) })
+            let dates = all.compactMap(\.due).sorted()
+            let middle = dates[dates.count / 2]
+            try expectCount(
+                posts.where { (middle...).contains($0.due) }, dates.count { $0 >= middle })
+            try expectCount(
+                posts.where { (..<middle).contains($0.due) }, dates.count { $0 < middle })
+            try expectCount(
+                posts.where { (...middle).contains($0.due) }, dates.count { $0 <= middle })
+        }
+    }
+
     @Test func changesKeepIdentifiersAndUniqueValuesApart() async throws {
         try await withPosts { workspace, posts, all in
             let other = try #require(all.first { (20..<100).contains($0.priority) })

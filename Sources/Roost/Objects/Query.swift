@@ -112,6 +112,13 @@ struct OrderTerm<Item>: Sendable {
             if isDescending { form.invert(from: start) }
         }
     }
+
+    /// Of the identifier: the key in a sort key in which its place begins at `start`; `nil` where there is none.
+    func key(inSortKey bytes: UnsafeRawBufferPointer, from start: Int) -> [UInt8]? {
+        guard isDescending else { return Array(bytes[start...]) }
+        return IndexShape.Layout.escaped.end(in: bytes, from: start, isInverted: true)
+            .map { Array(bytes[$0.end...]) }
+    }
 }
 
 extension Query {
@@ -134,7 +141,8 @@ extension Query {
     /// The key that the cursor is at, where the keys say the order.
     var cursorKey: [UInt8]? {
         guard let cursor, let first = orders.first else { return cursor }
-        return first.identifierOrder?.key(sortKey: cursor, isDescending: first.isDescending)
+        guard first.identifierOrder != nil else { return nil }
+        return cursor.withUnsafeBytes { first.key(inSortKey: $0, from: 0) }
     }
 
     /// The condition as stored bytes answer it; `nil` where they cannot, as where migrations make other
@@ -144,9 +152,17 @@ extension Query {
     }
 
     /// Where an object stands in the order: keys compare by their bytes as the objects do.
+    /// Each ends in the object's key, which is also what an identifier's place in the order is: no more is asked of the order
+    /// behind it.
     func sortKey(_ object: UnsafePointer<Item>, _ key: some Collection<UInt8>) -> [UInt8] {
         var form = IndexForm.whole
-        for order in orders { order.encode(object, &form) }
+        for order in orders {
+            guard order.identifierOrder == nil else {
+                if order.isDescending { form.append(inverting: key) }
+                break
+            }
+            order.encode(object, &form)
+        }
         return form.bytes + key
     }
 }

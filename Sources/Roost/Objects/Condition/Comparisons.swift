@@ -23,6 +23,20 @@ extension Field where Value: Equatable & Sendable {
     }
 }
 
+extension Field where Value: Hashable & Sendable {
+    /// Whether the field is one of `values`. Asking an object costs the same however many they are, where an array is
+    /// looked through.
+    public func isIn(_ values: Set<Value>) -> Condition<Root> {
+        let all = Array(values)
+        return term(
+            .oneOf(all), "in [\(all.map { shown($0) }.sorted().joined(separator: ", "))]",
+            values: { all }
+        ) {
+            values.contains($0)
+        }
+    }
+}
+
 extension Field where Value: Comparable & Sendable {
     /// The field is less than `value`, as Swift compares them.
     public static func < (field: Field, value: Value) -> Condition<Root> {
@@ -119,6 +133,10 @@ extension PartialRangeFrom where Bound: Sendable {
     public func contains<Root>(_ field: Field<Root, Bound>) -> Condition<Root> {
         field >= lowerBound
     }
+    /// The field has a value, and it is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound?>) -> Condition<Root> {
+        field >= lowerBound
+    }
 }
 
 extension PartialRangeUpTo where Bound: Sendable {
@@ -126,11 +144,19 @@ extension PartialRangeUpTo where Bound: Sendable {
     public func contains<Root>(_ field: Field<Root, Bound>) -> Condition<Root> {
         field < upperBound
     }
+    /// The field has a value, and it is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound?>) -> Condition<Root> {
+        field < upperBound
+    }
 }
 
 extension PartialRangeThrough where Bound: Sendable {
     /// The field is in the range.
     public func contains<Root>(_ field: Field<Root, Bound>) -> Condition<Root> {
+        field <= upperBound
+    }
+    /// The field has a value, and it is in the range.
+    public func contains<Root>(_ field: Field<Root, Bound?>) -> Condition<Root> {
         field <= upperBound
     }
 }

@@ -13,6 +13,7 @@ protocol OrderedIdentifier: KeyRepresentable, IndexRepresentable {
 struct IdentifierOrder: Sendable {
     private let formSizeBytes: Int
     private let keyOfForm: @Sendable ([UInt8]) -> [UInt8]
+    private let formOfKey: @Sendable ([UInt8]) -> [UInt8]?
 
     /// `nil` where the keys of a type go in another order than its values.
     init?(of type: Any.Type) {
@@ -24,13 +25,13 @@ struct IdentifierOrder: Sendable {
         guard case .fixed(let sizeBytes) = ID.indexShape.layout else { return nil }
         formSizeBytes = sizeBytes
         keyOfForm = { ID.key(form: $0) }
+        formOfKey = { key in
+            ID(key: String(decoding: key, as: UTF8.self)).map { IndexForm($0).bytes }
+        }
     }
 
-    /// The key of the identifier that a sort key begins with; `nil` where it is too short for that.
-    func key(sortKey: [UInt8], isDescending: Bool) -> [UInt8]? {
-        guard sortKey.count >= formSizeBytes else { return nil }
-        return keyOfForm(sortKey.prefix(formSizeBytes).map { isDescending ? ~$0 : $0 })
-    }
+    /// The form of the identifier with a key; `nil` where it is the key of none.
+    func form(key: [UInt8]) -> [UInt8]? { formOfKey(key) }
 
     /// The keys of the identifiers whose forms are in a region.
     func ranges(_ region: IndexRegion) -> [IndexRegion.Interval] {

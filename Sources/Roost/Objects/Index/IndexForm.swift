@@ -87,6 +87,13 @@ public struct IndexForm: Sendable {
         bytes.append(contentsOf: kept.count < content.count ? Self.truncatedEnd : Self.end)
     }
 
+    /// Appends the form of bytes whose order is turned around.
+    mutating func append(inverting content: some Sequence<UInt8>) {
+        let start = bytes.count
+        append(escaping: content)
+        invert(from: start)
+    }
+
     /// Turns the order of what was appended since `start` around.
     mutating func invert(from start: Int) {
         for index in start..<bytes.count { bytes[index] = ~bytes[index] }

@@ -17,7 +17,6 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
         do {
             var source = ViewSource(view: view)
             try all.forEach(&source) { objects.append(($0, $1)) }
-            sort(query)
         } catch let error as RoostError
             where error.code == .decodingFailed || error.code == .typeMismatch
         {
@@ -25,17 +24,6 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
         }
         isComplete = objects.count < keptCount
         if objects.count > keptCount { objects.removeLast(objects.count - keptCount) }
-    }
-
-    /// An object that somebody wrote under another key than its identifier's does not stand where its identifier
-    /// says, in whose order a result is kept.
-    private mutating func sort(_ query: Query<Item>) {
-        guard !query.orders.isEmpty, query.keyOrder != nil else { return }
-        func place(_ object: (key: [UInt8], item: Item)) -> SortKey {
-            withUnsafePointer(to: object.item) { SortKey(query.sortKey($0, object.key)) }
-        }
-        let placed = objects.map { (place: place($0), object: $0) }
-        objects = placed.sorted { $0.place < $1.place }.map(\.object)
     }
 
     /// Reads every object, and leaves out what does not decode.

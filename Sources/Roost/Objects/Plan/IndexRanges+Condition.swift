@@ -138,7 +138,21 @@ extension IndexOrder {
             for order in orders {
                 guard let field = fields.first else { break }
                 let isFixed = order.path != field.path
-                guard let known = isFixed ? fixed.first(where: { $0.path == order.path }) : field,
+                guard let known = isFixed ? fixed.first(where: { $0.path == order.path }) : field
+                else { return false }
+                if let identifiers = order.identifierOrder {
+                    // Its place has the key, and is the last.
+                    guard
+                        let identifier = order.key(inSortKey: bytes, from: place)
+                            .flatMap({ identifiers.form(key: $0) })
+                    else { return false }
+                    let turned = identifier.map { known.isDescending ? ~$0 : $0 }
+                    if isFixed { return fields.isEmpty && turned == fixedForm(of: known.path) }
+                    fields.removeFirst()
+                    form += turned
+                    break
+                }
+                guard
                     let end = known.shape.layout.end(
                         in: bytes, from: place, isInverted: order.isDescending)?.end
                 else { return false }

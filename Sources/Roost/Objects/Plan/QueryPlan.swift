@@ -33,6 +33,8 @@ struct QueryPlan<Item: Sendable>: Sendable {
     var entryCount: Int?
     /// Only where there is a limit.
     var attempt: Attempt?
+    /// Where the condition says so: the ranges of keys that all objects that can match are in.
+    var identifiers: [IndexRegion.Interval]?
     /// Why an index that is declared was not considered.
     var notes: [String] = []
 }

@@ -14,18 +14,21 @@ extension QueryPlanner {
     /// The index whose order fits best: the one that leaves least to be sorted, and of those the one that leaves
     /// least to be asked of the objects.
     func bestOrder(of ranges: [IndexRanges<Item>]) -> IndexOrder<Item>? {
-        let fitting = ranges.compactMap {
-            IndexOrder($0, query.condition, Array(query.ordersBeforeKeys))
-                ?? orderOfIdentifiers($0)
+        let before = Array(query.ordersBeforeKeys)
+        let fitting = ranges.flatMap { ranges in
+            [IndexOrder(ranges, query.condition, before), orderThroughIdentifiers(ranges)]
+                .compactMap { $0 }
         }
         return fitting.max { Self.rank($0) < Self.rank($1) }
     }
 
-    /// The objects stand in the order that is asked for; an index that has it too may leave out what does not match.
-    private func orderOfIdentifiers(_ ranges: IndexRanges<Item>) -> IndexOrder<Item>? {
-        guard query.keyOrder != nil, ranges.fieldCount > 0 || ranges.active.index.filter != nil
+    /// The order of an index that has the identifier too. Where the objects stand in the query's order by themselves, it
+    /// is of use only if it leaves out what does not match.
+    private func orderThroughIdentifiers(_ ranges: IndexRanges<Item>) -> IndexOrder<Item>? {
+        guard let place = query.orders.firstIndex(where: { $0.identifierOrder != nil }),
+            place > 0 || ranges.fieldCount > 0 || ranges.active.index.filter != nil
         else { return nil }
-        return IndexOrder(ranges, query.condition, Array(query.orders.prefix(1)))
+        return IndexOrder(ranges, query.condition, Array(query.orders[...place]))
     }
 
     /// A partial index has left out what its filter says, as a field's range would.

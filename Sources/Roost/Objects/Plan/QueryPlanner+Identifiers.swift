@@ -15,52 +15,19 @@ extension QueryPlanner {
         return inOrder(keys, mayRepeat: true)
     }
 
-    /// The ranges of keys that all objects that can match are in; `nil` where the condition leaves none out.
-    var identifierRanges: [IndexRegion.Interval]? {
-        guard let identifier else { return nil }
-        let region = query.condition.region(of: identifier)
-        if region.isEverything { return nil }
-        if let order = IdentifierOrder(of: Item.ID.self) { return order.ranges(region) }
-        return Item.ID.self == String.self ? textRanges(region) : nil
-    }
-
     /// Whether the objects that match are those whose keys are in `identifierRanges`, or all: none need be looked at. Where
     /// objects that do not decode are passed by, they are.
     var isSaidByKeys: Bool {
         guard query.undecodable == nil else { return false }
         if case .always(true) = query.condition { return true }
-        guard let identifier, IdentifierOrder(of: Item.ID.self) != nil else { return false }
+        guard let identifier, IdentifierOrder(of: Item.ID.self) != nil,
+            query.condition.region(of: identifier).intervals.count
+                <= Query<Item>.identifierRangeLimit
+        else { return false }
         return query.condition.conjuncts.allSatisfy { part in
             if case .always(true) = part { return true }
             return part.onlyField == identifier
         }
-    }
-
-    /// The keys that begin as all texts of a region do. Keys are in the order of their bytes, and Swift compares the composed
-    /// forms; but what a form has of ASCII at its begin, its text has too. `nil` where that says nothing.
-    private func textRanges(_ region: IndexRegion) -> [IndexRegion.Interval]? {
-        var ranges = IndexRegion.nothing
-        for interval in region.intervals {
-            let begin = commonBegin(interval).prefix { $0 > 0 && isAlone($0) }
-            if begin.isEmpty { return nil }
-            let lower = Array(begin)
-            ranges = ranges.union(
-                IndexRegion(intervals: [.init(lower: lower, upper: followerOfPrefix(lower))]))
-        }
-        return ranges.intervals
-    }
-
-    /// What all forms in an interval begin with.
-    private func commonBegin(_ interval: IndexRegion.Interval) -> ArraySlice<UInt8> {
-        let lower = interval.lower
-        guard let upper = interval.upper else { return [] }
-        var count = 0
-        while count < min(lower.count, upper.count), lower[count] == upper[count] { count += 1 }
-        // All that is before the byte that `upper` ends with has the byte before it.
-        if count + 1 == upper.count, count < lower.count, lower[count] == upper[count] - 1 {
-            count += 1
-        }
-        return lower[..<count]
     }
 
     private func keys(of node: ConditionNode<Item>) -> [[UInt8]]? {
@@ -85,7 +52,9 @@ extension QueryPlanner {
         for value in values {
             guard let identifier = value as? Item.ID else { return nil }
             let key = query.repository.key(of: identifier)
-            guard isNoText(identifier) || key.utf8.allSatisfy({ isAlone($0) }) else { return nil }
+            guard isNoText(identifier) || key.utf8.allSatisfy({ isAloneInItsForm($0) }) else {
+                return nil
+            }
             keys.append(Array(key.utf8))
         }
         return keys
@@ -97,15 +66,65 @@ extension QueryPlanner {
         identifier is any OrderedIdentifier
             || (identifier as? any RawRepresentable)?.rawValue is any OrderedIdentifier
     }
+}
 
-    /// The sign for kelvin is equal to a K, Greek's question mark to a semicolon, and its varia to a grave accent.
-    private func isAlone(_ byte: UInt8) -> Bool {
-        byte < 0x80 && byte != UInt8(ascii: "K") && byte != UInt8(ascii: ";")
-            && byte != UInt8(ascii: "`")
-    }
+/// Whether no other character is equal to one of ASCII. The sign for kelvin is equal to a K, Greek's question mark to a semicolon,
+/// and its varia to a grave accent.
+private func isAloneInItsForm(_ byte: UInt8) -> Bool {
+    byte < 0x80 && byte != UInt8(ascii: "K") && byte != UInt8(ascii: ";")
+        && byte != UInt8(ascii: "`")
 }
 
 extension Query {
+    /// The ranges of keys that all objects that can match are in; `nil` where the condition leaves none out.
+    func keyRanges(of identifier: FieldPath) -> [IndexRegion.Interval]? {
+        let region = condition.region(of: identifier)
+        if region.isEverything { return nil }
+        guard let order = IdentifierOrder(of: Item.ID.self) else {
+            return Item.ID.self == String.self ? textRanges(region) : nil
+        }
+        let ranges = order.ranges(region)
+        guard ranges.count > Self.identifierRangeLimit, let first = ranges.first,
+            let last = ranges.last
+        else { return ranges }
+        // What is between so many is passed over.
+        return [.init(lower: first.lower, upper: last.upper)]
+    }
+
+    /// No more ranges than that are read one by one.
+    fileprivate static var identifierRangeLimit: Int { 1024 }
+
+    /// The keys that begin as all texts of a region do. Keys are in the order of their bytes, and Swift compares the composed
+    /// forms; but what a form has of ASCII at its begin, its text has too. `nil` where that says nothing.
+    private func textRanges(_ region: IndexRegion) -> [IndexRegion.Interval]? {
+        var begins: [[UInt8]] = []
+        for interval in region.intervals {
+            let begin = Array(commonBegin(interval).prefix { $0 > 0 && isAloneInItsForm($0) })
+            if begin.isEmpty { return nil }
+            // They come in order: what begins as an earlier one does is in its range.
+            while let last = begins.last, last.starts(with: begin) { begins.removeLast() }
+            if let last = begins.last, begin.starts(with: last) { continue }
+            begins.append(begin)
+            if begins.count > Self.identifierRangeLimit { return nil }
+        }
+        return begins.map { .init(lower: $0, upper: followerOfPrefix($0)) }
+    }
+
+    /// What all forms in an interval begin with.
+    private func commonBegin(_ interval: IndexRegion.Interval) -> ArraySlice<UInt8> {
+        let lower = interval.lower
+        guard let upper = interval.upper else { return [] }
+        var count = 0
+        while count < Swift.min(lower.count, upper.count), lower[count] == upper[count] {
+            count += 1
+        }
+        // All that is before the byte that `upper` ends with has the byte before it.
+        if count + 1 == upper.count, count < lower.count, lower[count] == upper[count] - 1 {
+            count += 1
+        }
+        return lower[..<count]
+    }
+
     /// The order that a field gives, where it is the identifier and the objects stand in its order.
     func identifierOrder<Value>(of path: KeyPath<Item, Value> & Sendable) -> IdentifierOrder? {
         guard Value.self == Item.ID.self, let order = IdentifierOrder(of: Value.self),

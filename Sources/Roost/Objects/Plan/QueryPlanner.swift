@@ -15,6 +15,8 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let name: DictionaryName
     /// The identifier, where the condition asks for it.
     let identifier: FieldPath?
+    /// The ranges of keys that all objects that can match are in; `nil` where the condition leaves none out.
+    let identifierRanges: [IndexRegion.Interval]?
     private(set) var usable: [IndexSet<Item>.Active] = []
     private var notes: [String] = []
 
@@ -26,6 +28,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         self.view = view
         name = try query.repository.dictionary.checkedName()
         identifier = query.conditionIdentifier
+        identifierRanges = identifier.flatMap { query.keyRanges(of: $0) }
         guard let indexes = query.repository.indexes else { return }
         guard showsIndexes else {
             notes.append("the transaction has written \"\(name.name)\" by its keys")
@@ -93,7 +96,8 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private func plan(
         _ access: QueryPlan<Item>.Access, isCovering: Bool = false
     ) -> QueryPlan<Item> {
-        QueryPlan(access: access, isCovering: isCovering, notes: notes)
+        QueryPlan(
+            access: access, isCovering: isCovering, identifiers: identifierRanges, notes: notes)
     }
 
     /// The objects with these keys, or those of fewer entries.

@@ -209,6 +209,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     ) throws {
         let active = ranges.active
         let prefixCount = active.entries.prefix.count
+        let identifiers = plan.identifiers
         var isStopped = false
         for range in order == .ascending ? ranges.ranges : ranges.ranges.reversed() {
             if isStopped { return }
@@ -224,11 +225,13 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
                         .corrupt, "an entry of index \"\(active.index.name)\" is none: reindex")
                 }
                 let isInKey = end < key.count || !active.index.isUnique
-                isStopped = try !body(
-                    Entry(
-                        key: Array(key), formCount: end,
-                        valueKey: isInKey ? nil : indexedObjectKey(inValue: stored),
-                        truncatedField: truncatedField))
+                let entry = Entry(
+                    key: Array(key), formCount: end,
+                    valueKey: isInKey ? nil : indexedObjectKey(inValue: stored),
+                    truncatedField: truncatedField)
+                // Its object cannot match.
+                if let identifiers, !identifiers.contains(key: entry.objectKey) { return true }
+                isStopped = try !body(entry)
                 return !isStopped
             }
         }
@@ -379,6 +382,23 @@ extension IndexRanges {
         var rest = self
         rest.ranges = Roost.behind(key, order, ranges)
         return rest
+    }
+}
+
+extension [IndexRegion.Interval] {
+    /// Whether a key is in one of the ranges, which are in order and apart from each other.
+    fileprivate func contains(key: [UInt8]) -> Bool {
+        // The first that does not end at the key or before it.
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if let upper = self[middle].upper, !bytes(key, precede: upper) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low < count && !bytes(key, precede: self[low].lower)
     }
 }
 
