@@ -130,6 +130,25 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
             value, forKey: key.key, expiresIn: duration, durability: durability)
     }
 
+    /// Sets the value of `key`, or removes it where `value` is `nil`; else as `set(_:forKey:expiresIn:durability:)`.
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
+        _ value: Value?, forKey key: Key, expiresIn duration: Duration,
+        durability: Durability? = nil
+    ) async throws {
+        try await strings.set(
+            value, forKey: key.key, expiresIn: duration, durability: durability)
+    }
+
+    /// Sets the value of `key`, or removes it where `value` is `nil`; else as `set(_:forKey:expiresIn:durability:)`.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
+        _ value: Value?, forKey key: Key, expiresIn duration: Duration,
+        durability: Durability? = nil
+    ) async throws {
+        try await strings.set(
+            value, forKey: key.key, expiresIn: duration, durability: durability)
+    }
+
     /// Sets many values as one batch; as `setAll(_:durability:)`.
     public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
         _ pairs: some Sequence<(Key, Value)>, durability: Durability? = nil
@@ -181,6 +200,23 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
     @discardableResult
     public func enqueue<Value: Codable & Sendable>(
         _ value: Value, forKey key: Key
+    ) -> Result<Void, RoostError> {
+        strings.enqueue(value, forKey: key.key)
+    }
+
+    /// Sets the value of `key` without waiting, or removes it where `value` is `nil`.
+    @discardableResult
+    public func enqueue<Value: BinaryCodable & Sendable>(
+        _ value: Value?, forKey key: Key
+    ) -> Result<Void, RoostError> {
+        strings.enqueue(value, forKey: key.key)
+    }
+
+    /// Sets the value of `key` without waiting, or removes it where `value` is `nil`.
+    @_disfavoredOverload
+    @discardableResult
+    public func enqueue<Value: Codable & Sendable>(
+        _ value: Value?, forKey key: Key
     ) -> Result<Void, RoostError> {
         strings.enqueue(value, forKey: key.key)
     }

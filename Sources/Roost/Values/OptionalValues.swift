@@ -1,3 +1,4 @@
+import Foundation
 import RoostCoding
 import RoostEngine
 
@@ -141,6 +142,115 @@ extension KeyValueTransaction {
     public func set<Value: Codable & Sendable>(
         _ value: Value?, forKey key: String, in dictionary: NamedDictionary,
         expiresIn duration: Duration? = nil
+    ) throws {
+        guard let value else { return try removeValue(forKey: key, in: dictionary) }
+        try set(value, forKey: key, in: dictionary, expiresIn: duration)
+    }
+}
+
+extension WorkspaceDictionary {
+    /// Sets the value of `key`, or removes it where `value` is `nil`; else as
+    /// `set(_:forKey:expiresAt:durability:)`.
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
+        _ value: Value?, forKey key: String, expiresAt date: Date, durability: Durability? = nil
+    ) async throws {
+        guard let value else { return try await removeValue(forKey: key, durability: durability) }
+        try await set(value, forKey: key, expiresAt: date, durability: durability)
+    }
+
+    /// Sets the value of `key`, or removes it where `value` is `nil`; else as
+    /// `set(_:forKey:expiresAt:durability:)`.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
+        _ value: Value?, forKey key: String, expiresAt date: Date, durability: Durability? = nil
+    ) async throws {
+        guard let value else { return try await removeValue(forKey: key, durability: durability) }
+        try await set(value, forKey: key, expiresAt: date, durability: durability)
+    }
+
+    /// Sets the value of `key`, or removes it where `value` is `nil`, where that changes something; else as
+    /// `set(_:forKey:onlyIfChanged:durability:)`.
+    @discardableResult
+    public nonisolated(nonsending) func set<Value: BinaryCodable & Equatable & Sendable>(
+        _ value: Value?, forKey key: String, onlyIfChanged: Bool, durability: Durability? = nil
+    ) async throws -> Bool {
+        guard let value else {
+            if onlyIfChanged, try !contains(key), try isInLog(key) {
+                try await workspace.engine.confirm(durability)
+                return false
+            }
+            try await removeValue(forKey: key, durability: durability)
+            return true
+        }
+        return try await set(
+            value, forKey: key, onlyIfChanged: onlyIfChanged, durability: durability)
+    }
+
+    /// Sets the value of `key`, or removes it where `value` is `nil`, where that changes something; else as
+    /// `set(_:forKey:onlyIfChanged:durability:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func set<Value: Codable & Equatable & Sendable>(
+        _ value: Value?, forKey key: String, onlyIfChanged: Bool, durability: Durability? = nil
+    ) async throws -> Bool {
+        guard let value else {
+            if onlyIfChanged, try !contains(key), try isInLog(key) {
+                try await workspace.engine.confirm(durability)
+                return false
+            }
+            try await removeValue(forKey: key, durability: durability)
+            return true
+        }
+        return try await set(
+            value, forKey: key, onlyIfChanged: onlyIfChanged, durability: durability)
+    }
+
+    /// Sets the value of `key`, written with `coder`, or removes it where `value` is `nil`; else as
+    /// `set(_:forKey:coder:durability:)`.
+    public nonisolated(nonsending) func set<Value: Codable & Sendable>(
+        _ value: Value?, forKey key: String, coder: ValueCoder, durability: Durability? = nil
+    ) async throws {
+        guard let value else { return try await removeValue(forKey: key, durability: durability) }
+        try await set(value, forKey: key, coder: coder, durability: durability)
+    }
+}
+
+extension WriteBatch {
+    /// Sets the value of `key` in `dictionary`, or removes it where `value` is `nil`; else as `set(_:forKey:in:expiresIn:)`.
+    public mutating func set<Value: BinaryCodable & Sendable>(
+        _ value: Value?, forKey key: String, in dictionary: WorkspaceDictionary,
+        expiresIn duration: Duration
+    ) {
+        guard let value else { return removeValue(forKey: key, in: dictionary) }
+        set(value, forKey: key, in: dictionary, expiresIn: duration)
+    }
+
+    /// Sets the value of `key` in `dictionary`, or removes it where `value` is `nil`; else as `set(_:forKey:in:expiresIn:)`.
+    @_disfavoredOverload
+    public mutating func set<Value: Codable & Sendable>(
+        _ value: Value?, forKey key: String, in dictionary: WorkspaceDictionary,
+        expiresIn duration: Duration
+    ) {
+        guard let value else { return removeValue(forKey: key, in: dictionary) }
+        set(value, forKey: key, in: dictionary, expiresIn: duration)
+    }
+}
+
+extension Transaction {
+    /// Sets the value of `key` in `dictionary`, or removes it where `value` is `nil`; else as `set(_:forKey:in:expiresIn:)`.
+    public mutating func set<Value: BinaryCodable & Sendable>(
+        _ value: Value?, forKey key: String, in dictionary: WorkspaceDictionary,
+        expiresIn duration: Duration
+    ) throws {
+        guard let value else { return try removeValue(forKey: key, in: dictionary) }
+        try set(value, forKey: key, in: dictionary, expiresIn: duration)
+    }
+
+    /// Sets the value of `key` in `dictionary`, or removes it where `value` is `nil`; else as `set(_:forKey:in:expiresIn:)`.
+    @_disfavoredOverload
+    public mutating func set<Value: Codable & Sendable>(
+        _ value: Value?, forKey key: String, in dictionary: WorkspaceDictionary,
+        expiresIn duration: Duration
     ) throws {
         guard let value else { return try removeValue(forKey: key, in: dictionary) }
         try set(value, forKey: key, in: dictionary, expiresIn: duration)

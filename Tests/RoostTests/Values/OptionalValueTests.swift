@@ -74,6 +74,43 @@ import Testing
         try await workspace.close()
     }
 
+    @Test func everyOtherCallTakesOptionals() async throws {
+        let workspace = try await Workspace.inMemory()
+        let values = workspace.dictionary("values")
+        let keyed = workspace.dictionary("keyed", keys: Int.self)
+        let (some, none): (Draft?, Draft?) = (Draft(title: "a"), nil)
+        let note: Note? = Note(text: "n")
+        let soon = Date.now.addingTimeInterval(600)
+        for value in [some, none] {
+            try await values.set(value, forKey: "at", expiresAt: soon)
+            try await values.set(value, forKey: "coder", coder: .json)
+            let isWritten = try await values.set(value, forKey: "changed", onlyIfChanged: true)
+            #expect(isWritten)
+            let isWrittenAgain = try await values.set(value, forKey: "changed", onlyIfChanged: true)
+            #expect(!isWrittenAgain)
+            try await workspace.write {
+                $0.set(value, forKey: "batch", in: values, expiresIn: .seconds(600))
+            }
+            try await workspace.transaction {
+                try $0.set(value, forKey: "tx", in: values, expiresIn: .seconds(600))
+            }
+            try await keyed.set(value, forKey: 1, expiresIn: .seconds(600))
+            keyed.enqueue(value, forKey: 2)
+            let keys = ["at", "batch", "changed", "coder", "tx"]
+            #expect(try values.keys == (value == nil ? [] : keys))
+            #expect(try keyed.keys == (value == nil ? [] : [1, 2]))
+            for key in keys { #expect(try values[key, as: Draft.self] == value) }
+            for key in [1, 2] { #expect(try keyed[key, as: Draft.self] == value) }
+        }
+        try await keyed.set(note, forKey: 3, expiresIn: .seconds(600))
+        keyed.enqueue(note, forKey: 4)
+        try await values.set(note, forKey: "at", expiresAt: soon)
+        #expect(try keyed[3, as: Note.self] == note)
+        #expect(try keyed[4, as: Note.self] == note)
+        #expect(try values["at", as: Note.self] == note)
+        try await workspace.close()
+    }
+
     /// As written once for both kinds of workspace.
     private func copy(
         _ from: String, _ to: String, in workspace: some KeyValueWorkspace
