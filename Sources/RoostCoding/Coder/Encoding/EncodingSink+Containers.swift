@@ -23,22 +23,26 @@ extension EncodingSink {
         key.write(into: &state.pointee.writer)
     }
 
-    /// A sink for a value that will be put here, when the frame at `level` is closed.
-    func nestedSink(at level: Int, key: any CodingKey) -> ValueEncoder {
-        precondition(topLevel >= 0, "an encoder was used after its value had been written")
-        let offset = state.pointee.writer.count
-        if topLevel < level {
-            _ = fail("a container was asked for a nested one too late")
-        } else {
-            state.pointee.frames[level].hasPending = true
+    /// Takes away a value whose `encode(to:)` threw, with its key, so that the container inside which it was begun
+    /// is as it was before: who catches the error may go on with it.
+    @inline(never)
+    func takeBackValue(inside level: Int) {
+        let value = state.pointee.frames[level + 1]
+        state.pointee.frames.removeSubrange((level + 1)...)
+        state.pointee.pending.removeAll { $0.level > level }
+        state.pointee.entryOffsets.removeSubrange(value.firstEntry...)
+        var start = value.start
+        let frame = state.pointee.frames[level]
+        switch frame.content {
+        case .nothing: break
+        case .whole: state.pointee.frames[level].content = .nothing
+        case .object: state.pointee.frames[level].node = cache.pointee.shapes.parent(of: frame.node)
+        case .array: state.pointee.frames[level].elementCount -= 1
+        case .map:
+            start = frame.lastKey
+            // A dictionary that is written in order notes no offsets.
+            if value.firstEntry > frame.firstEntry { state.pointee.entryOffsets.removeLast() }
         }
-        let sink = EncodingSink(
-            session: session, pathPrefix: path(to: level) + [key], depth: depth + level + 1,
-            capacity: 64)
-        if sink.depth > CoderLimits.depth {
-            _ = fail("values are nested deeper than \(CoderLimits.depth) levels")
-        }
-        state.pointee.pending.append((offset, level, sink))
-        return ValueEncoder(sink: sink, level: 0)
+        state.pointee.writer.cursor = state.pointee.writer.base + start
     }
 }

@@ -118,32 +118,7 @@ extension EncodingSink {
         closeObject(frame)
     }
 
-    /// Puts the bytes of the sinks that belong to a frame where their values belong.
-    private func insertPending(at level: Int) {
-        let entries = state.pointee.pending.filter { $0.level == level }
-        state.pointee.pending.removeAll { $0.level == level }
-        guard let first = entries.first?.offset else { return }
-        let tail = state.pointee.writer.removeBytes(from: first)
-        var position = first
-        tail.withUnsafeBytes { tail in
-            for entry in entries {
-                write(tail, from: position - first, to: entry.offset - first)
-                position = entry.offset
-                entry.sink.finish(into: self)
-            }
-            write(tail, from: position - first, to: tail.count)
-        }
-    }
-
-    private func write(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) {
+    func write(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) {
         state.pointee.writer.writeRaw(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-    }
-
-    private func finish(into parent: EncodingSink) {
-        closeFrames(to: 0)
-        if let failure = state.pointee.failure { parent.state.pointee.failure = failure }
-        let writer = UnsafeRawBufferPointer(
-            start: state.pointee.writer.base, count: state.pointee.writer.count)
-        parent.state.pointee.writer.writeRaw(writer)
     }
 }

@@ -38,7 +38,10 @@ extension EncodingSink {
             throw fail("values are nested deeper than \(CoderLimits.depth) levels")
         }
         openFrame()
-        try body(ValueEncoder(sink: self, level: level + 1))
+        do { try body(ValueEncoder(sink: self, level: level + 1)) } catch {
+            takeBackValue(inside: level)
+            throw error
+        }
         closeFrames(to: level + 1)
     }
 

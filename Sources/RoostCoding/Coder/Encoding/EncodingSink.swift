@@ -39,7 +39,7 @@ final class EncodingSink: @unchecked Sendable {
         var frames: ContiguousArray<Frame> = []
         /// Where the entries of maps begin, so that they can be put in order.
         var entryOffsets: [Int] = []
-        var pending: [(offset: Int, level: Int, sink: EncodingSink)] = []
+        var pending: [PendingValue] = []
         var nextSerial: UInt32 = 0
         var failure: RoostError?
     }

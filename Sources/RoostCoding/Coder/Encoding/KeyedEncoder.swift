@@ -42,11 +42,11 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        nestedEncoder(key).container(keyedBy: keyType)
+        nestedEncoder(key, isContainer: true).container(keyedBy: keyType)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        nestedEncoder(key).unkeyedContainer()
+        nestedEncoder(key, isContainer: true).unkeyedContainer()
     }
 
     func superEncoder() -> any Encoder {
@@ -56,16 +56,19 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func superEncoder(forKey key: Key) -> any Encoder { nestedEncoder(key) }
 
-    private func nestedEncoder(_ key: any CodingKey) -> ValueEncoder {
+    private func nestedEncoder(_ key: any CodingKey, isContainer: Bool = false) -> ValueEncoder {
         // A failure is noted in the sink, and thrown when the message is finished.
         if (try? sink.check(level, serial)) != nil {
+            if isContainer, let first = sink.nestedContainer(at: level, named: key.stringValue) {
+                return first
+            }
             if isMap {
                 sink.beginEntry(MapKey(codingKey: key), at: level)
             } else {
                 sink.advance(level, name: key.stringValue)
             }
         }
-        return sink.nestedSink(at: level, key: key)
+        return sink.nestedSink(at: level, key: key, isContainer: isContainer)
     }
 }
 

@@ -79,6 +79,9 @@ struct ShapeTable {
         node == 0 ? nil : keys[Int(nodes[Int(node)].key)].name
     }
 
+    /// The list of keys without its last.
+    func parent(of node: Int32) -> Int32 { max(nodes[Int(node)].parent, 0) }
+
     /// What a list of keys has for a number where one of them stands in it more than once: it is no shape.
     static let noNumber = Int(Int32.max)
 
@@ -133,11 +136,7 @@ struct ShapeTable {
     }
 
     private mutating func nameShape(_ node: Int32) {
-        if nodes[Int(node)].repetition == .unknown {
-            let keys = path(to: node)
-            nodes[Int(node)].repetition = Set(keys).count == keys.count ? .none : .some
-        }
-        guard nodes[Int(node)].repetition == .none else {
+        guard !repeatsKey(node) else {
             nodes[Int(node)].shapeNumber = Int32(Self.noNumber)
             return
         }
@@ -182,6 +181,15 @@ extension ShapeTable {
             }
         }
         return [UInt8](UnsafeRawBufferPointer(start: writer.base, count: writer.count))
+    }
+
+    /// Whether a key stands more than once in the list of a node. It is found out once.
+    mutating func repeatsKey(_ node: Int32) -> Bool {
+        if nodes[Int(node)].repetition == .unknown {
+            let keys = path(to: node)
+            nodes[Int(node)].repetition = Set(keys).count == keys.count ? .none : .some
+        }
+        return nodes[Int(node)].repetition == .some
     }
 
     /// The numbers of the keys of a node, in order.

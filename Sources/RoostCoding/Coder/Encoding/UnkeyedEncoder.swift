@@ -41,7 +41,7 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
     private func nestedEncoder() -> ValueEncoder {
         // A failure is noted in the sink, and thrown when the message is finished.
         try? begin()
-        return sink.nestedSink(at: level, key: CoderKey(count - 1))
+        return sink.nestedSink(at: level, key: CoderKey(count - 1), isContainer: false)
     }
 }
 
