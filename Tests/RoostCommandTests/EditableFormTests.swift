@@ -28,6 +28,15 @@ import Testing
         #expect(EditableForm.text(stored) == #""a\r\nb""#)
     }
 
+    @Test func datesOfCodedValuesAreDates() throws {
+        let dates = [1, 1.5].map(Date.init(timeIntervalSinceReferenceDate:))
+        let stored = StoredValue(.roost, try RoostCoder().encode(dates))
+        #expect(ReadableForm.valueTree(stored) == .array(dates.map(ValueTree.date)))
+        #expect(
+            try RoostCoder().decode(PropertyListTree.self, from: stored.payload)
+                == .array(dates.map(PropertyListTree.date)))
+    }
+
     private struct Todo: Codable, Equatable {
         var id = UUID()
         var blob = Data([1, 255, 0])

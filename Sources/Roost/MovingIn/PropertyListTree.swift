@@ -27,10 +27,15 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
     }
 
     package init(from decoder: any Decoder) throws {
-        // Before what is plainer: the coder would give bytes as an array of numbers too.
-        if case .data(let value) = try DistinctLeaf(from: decoder) {
+        // Before what is plainer: the coder would give bytes as an array of numbers too, and a date as a number.
+        switch try DistinctLeaf(from: decoder) {
+        case .data(let value):
             self = .data(value)
             return
+        case .date(let value):
+            self = .date(value)
+            return
+        case .uuid, nil: break
         }
         if let container = try? decoder.container(keyedBy: Name.self) {
             var members: [String: PropertyListTree] = [:]

@@ -66,6 +66,9 @@ extension ValueTree: Decodable {
         case .data(let value):
             self = .data(value)
             return
+        case .date(let value):
+            self = .date(value)
+            return
         case nil: break
         }
         if let container = try? decoder.container(keyedBy: Name.self) {

@@ -102,6 +102,17 @@ private struct Wrapped<Value: Codable & Equatable>: Codable, Equatable {
     init(from decoder: any Decoder) throws { value = try Value(from: decoder) }
 }
 
+/// Writes its value as a single one, and hands its decoder on.
+private struct SingleValue<Value: Codable & Equatable>: Codable, Equatable {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+    init(from decoder: any Decoder) throws { value = try Value(from: decoder) }
+}
+
 /// Writes what it does not know beside its own properties.
 private struct Event: Codable, Equatable {
     var id: Int
@@ -166,6 +177,13 @@ private struct Event: Codable, Equatable {
         #expect(try coder.decode(Wrapped<UUID>.self, from: coder.encode(uuid)).value == uuid)
         let wrapped = try coder.encode(Wrapped(Date(timeIntervalSince1970: 1)))
         #expect(try coder.decode(Date.self, from: wrapped) == Date(timeIntervalSince1970: 1))
+        for seconds in [1, 1.5, -3.25, 0x1p60] {
+            let date = Date(timeIntervalSinceReferenceDate: seconds)
+            let dates = try coder.encode([date])
+            #expect(try coder.decode([Wrapped<Date>].self, from: dates).first?.value == date)
+            #expect(try coder.decode([Double].self, from: dates) == [seconds])
+            try coderRoundTrip([SingleValue(date)])
+        }
     }
 
     @Test func emptyValues() throws {

@@ -93,7 +93,10 @@ struct CoderValue: BitwiseCopyable {
         case CoderTag.hundredths: return Double(try Int64(from: &reader)) / 100
         case CoderTag.float32: return Double(try Float(from: &reader))
         case CoderTag.float64: return try Double(from: &reader)
-        default: return try integer(Int64.self).map(Double.init)
+        default:
+            if let integer = try integer(Int64.self) { return Double(integer) }
+            // As `Date(from:)` asks for it.
+            return try date()?.timeIntervalSinceReferenceDate
         }
     }
 
