@@ -37,6 +37,7 @@ extension EncodingSink {
         state.pointee.pending.removeAll()
         state.pointee.failure = nil
         session.userInfo = [:]
+        session.orders = nil
         cache.pointee.shapes.beginMessage()
         openFrame()
     }

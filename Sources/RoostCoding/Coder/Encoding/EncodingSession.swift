@@ -9,6 +9,8 @@ final class EncodingSession {
     /// Through a pointer, so that no access is checked twice: one task alone uses it.
     let cache: UnsafeMutablePointer<EncodingCache>
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// `nil` until there is something to put in order.
+    var orders: FoundOrders?
 
     init() {
         cache = .allocate(capacity: 1)

@@ -2,7 +2,8 @@
 /// in the order of their elements' or keys' bytes, so that equal values have equal bytes.
 ///
 /// - Complexity: elements of sets, and keys that are neither strings nor integers, are encoded
-///   twice: alone, to find their order, and then in their place.
+///   twice: alone, to find their order, and then in their place. What is inside them is in its order already then,
+///   as `FoundOrders` remembers.
 protocol HashedEncodable: Encodable {
     func encodeInOrder(to encoder: ValueEncoder) throws
 }
@@ -10,7 +11,7 @@ protocol HashedEncodable: Encodable {
 extension Set: HashedEncodable where Element: Encodable {
     func encodeInOrder(to encoder: ValueEncoder) throws {
         var container = encoder.unkeyedContainer()
-        for element in try encoder.sink.sorted(Array(self), by: { $0 }) {
+        for element in try encoder.sink.sorted(self, by: { $0 }) {
             try container.encode(element)
         }
     }
@@ -24,7 +25,7 @@ extension Dictionary: HashedEncodable where Key: Encodable, Value: Encodable {
             return try encodeMap(to: encoder)
         }
         var container = encoder.unkeyedContainer()
-        for (key, value) in try encoder.sink.sorted(Array(self), by: \.key) {
+        for (key, value) in try encoder.sink.sorted(self, by: \.key) {
             try container.encode(key)
             try container.encode(value)
         }
@@ -111,17 +112,5 @@ extension CodingKey {
         guard let integer = intValue else { return nil }
         let text = stringValue
         return Int(text) == integer && text != String(integer) ? nil : integer
-    }
-}
-
-extension EncodingSink {
-    /// Puts values in the order of the bytes that a part of each encodes to by itself.
-    func sorted<Value, Part: Encodable>(
-        _ values: [Value], by part: (Value) -> Part
-    ) throws -> [Value] {
-        guard values.count > 1 else { return values }
-        let coder = RoostCoder(userInfo: session.userInfo)
-        let keyed = try values.map { (value: $0, bytes: try coder.encode(part($0))) }
-        return keyed.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.value)
     }
 }
