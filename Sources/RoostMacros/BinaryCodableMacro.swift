@@ -31,7 +31,9 @@
     /// A struct without generic parameters, and not in an `extension`, says too where its fields are (``StoredFields``), so that
     /// queries of a repository read those that they ask of, and make the objects that match.
     ///
-    /// Never give the number of a dropped field or case to a new one.
+    /// Never give the number of a dropped field or case to a new one. A property that is spelled as an
+    /// optional (`Int?`) and has a default other than `nil` is stored in a form of its own: give a property that becomes such a one, or
+    /// is one no longer, a new number.
     @attached(
         extension, conformances: BinaryCodable, StoredFields,
         names: named(binaryShape), named(init(from:)), named(encode(into:)), named(storedFields))
