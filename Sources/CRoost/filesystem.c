@@ -11,6 +11,7 @@
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 
 int roost_preallocate(int descriptor, int64_t size, int is_kept) {
@@ -84,6 +85,11 @@ static int probe(int directory) {
 
 int roost_sync_file_system(int descriptor) { return syncfs(descriptor); }
 
+int roost_exchange_names(const char *one, const char *other) {
+    // Not every C library has a function for this call.
+    return (int)syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
 int roost_keeps_preallocation(int directory) {
     struct statfs status;
     if (fstatfs(directory, &status) != 0) return 0;
@@ -127,7 +133,12 @@ int roost_sync_file_system(int descriptor) {
 }
 
 #if defined(__APPLE__)
+#include <stdio.h>
 #include <sys/mount.h>
+
+int roost_exchange_names(const char *one, const char *other) {
+    return renamex_np(one, other, RENAME_SWAP);
+}
 
 // Those that have F_PREALLOCATE. Both write a block where it stands, unless a copy of the file shares it.
 int roost_keeps_preallocation(int directory) {
@@ -136,6 +147,13 @@ int roost_keeps_preallocation(int directory) {
     return strcmp(status.f_fstypename, "apfs") == 0 || strcmp(status.f_fstypename, "hfs") == 0;
 }
 #else
+int roost_exchange_names(const char *one, const char *other) {
+    (void)one;
+    (void)other;
+    errno = ENOSYS;
+    return -1;
+}
+
 int roost_keeps_preallocation(int directory) {
     (void)directory;
     return 1;

@@ -50,5 +50,17 @@ struct Failure: Error {
 /// Writes one line to standard error, without what a terminal would take for a command to it.
 func printError(_ message: String) {
     let line = visible(message.split(whereSeparator: \.isNewline).joined(separator: " "))
-    FileHandle.standardError.write(Data("roost: \(line)\n".utf8))
+    writeError("roost: \(line)\n")
+}
+
+/// Writes to standard error. What cannot be written there, as where its disk is full, is passed over: there is
+/// no other place to tell of it, and the exit status, which scripts rely on, has to be that of the command.
+func writeError(_ text: String) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return }
+        rest = rest.dropFirst(count)
+    }
 }

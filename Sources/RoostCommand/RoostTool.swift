@@ -38,6 +38,7 @@ struct RoostTool: AsyncParsableCommand {
         ])
 
     static func main() async {
+        occupyStandardDescriptors()
         do {
             try requireUnicode()
             var command =
@@ -53,6 +54,17 @@ struct RoostTool: AsyncParsableCommand {
             }
         } catch {
             Foundation.exit(report(error).rawValue)
+        }
+    }
+
+    /// A standard stream that is closed would have its number go to the next file that is opened, and a message
+    /// would be written into a workspace. In its place comes one that can only fail, but for errors, which get lost.
+    private static func occupyStandardDescriptors() {
+        for (descriptor, mode) in [
+            (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY),
+        ] where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest number that is free, which is this one.
+            _ = open("/dev/null", mode)
         }
     }
 

@@ -1,3 +1,5 @@
+import CRoost
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -37,6 +39,21 @@ package struct PosixFileSystem: FileSystem {
     package func removeDirectory(at path: String) throws {
         _ = try retryingInterrupts("remove directory", path) { rmdir(path) }
         try syncDirectory(at: parentPath(of: path))
+    }
+
+    /// Gives what is at each of two paths the name of the other, in one step: neither name is ever free. Not on
+    /// disk before the directories above are synced.
+    ///
+    /// - Returns: `false` where the system or the file system cannot do that; nothing is changed then.
+    package func exchange(_ one: String, _ other: String) throws -> Bool {
+        while roost_exchange_names(one, other) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EINVAL, ENOSYS, ENOTSUP: return false
+            default: throw systemError(errno, "exchange with \(other)", one)
+            }
+        }
+        return true
     }
 
     private func makeDirectories(_ path: String) throws {

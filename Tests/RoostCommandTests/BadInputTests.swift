@@ -33,6 +33,17 @@ import Testing
         }
     }
 
+    /// As many as a batch may have bytes.
+    @Test func blankLinesAreNoEndOfTheInputHoweverLong() async throws {
+        try await withTemporaryDirectory { path in
+            let input = String(repeating: " ", count: 8 << 20) + "\n" + lines(0..<1)
+            let dry = try await Tool.run("import", "\(path)/w", "--dry-run", input: input)
+            #expect(dry.errors.contains(": 1 records would"), "\(dry.errors)")
+            #expect(try await Tool.run("import", "\(path)/w", input: input).status == 0)
+            #expect(try await Tool.run("get", "\(path)/w", "d", "k0").output == "0\n")
+        }
+    }
+
     @Test func linesLongerThanTheBufferAreRead() async throws {
         try await withTemporaryDirectory { path in
             let text = String(repeating: "long ", count: 200_000)

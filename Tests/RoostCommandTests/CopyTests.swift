@@ -99,6 +99,9 @@ import Testing
         try await withTemporaryDirectory { path in
             let refused = try await Tool.run("restore", "s3://bucket/prefix", "\(path)/r")
             #expect(refused.status == 2 && refused.errors.contains("--traits Replica"))
+            let ofSeries = try await Tool.run(
+                "restore", "s3://bucket/prefix", "\(path)/r", "--generation", "3")
+            #expect(ofSeries.status == 2 && ofSeries.errors.contains("--generation is for"))
             let mixed = try await Tool.run("restore", "\(path)/b", "\(path)/r", "--sequence", "7")
             #expect(mixed.status == 2)
             #expect(!FileManager.default.fileExists(atPath: "\(path)/r"))

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostCoding
+import RoostFormat
 import RoostForms
 import Testing
 
@@ -21,6 +22,27 @@ import Testing
         let tree = ValueTree.array([.decimal(.nan), .decimal(1.5), .double(.nan)])
         #expect(tree.json == .array([.string("NaN"), .number("1.5"), .string("nan")]))
         #expect(try ValueTree(editable: ValueTree.decimal(.nan).editable) == .decimal(.nan))
+    }
+
+    @Test(arguments: [ValueKind.int, .int64, .uint])
+    func wholeNumbersAreChangedAsText(_ kind: ValueKind) throws {
+        let stored = StoredValue(kind, [7, 0, 0, 0, 0, 0, 0, 0])
+        #expect(EditableForm.text(stored) == "7")
+        let changed = try EditableForm.stored("258", inPlaceOf: stored)
+        #expect(changed.plain?.value == StoredValue(kind, [2, 1, 0, 0, 0, 0, 0, 0]))
+        for text in ["2.5", "two", ""] {
+            #expect(throws: StoredForm.Failure.self) {
+                try EditableForm.stored(text, inPlaceOf: stored)
+            }
+        }
+    }
+
+    @Test(arguments: [(Double.nan, "nan"), (.infinity, "inf"), (-.infinity, "-inf")])
+    func datesThatAreNoDatesAreTextInJSON(_ seconds: Double, _ text: String) throws {
+        let tree = ValueTree.date(Date(timeIntervalSinceReferenceDate: seconds))
+        #expect(tree.json == .string(text))
+        let again = try ValueTree(editable: tree.editable)
+        #expect(again.json == .string(text))
     }
 
     @Test func lineBreaksThatJSONEscapesAreKept() throws {

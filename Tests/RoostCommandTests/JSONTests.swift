@@ -41,6 +41,36 @@ import Testing
         }
     }
 
+    @Test func decimalFormsAreInTheOrderOfTheirNumbers() throws {
+        let texts = [
+            "-2e30", "-1234567890123456.72", "-1234567890123456.71", "-10", "-9.5", "-0.1", "0",
+            "1e-7", "0.09", "0.1", "0.11", "2", "10", "1234567890123456.71", "1234567890123456.72",
+            "1e40",
+        ]
+        let forms = try texts.map { try #require(DecimalForm($0)) }
+        for (place, form) in forms.enumerated() {
+            for (other, otherForm) in forms.enumerated() {
+                #expect((form < otherForm) == (place < other), "\(texts[place]) \(texts[other])")
+            }
+        }
+    }
+
+    @Test func conditionsCompareDecimalsToTheLastDigit() {
+        typealias Comparison = ObjectCondition.Comparison
+        let (less, more) = (
+            JSONValue.number("1234567890123456.71"), JSONValue.number("1234567890123456.72")
+        )
+        #expect(Comparison.equal.holds(less, less) && !Comparison.equal.holds(less, more))
+        #expect(Comparison.below.holds(less, more) && !Comparison.atLeast.holds(less, more))
+        #expect(Comparison.above.holds(more, less) && !Comparison.atMost.holds(more, less))
+        #expect(Comparison.atMost.holds(less, less) && Comparison.atLeast.holds(less, less))
+        #expect(less.isSorted(before: more) && !more.isSorted(before: less))
+        // A literal beside a Double is rounded, as in Swift.
+        let tenth = JSONValue.number("0.1")
+        #expect(Comparison.equal.holds(tenth, .number("0.1000000000000000055")))
+        #expect(!Comparison.below.holds(tenth, .number("0.1000000000000000055")))
+    }
+
     @Test func decimalFormsTellNumbersApart() {
         #expect(DecimalForm("100.0") == DecimalForm("1e2"))
         #expect(DecimalForm("0.10") == DecimalForm("1E-1"))

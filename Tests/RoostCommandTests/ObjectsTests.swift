@@ -124,6 +124,29 @@ import Testing
         }
     }
 
+    @Test func membersWithAPointOrAQuestionMarkInTheirNamesAreShown() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            let imported = try await Tool.run(
+                "import", w, "--format", "jsonl", "--into", "T",
+                input: #"{"id":"1","a.b":5,"done?":true,"c":{"d":6}}"# + "\n")
+            #expect(imported.status == 0, "\(imported.errors)")
+            let all = try await Tool.run("objects", w, "T", "--format", "csv")
+            #expect(all.lines.count == 2)
+            let columns = (all.lines.first ?? "").split(separator: ",")
+            #expect(Set(columns) == ["key", "id", "a.b", "done?", "c"])
+            #expect(
+                columns.firstIndex(of: "a.b")
+                    == (all.lines.last ?? "").split(separator: ",").firstIndex(of: "5"))
+            #expect(
+                columns.firstIndex(of: "done?")
+                    == (all.lines.last ?? "").split(separator: ",").firstIndex(of: "true"))
+            let some = try await Tool.run(
+                "objects", w, "T", "--format", "csv", "--fields", "c.d")
+            #expect(some.lines == ["key,c.d", "1,6"])
+        }
+    }
+
     @Test func objectsAreShownInEachFormat() async throws {
         try await ObjectSamples.withBirds { path in
             let table = try await Tool.run(

@@ -2,6 +2,8 @@ import Foundation
 import RoostTestSupport
 import Testing
 
+@testable import RoostCommand
+
 /// What `export` writes is there whole under its name, or what was there before is.
 @Suite struct OutputFileTests {
     private func filled(_ path: String) async throws -> String {
@@ -18,10 +20,7 @@ import Testing
         try await withTemporaryDirectory { path in
             let w = try await filled(path)
             #expect(try await Tool.run("compact", w).status == 0)
-            let name = try #require(try fileNames(in: w, prefix: "snapshot-").first)
-            var bytes = try readBytes("\(w)/\(name)")
-            for offset in bytes.count / 4..<bytes.count / 4 + 8 { bytes[offset] ^= 0x55 }
-            try writeBytes(bytes, to: "\(w)/\(name)")
+            try damageFirstSnapshot(of: w)
             try writeBytes(Array("keep\n".utf8), to: "\(path)/out")
             let damaged = try await Tool.run("export", w, "\(path)/out")
             #expect(damaged.status == 3, "\(damaged.errors)")
@@ -48,6 +47,22 @@ import Testing
                 try FileManager.default.destinationOfSymbolicLink(atPath: "\(path)/link")
                     == "\(path)/real")
             #expect(!FileManager.default.fileExists(atPath: "\(path)/real.incomplete"))
+        }
+    }
+
+    @Test func aFileThatAnotherCommandIsWritingIsRefused() async throws {
+        try await withTemporaryDirectory { path in
+            let w = try await filled(path)
+            let first = try OutputFile(path: "\(path)/out")
+            try first.handle.write(contentsOf: Data("first\n".utf8))
+            let second = try await Tool.run("export", w, "\(path)/out")
+            #expect(second.status == 5)
+            #expect(second.errors.contains("another command is writing it"), "\(second.errors)")
+            #expect(throws: Failure.self) { try OutputFile(path: "\(path)/out") }
+            try first.complete()
+            #expect(try text("\(path)/out") == "first\n")
+            #expect(try await Tool.run("export", w, "\(path)/out").status == 0)
+            #expect(try text("\(path)/out").hasPrefix(#"{"dictionary":"d","key":"k0","#))
         }
     }
 

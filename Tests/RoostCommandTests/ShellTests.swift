@@ -46,6 +46,19 @@ import Testing
         }
     }
 
+    @Test func damageThatIsFoundEndsTheLinesFromAPipe() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            #expect(try await Tool.run("import", w, input: lines(0..<300)).status == 0)
+            #expect(try await Tool.run("compact", w).status == 0)
+            try damageFirstSnapshot(of: w)
+            let outcome = try await Tool.run("shell", w, input: "verify\ndictionaries\n")
+            #expect(outcome.status == 3, "\(outcome.errors)")
+            #expect(outcome.lines == ["damaged"])
+            #expect(outcome.errors.count(where: \.isNewline) == 1, "\(outcome.errors)")
+        }
+    }
+
     @Test func aTerminalHasHistoryAndCompletesCommandsDictionariesAndKeys() async throws {
         try await withTemporaryDirectory { path in
             let w = "\(path)/w"

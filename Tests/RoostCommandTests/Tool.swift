@@ -82,6 +82,14 @@ enum Tool {
     }
 }
 
+/// Flips bits in the records of a workspace's first snapshot: it still opens.
+func damageFirstSnapshot(of workspace: String) throws {
+    let name = try #require(try fileNames(in: workspace, prefix: "snapshot-").first)
+    var bytes = try readBytes("\(workspace)/\(name)")
+    for offset in bytes.count / 4..<bytes.count / 4 + 8 { bytes[offset] ^= 0x55 }
+    try writeBytes(bytes, to: "\(workspace)/\(name)")
+}
+
 /// The record lines of `count` values.
 func lines(_ range: Range<Int>, value: (Int) -> String = { "\($0)" }) -> String {
     range.map { "{\"dictionary\":\"d\",\"key\":\"k\($0)\",\"value\":\(value($0))}\n" }.joined()

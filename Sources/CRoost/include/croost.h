@@ -81,6 +81,10 @@ int roost_keeps_preallocation(int directory);
 /// Brings all of the file system that `descriptor` is on to disk; negative with `errno` where that fails.
 int roost_sync_file_system(int descriptor);
 
+/// Gives what is at each of two paths the name of the other, in one step; zero, or negative with `errno`,
+/// which is `EINVAL`, `ENOSYS` or `ENOTSUP` where the system or the file system cannot.
+int roost_exchange_names(const char *one, const char *other);
+
 /// The offset after the last byte that was ever written of a file of `size` bytes, or a larger
 /// one; `size` where the system does not say.
 int64_t roost_written_end(int descriptor, int64_t size);

@@ -56,7 +56,8 @@ struct DiffCommand: AsyncParsableCommand {
             if new != nil { after = try rights.next() }
             comparedCount += old == nil ? 0 : 1
             progress.update(
-                count: comparedCount, fraction: total.map { Double(comparedCount) / Double($0) })
+                count: comparedCount,
+                fraction: total.map { Double(comparedCount) / Double(max($0, 1)) })
         }
         progress.finish(count: comparedCount)
         try rows.finish()

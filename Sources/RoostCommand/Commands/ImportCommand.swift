@@ -150,7 +150,10 @@ struct ImportCommand: AsyncParsableCommand {
     private static func nextBatch(_ reader: LineReader) throws -> [RecordLine] {
         var batch: [RecordLine] = []
         let begin = reader.offsetBytes
-        while batch.count < batchCount, reader.offsetBytes - begin < batchSizeBytes {
+        // An empty batch means the end of the input: blank lines alone, however many, are none.
+        while batch.count < batchCount,
+            batch.isEmpty || reader.offsetBytes - begin < batchSizeBytes
+        {
             let parsed = try reader.withNextLine { line -> RecordLine? in
                 if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) {
                     return nil

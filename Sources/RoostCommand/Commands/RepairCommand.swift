@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Roost
+import RoostIO
 
 /// `roost repair`: what can be read of a damaged workspace takes its place.
 struct RepairCommand: AsyncParsableCommand {
@@ -11,8 +12,8 @@ struct RepairCommand: AsyncParsableCommand {
         discussion: """
             Does nothing to a workspace that is sound. Else writes what can be read into \
             WORKSPACE.repaired, checks that, moves the damaged one to WORKSPACE.damaged and the new \
-            one in its place. A command that is interrupted leaves the damaged workspace under one \
-            of the two names, unchanged. Lists what could not be read, as salvage does. Exit status \
+            one in its place, and lets nobody write to it meanwhile. A command that is interrupted \
+            leaves the damaged workspace unchanged, under its name or one of these two. Lists what could not be read, as salvage does. Exit status \
             3 where anything that was promised to survive is lost. A backup, where there is one, is \
             better: see restore.
             """)
@@ -33,16 +34,44 @@ struct RepairCommand: AsyncParsableCommand {
                 .usage, "\(place): is there already, of an earlier repair: move it elsewhere")
         }
         let encryption = try target.encryption.encryption()
+        // Nobody may write to the damaged one before the new one has its name: what was acknowledged would be
+        // moved away with it.
+        let held = try PosixFileSystem().openDirectory(at: path, create: false)
+        try held.lock(exclusive: false)
         let report = try await SalvageCommand.salvage(from: path, to: repaired, encryption)
         let check = try await target.at(repaired).withWorkspace(.readOnly) {
             try await VerifyCommand.verify($0, "checking what was written")
         }
         if let damage = check.damages.first { throw damage }
-        try FileManager.default.moveItem(atPath: path, toPath: damaged)
-        try FileManager.default.moveItem(atPath: repaired, toPath: path)
+        try Self.replace(path, by: repaired, keepingItAt: damaged)
+        try held.unlock()
         try SalvageCommand.write(report, format)
         printError("the damaged workspace is kept at \(damaged)")
         if !report.isComplete { throw Failure(.damaged, nil) }
+    }
+
+    /// Gives what is at `repaired` the name `path`, and what was there the name `damaged`. All are in one directory.
+    private static func replace(
+        _ path: String, by repaired: String, keepingItAt damaged: String
+    ) throws {
+        let fileSystem = PosixFileSystem()
+        let parent = try fileSystem.openDirectory(at: parentPath(of: path), create: false)
+        func rename(_ source: String, to target: String) throws {
+            try parent.rename(
+                URL(fileURLWithPath: source).lastPathComponent,
+                to: URL(fileURLWithPath: target).lastPathComponent)
+        }
+        // A program that opened a name that is free would make an empty workspace there.
+        if try fileSystem.exchange(path, repaired) {
+            try rename(repaired, to: damaged)
+        } else {
+            try rename(path, to: damaged)
+            do { try rename(repaired, to: path) } catch {
+                try rename(damaged, to: path)
+                throw error
+            }
+        }
+        try parent.sync()
     }
 
     /// Whether the workspace opens and every checksum holds.

@@ -46,6 +46,10 @@ struct RestoreCommand: AsyncParsableCommand {
     func validate() throws {
         if CopiedPlace(backup) == nil { try refuseAddress(backup) }
         try refuseAddress(target)
+        if generation != nil, CopiedPlace(backup) != nil {
+            throw ValidationError(
+                "--generation is for a series of backups: a copy has --at and --sequence")
+        }
         let targets = [toKeyFile != nil, toPassphraseFile != nil, toPlain].filter { $0 }
         if targets.count > 1 {
             throw ValidationError("one of --to-key-file, --to-passphrase-file and --to-plain")

@@ -8,7 +8,7 @@ struct ObjectRows {
     private let format: OutputFormat
     private let output: Output
     private let isOfFields: Bool
-    private var columns: [String]?
+    private var columns: [Column]?
     private var rows: RowWriter?
     private var waiting: [StoredObject] = []
     private(set) var hiddenMembers: Set<String> = []
@@ -16,21 +16,32 @@ struct ObjectRows {
 
     private static let measuredCount = 200
 
+    private struct Column {
+        let name: String
+        /// What `--fields` names is a path; a member that an object has may itself have a point in its name.
+        let path: ObjectCondition.MemberPath
+
+        func member(of object: StoredObject) -> JSONValue.Member {
+            .init(name: name, value: path.value(in: object.tree) ?? .null)
+        }
+    }
+
     init(fields: [String]?, format: OutputFormat, output: Output) {
         self.format = format
         self.output = output
-        columns = fields
+        columns = fields?.map { Column(name: $0, path: .init($0)) }
         isOfFields = fields != nil
         switch format {
         case .json, .jsonl:
             rows = RowWriter(columns: ["key", "value"], format: format, output: output)
-        default: if let fields { begin(fields) }
+        default: if let columns { begin(columns) }
         }
     }
 
-    private mutating func begin(_ fields: [String]) {
-        columns = fields
-        rows = RowWriter(columns: ["key"] + fields, format: format, output: output)
+    private mutating func begin(_ columns: [Column]) {
+        self.columns = columns
+        rows = RowWriter(
+            columns: ["key"] + columns.map(\.name), format: format, output: output)
     }
 
     mutating func write(_ object: StoredObject) throws {
@@ -55,28 +66,25 @@ struct ObjectRows {
                 names.append(member.name)
             }
         }
-        begin(names)
+        begin(names.map { Column(name: $0, path: .init(names: [$0])) })
         for object in waiting { try writeRow(object) }
         waiting = []
     }
 
     private mutating func writeRow(_ object: StoredObject) throws {
         guard let columns, format != .json, format != .jsonl else {
-            let shown = columns.map { JSONValue.object($0.map { object.shown($0) }) }
+            let shown = columns.map { JSONValue.object($0.map { $0.member(of: object) }) }
             try rows?.write([.string(object.key), shown ?? object.tree])
             return
         }
         if !isOfFields {
-            hiddenMembers.formUnion(object.members.map(\.name).filter { !columns.contains($0) })
+            let names = Set(columns.map(\.name))
+            hiddenMembers.formUnion(object.members.map(\.name).filter { !names.contains($0) })
         }
-        try rows?.write([.string(object.key)] + columns.map { object.shown($0).value })
+        try rows?.write([.string(object.key)] + columns.map { $0.member(of: object).value })
     }
 }
 
 extension StoredObject {
     var members: [JSONValue.Member] { if case .object(let members) = tree { members } else { [] } }
-
-    fileprivate func shown(_ field: String) -> JSONValue.Member {
-        .init(name: field, value: ObjectCondition.MemberPath(field).value(in: tree) ?? .null)
-    }
 }

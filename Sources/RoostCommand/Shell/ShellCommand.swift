@@ -55,7 +55,12 @@ struct ShellCommand: AsyncParsableCommand {
                 try await session.run(line)
             } catch {
                 guard isTerminal else { throw error }
-                printError(Failure(error)?.message ?? "\(error)")
+                if let failure = Failure(error) {
+                    // One without a message has said everything.
+                    if let message = failure.message { printError(message) }
+                } else {
+                    printError("\(error)")
+                }
             }
             dictionary.name.withLock { $0 = session.dictionary }
         }

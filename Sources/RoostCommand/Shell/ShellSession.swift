@@ -64,6 +64,7 @@ struct ShellSession {
             let report = try await VerifyCommand.verify(workspace)
             for damage in report.damages { printError(damage.description) }
             try Output.write([report.isSound ? VerifyCommand.text(report) : "damaged"])
+            if !report.isSound { throw Failure(.damaged, nil) }
         default: throw Failure(.usage, "\"\(command)\" is no command: help lists them")
         }
     }

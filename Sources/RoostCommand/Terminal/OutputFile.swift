@@ -6,6 +6,7 @@ import RoostIO
 ///
 /// - A regular file has its name once all of it is on disk, and the extension `incomplete` before: what was there
 ///   before stays until then. One that is not completed is removed.
+/// - One that another command writes to is refused.
 /// - Pipes and devices are written as they are.
 final class OutputFile {
     let handle: FileHandle
@@ -16,8 +17,8 @@ final class OutputFile {
 
     private static let suffix = ".incomplete"
 
-    /// - Throws: `ValidationError` where `path` is an address; `Failure` where it is a workspace's own file, or cannot
-    ///   be written.
+    /// - Throws: `ValidationError` where `path` is an address; `Failure` where it is a workspace's own file, cannot be
+    ///   written, or is being written by another command.
     init(path: String) throws {
         try refuseAddress(path)
         self.path = path
@@ -32,7 +33,7 @@ final class OutputFile {
         try Self.refuseFileOfWorkspace(target)
         // Renaming asks for no leave to write to what it replaces.
         if isThere, access(target, W_OK) != 0 { throw Self.failure(path) }
-        handle = try Self.open(target + Self.suffix, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
+        handle = try Self.openIncomplete(target + Self.suffix, for: path)
         if isThere {
             fchown(handle.fileDescriptor, status.st_uid, status.st_gid)
             fchmod(handle.fileDescriptor, status.st_mode & 0o777)
@@ -55,6 +56,27 @@ final class OutputFile {
         let descriptor = Foundation.open(path, flags | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path) }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// An empty file that nobody else writes to, as long as it is open.
+    private static func openIncomplete(_ name: String, for path: String) throws -> FileHandle {
+        while true {
+            // Not cut before it is known that nobody writes to it.
+            let handle = try open(name, O_WRONLY | O_CREAT | O_NOFOLLOW)
+            let descriptor = handle.fileDescriptor
+            while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+                if errno == EINTR { continue }
+                guard errno == EWOULDBLOCK else { throw failure(path) }
+                throw Failure(.failed, "cannot write \(path): another command is writing it")
+            }
+            var (own, named) = (stat(), stat())
+            guard fstat(descriptor, &own) == 0 else { throw failure(path) }
+            // Whoever held the lock may have completed or removed the file since it was opened.
+            guard lstat(name, &named) == 0, own.st_ino == named.st_ino, own.st_dev == named.st_dev
+            else { continue }
+            guard ftruncate(descriptor, 0) == 0 else { throw failure(path) }
+            return handle
+        }
     }
 
     private static func failure(_ path: String) -> Failure {

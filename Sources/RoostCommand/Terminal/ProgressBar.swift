@@ -43,7 +43,7 @@ struct ProgressBar {
         guard let told else {
             let seconds = Int((now - begin) / .seconds(1))
             let line = "\r\u{1b}[K\(verb), for \(Self.duration(Double(seconds)))"
-            return FileHandle.standardError.write(Data(line.utf8))
+            return writeError(line)
         }
         draw(count: told.count, fraction: told.fraction, at: now)
     }
@@ -52,14 +52,14 @@ struct ProgressBar {
     func finish(count: Int) {
         guard isShown, lastDrawn != nil else { return }
         draw(count: count, fraction: 1, at: .now)
-        FileHandle.standardError.write(Data("\n".utf8))
+        writeError("\n")
     }
 
     /// Takes the line back, so that what follows begins at the left.
     mutating func clear() {
         guard isShown, lastDrawn != nil else { return }
         lastDrawn = nil
-        FileHandle.standardError.write(Data("\r\u{1b}[K".utf8))
+        writeError("\r\u{1b}[K")
     }
 
     private static func duration(_ seconds: Double) -> String {
@@ -68,19 +68,23 @@ struct ProgressBar {
     }
 
     private func draw(count: Int, fraction: Double?, at now: ContinuousClock.Instant) {
+        writeError(line(count: count, fraction: fraction, seconds: (now - begin) / .seconds(1)))
+    }
+
+    /// A fraction that is no number says nothing, as one of nothing is.
+    func line(count: Int, fraction: Double?, seconds: Double) -> String {
         var line = "\r\u{1b}[K\(verb) "
-        if let fraction {
+        if let fraction, fraction.isFinite {
             let filled = Int(min(max(fraction, 0), 1) * Double(Self.width))
             line += "[" + String(repeating: "#", count: filled)
             line += String(repeating: "-", count: Self.width - filled) + "] "
         }
-        let seconds = (now - begin) / .seconds(1)
         let rate = seconds > 0 ? Int(Double(count) / seconds) : 0
         line += "\(grouped(count)) \(unit), \(grouped(rate)) a second"
         if let fraction, fraction > 0, fraction < 1 {
             line += ", \(Self.duration(seconds * (1 - fraction) / fraction)) left"
         }
-        FileHandle.standardError.write(Data(line.utf8))
+        return line
     }
 }
 

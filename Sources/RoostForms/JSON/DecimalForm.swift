@@ -1,6 +1,6 @@
 /// A decimal number in the one form that each number has, to tell whether two texts are the
-/// same number, to the last digit.
-package struct DecimalForm: Equatable {
+/// same number, or which is less, to the last digit.
+package struct DecimalForm: Comparable {
     private var isNegative: Bool
     /// From the first digit that is not zero to the last.
     private var digits: [UInt8]
@@ -33,5 +33,19 @@ package struct DecimalForm: Equatable {
             exponent += 1
         }
         if digits.isEmpty { exponent = 0 }
+    }
+
+    /// Minus zero, which is another number than zero here, is less than that.
+    package static func < (left: DecimalForm, right: DecimalForm) -> Bool {
+        if left.isNegative != right.isNegative { return left.isNegative }
+        return left.isNegative ? right.isSmaller(than: left) : left.isSmaller(than: right)
+    }
+
+    /// Whether it is less but for the signs.
+    private func isSmaller(than other: DecimalForm) -> Bool {
+        if digits.isEmpty || other.digits.isEmpty { return !other.digits.isEmpty && digits.isEmpty }
+        let (power, otherPower) = (digits.count + exponent, other.digits.count + other.exponent)
+        return power == otherPower
+            ? digits.lexicographicallyPrecedes(other.digits) : power < otherPower
     }
 }

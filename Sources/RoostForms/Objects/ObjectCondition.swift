@@ -30,6 +30,8 @@ package indirect enum ObjectCondition: Equatable {
         package var names: [String]
         package var description: String { names.joined(separator: ".") }
 
+        package init(names: [String]) { self.names = names }
+
         /// `nil` where a name is missing on the way; what is behind `null` is `null`.
         package func value(in object: JSONValue) -> JSONValue? {
             var value = object
@@ -75,23 +77,28 @@ package indirect enum ObjectCondition: Equatable {
 
 extension ObjectCondition.Comparison {
     package func holds(_ value: JSONValue, _ literal: JSONValue) -> Bool {
-        switch self {
+        // What is stored says what is compared: a literal beside a Double is rounded, as in Swift.
+        let asDecimals = value.isDecimal
+        func isBefore(_ one: JSONValue, _ other: JSONValue) -> Bool? {
+            one.isBefore(other, asDecimals: asDecimals)
+        }
+        var isEqualAndOrdered: Bool {
+            isBefore(value, literal) != nil && Self.areEqual(value, literal)
+        }
+        return switch self {
         case .equal: Self.areEqual(value, literal)
         case .unequal: !Self.areEqual(value, literal)
-        case .below: value.isBefore(literal) ?? false
-        case .above: literal.isBefore(value) ?? false
-        case .atMost: value.isBefore(literal) == true || isEqualAndOrdered(value, literal)
-        case .atLeast: literal.isBefore(value) == true || isEqualAndOrdered(value, literal)
+        case .below: isBefore(value, literal) ?? false
+        case .above: isBefore(literal, value) ?? false
+        case .atMost: isBefore(value, literal) == true || isEqualAndOrdered
+        case .atLeast: isBefore(literal, value) == true || isEqualAndOrdered
         }
-    }
-
-    private func isEqualAndOrdered(_ value: JSONValue, _ literal: JSONValue) -> Bool {
-        value.isBefore(literal) != nil && Self.areEqual(value, literal)
     }
 
     private static func areEqual(_ value: JSONValue, _ literal: JSONValue) -> Bool {
         switch (value, literal) {
         case (.number(let one), .number(let other)):
+            if value.isDecimal { return DecimalForm(one) == DecimalForm(other) }
             return JSONNumber(one).flatMap { one in JSONNumber(other).map { one == $0 } } ?? false
         case (.object(let members), .string(let name)):
             // An enum whose cases are told apart by names: {"red": {}}.
@@ -139,9 +146,22 @@ package enum JSONNumber: Equatable {
 }
 
 extension JSONValue {
-    /// Whether this is less than `other`; `nil` where `<` says nothing of the two.
-    package func isBefore(_ other: JSONValue) -> Bool? {
+    /// Whether it is a number with more digits than a Double has. A Double is shown with as many as tell it from others:
+    /// this is a decimal.
+    fileprivate var isDecimal: Bool {
+        // Fifteen digits and a point: no Double loses any of them.
+        guard case .number(let text) = self, text.utf8.count > 16, Int128(text) == nil,
+            let form = DecimalForm(text), let value = Double(text)
+        else { return false }
+        return form != DecimalForm(value.description)
+    }
+
+    /// Whether this is less than `other`; `nil` where `<` says nothing of the two. Numbers are compared to the last
+    /// digit, or as whole numbers and Doubles.
+    fileprivate func isBefore(_ other: JSONValue, asDecimals: Bool) -> Bool? {
         switch (self, other) {
+        case (.number(let one), .number(let other)) where asDecimals:
+            DecimalForm(one).flatMap { one in DecimalForm(other).map { one < $0 } }
         case (.number(let one), .number(let other)):
             JSONNumber(one).flatMap { one in JSONNumber(other).map { one < $0 } }
         case (.string(let one), .string(let other)): one < other
@@ -152,7 +172,7 @@ extension JSONValue {
 
     /// The order of `--order`, in which any two values have their places: `null` is first.
     package func isSorted(before other: JSONValue) -> Bool {
-        isBefore(other) ?? (rank < other.rank)
+        isBefore(other, asDecimals: isDecimal || other.isDecimal) ?? (rank < other.rank)
     }
 
     private var rank: Int {

@@ -122,7 +122,7 @@ extension StoredForm {
         case .int8: Int8(text).map { littleEndian($0) }
         case .int16: Int16(text).map { littleEndian($0) }
         case .int32: Int32(text).map { littleEndian($0) }
-        case .int64: Int64(text).map { littleEndian($0) }
+        case .int, .int64: Int64(text).map { littleEndian($0) }
         case .uint: UInt64(text).map { littleEndian($0) }
         case .uint8: UInt8(text).map { littleEndian($0) }
         case .uint16: UInt16(text).map { littleEndian($0) }

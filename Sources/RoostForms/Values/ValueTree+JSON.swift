@@ -12,8 +12,7 @@ extension ValueTree {
         case .integer(let value): .integer(value)
         case .double(let value): value.isFinite ? .number(value.description) : .string("\(value)")
         case .string(let value): .string(value)
-        case .date(let value):
-            .string(value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        case .date(let value): .string(Self.text(value))
         case .uuid(let value): .string(value.uuidString)
         case .decimal(let value): value.isFinite ? .number("\(value)") : .string("\(value)")
         case .url(let value): .string(value.absoluteString)
@@ -22,6 +21,13 @@ extension ValueTree {
         case .object(let members):
             .object(members.map { JSONValue.Member(name: $0.name, value: $0.value.json) })
         }
+    }
+
+    /// Its seconds since 2001 where they are no number, which has no date: the format would trap.
+    private static func text(_ date: Date) -> String {
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard seconds.isFinite else { return "\(seconds)" }
+        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
     /// For editing: `init(editable:)` makes the same tree of it. A date is its seconds since 2001, so

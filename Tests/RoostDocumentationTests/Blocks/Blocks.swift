@@ -8,6 +8,7 @@ enum Blocks {
         ("api-care", false, { try await Blocks.api_care(home: $0) }),
         ("api-dictionaries", false, { try await Blocks.api_dictionaries(home: $0) }),
         ("api-following", false, { try await Blocks.api_following(home: $0) }),
+        ("api-keyed-dictionaries", false, { try await Blocks.api_keyed_dictionaries(home: $0) }),
         ("api-live", true, { try await Blocks.api_live(home: $0) }),
         ("api-objects-changes", false, { try await Blocks.api_objects_changes(home: $0) }),
         ("api-objects-indexes", false, { try await Blocks.api_objects_indexes(home: $0) }),

@@ -22,6 +22,8 @@ extension Blocks {
         try await posts.saveAll((0..<300).map { Post(priority: $0) })
         let cursor: PageCursor? = nil
         _ = cursor
+        let wanted: Set<Color> = [.red], ids: [UUID] = []
+        _ = wanted
         let urgent = posts.where { $0.priority > 100 && $0.color == .red }
         _ = urgent
         _ = try urgent.fetch()                                     // [Post]
@@ -32,6 +34,9 @@ extension Blocks {
         _ = try posts.where { $0.title.contains("Cafe", .ignoringCaseAndMarks) || $0.title.hasSuffix("?") }.fetch()   // as a search field wants it
         _ = try posts.where { $0.satisfies { $0.title.count > 9 } && $0.priority > 3 }.fetch()   // any Swift closure: asked of what the rest leaves
         _ = try posts.where { !$0.isDone && $0.isDone }.fetch()    // a Bool alone
+        _ = try posts.order(by: \.id, .descending).limit(20).fetch()                 // integers and UUIDs: reads twenty, without an index
+        _ = try posts.where { $0.color.isIn(wanted) }.fetch()      // a Set: asking an object costs the same however many there are
+        _ = try posts.find(by: ids)                                // several objects of one moment, in this order
         _ = try posts.where(#Predicate { $0.priority > 100 }).fetch()                // Foundation's, which no index can use
         _ = try urgent.min(of: \.priority); _ = try urgent.max(of: \.due); _ = try urgent.sum(of: \.priority)
         let counts = try posts.grouped(by: \.color).counts()       // [Color: Int]; sums, minima and maxima too

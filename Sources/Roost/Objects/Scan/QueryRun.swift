@@ -239,7 +239,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// Reads the object with a key and calls `body` where it matches; `false` where that is enough. What an entry
     /// says is not believed: a coder may give back another value than the entry was made of.
-    private mutating func read<Source: ObjectSource & ~Copyable>(
+    mutating func read<Source: ObjectSource & ~Copyable>(
         _ key: [UInt8], _ source: inout Source,
         _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
     ) throws -> Bool {
@@ -278,7 +278,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// As `forEachEntry`, some entries at a time, so that objects may be read between: a source is
     /// scanned or read, and not both at once.
-    private mutating func forEachPiece<Source: ObjectSource & ~Copyable>(
+    mutating func forEachPiece<Source: ObjectSource & ~Copyable>(
         _ ranges: IndexRanges<Item>, _ order: ScanOrder, _ source: inout Source,
         _ body: (inout QueryRun, inout Source, [Entry]) throws -> Bool
     ) throws {
@@ -296,200 +296,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
             count = min(count * 2, 1024)
         }
     }
-
-    // MARK: By entries in the query's order
-
-    private mutating func readOrdered<Source: ObjectSource & ~Copyable>(
-        _ order: IndexOrder<Item>, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
-    ) throws {
-        let index = order.ranges.active.index
-        let order = query.cursor.map { order.from($0, query.orders) } ?? order
-        // Entries that the order does not tell apart, to be put in order once all are there.
-        var group: [Entry] = []
-        var groupForm: [UInt8] = []
-        var isEnough = false
-        try forEachPiece(order.ranges, order.isReversed ? .descending : .ascending, &source) {
-            run, source, piece in
-            for entry in piece {
-                if !order.needsSort, entry.truncatedField == nil, group.isEmpty {
-                    guard try run.read(entry.objectKey, &source, body) else {
-                        isEnough = true
-                        return false
-                    }
-                    continue
-                }
-                let toldApart = min(order.fieldCount, (entry.truncatedField ?? .max - 1) + 1)
-                let form = index.form(entry.form, fieldCount: toldApart)
-                if form != groupForm, !group.isEmpty {
-                    guard try run.readGroup(group, order, &source, body) else {
-                        isEnough = true
-                        return false
-                    }
-                    group.removeAll(keepingCapacity: true)
-                }
-                groupForm = form
-                group.append(entry)
-            }
-            return true
-        }
-        if !isEnough, !group.isEmpty { _ = try readGroup(group, order, &source, body) }
-    }
-
-    private mutating func readGroup<Source: ObjectSource & ~Copyable>(
-        _ group: [Entry], _ order: IndexOrder<Item>, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
-    ) throws -> Bool {
-        let fixed = order.ranges.active.index.fields.prefix(order.fieldCount).map { $0.path }
-        let isKeyOrder =
-            !group.contains { $0.truncatedField != nil }
-            && query.ordersBeforeKeys.allSatisfy { fixed.contains($0.path) }
-        guard !isKeyOrder else {
-            for entry in group.sorted(by: { bytes($0.objectKey, precede: $1.objectKey) }) {
-                guard try read(entry.objectKey, &source, body) else { return false }
-            }
-            return true
-        }
-        var matches: [(sortKey: [UInt8], key: [UInt8], item: Item)] = []
-        for entry in group {
-            guard let item = try object(entry.objectKey, &source) else { continue }
-            try withUnsafePointer(to: item) { object in
-                guard try query.condition.matches(object) else { return }
-                matches.append((query.sortKey(object, entry.objectKey), entry.objectKey, item))
-            }
-        }
-        matches.sort { bytes($0.sortKey, precede: $1.sortKey) }
-        for match in matches {
-            guard try body(match.key, match.item) else { return false }
-        }
-        return true
-    }
 }
 
 /// A way that was tried has cost what it may.
 private struct AttemptEnded: Error {}
-
-extension IndexRanges {
-    /// Of ranges that are in the order of the objects' keys: what is after an object.
-    fileprivate func behind(objectKey: [UInt8], _ order: ScanOrder) -> IndexRanges {
-        // Of a unique index it is one entry, whose key does not name the object.
-        guard !active.index.isUnique, let range = ranges.first else { return self }
-        return behind(range.lower + objectKey, order)
-    }
-
-    /// What of the ranges is after an entry.
-    func behind(_ key: [UInt8], _ order: ScanOrder) -> IndexRanges {
-        var rest = self
-        rest.ranges = Roost.behind(key, order, ranges)
-        return rest
-    }
-}
-
-extension [IndexRegion.Interval] {
-    /// Whether a key is in one of the ranges, which are in order and apart from each other.
-    fileprivate func contains(key: [UInt8]) -> Bool {
-        // The first that does not end at the key or before it.
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if let upper = self[middle].upper, !bytes(key, precede: upper) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return low < count && !bytes(key, precede: self[low].lower)
-    }
-}
-
-/// What of ranges of keys is after a key in an order.
-private func behind(
-    _ key: [UInt8], _ order: ScanOrder, _ ranges: [IndexRegion.Interval]
-) -> [IndexRegion.Interval] {
-    ranges.compactMap { range in
-        var range = range
-        switch order {
-        case .ascending:
-            if range.lower.lexicographicallyPrecedes(key) || range.lower == key {
-                range.lower = key + [0]
-            }
-        case .descending:
-            if range.upper.map({ key.lexicographicallyPrecedes($0) }) ?? true {
-                range.upper = key
-            }
-        }
-        return range.isEmpty ? nil : range
-    }
-}
-
-extension Index {
-    /// The part of an entry's form that the first fields make.
-    func form(_ form: [UInt8], fieldCount: Int) -> [UInt8] {
-        if fieldCount == fields.count { return form }
-        return form.withUnsafeBytes { bytes in
-            var place = 0
-            for field in fields.prefix(fieldCount) {
-                place =
-                    field.shape.layout.end(in: bytes, from: place, isInverted: field.isDescending)?
-                    .end ?? place
-            }
-            return Array(bytes[..<place])
-        }
-    }
-}
-
-extension Query {
-    /// Calls `body` with an object where it matches, and gives what that says; `true` where it does not, and
-    /// where it does not decode and such objects are passed by.
-    ///
-    /// - Parameter isMatch: Whether it is known to match.
-    func offer(
-        _ stored: UnsafeRawBufferPointer, _ key: [UInt8], isMatch: Bool, in name: DictionaryName,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
-    ) throws -> Bool {
-        if undecodable != nil { return try offerDecodable(stored, key, isMatch: isMatch, body) }
-        // Without an `Item?`, which the runtime would look up for each object.
-        let item = try repository.codec.decode(
-            stored: stored, key: String(decoding: key, as: UTF8.self), name: name,
-            migrations: repository.dictionary.workspace.migrations)
-        return try offer(item, key, isMatch: isMatch, body)
-    }
-
-    private func offerDecodable(
-        _ stored: UnsafeRawBufferPointer, _ key: [UInt8], isMatch: Bool,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
-    ) throws -> Bool {
-        guard let item = try key.withUnsafeBytes({ try decode(stored, $0) }) else { return true }
-        return try offer(item, key, isMatch: isMatch, body)
-    }
-
-    private func offer(
-        _ item: Item, _ key: [UInt8], isMatch: Bool,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
-    ) throws -> Bool {
-        if !isMatch {
-            let matches = try withUnsafePointer(to: item) { try condition.matches($0) }
-            guard matches else { return true }
-        }
-        return try body(key, item)
-    }
-
-    /// `nil` where it does not decode, and such objects are passed by.
-    func decode(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> Item? {
-        do {
-            return try repository.decode(stored, key)
-        } catch let error as RoostError
-            where error.code == .decodingFailed || error.code == .typeMismatch
-        {
-            guard let undecodable else { throw error }
-            undecodable(String(decoding: key, as: UTF8.self), error)
-            return nil
-        }
-    }
-}
-
-extension Repository {
-    func decode(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> Item {
-        try dictionary.decode(stored: stored, key: String(decoding: key, as: UTF8.self), codec)
-    }
-}

@@ -1,0 +1,70 @@
+import Foundation
+import Roost
+import RoostIO
+import RoostTestSupport
+import Testing
+
+@Suite struct RepairTests {
+    private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    private func directoryNumber(_ path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require(attributes[.systemFileNumber] as? Int)
+    }
+
+    /// What a program wrote between the salvage and the renaming was moved away with the damaged workspace.
+    @Test func nobodyWritesToTheDamagedOneBeforeTheNewOneHasItsName() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            #expect(try await Tool.run("import", w, input: lines(0..<20_000)).status == 0)
+            #expect(try await Tool.run("compact", w).status == 0)
+            try damageFirstSnapshot(of: w)
+            // It opens for writing, but for the repair.
+            try await Workspace.open(at: w).close()
+            let damaged = try directoryNumber(w)
+
+            let process = try Tool.process("repair", w)
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            let end = ContinuousClock.now + .seconds(120)
+            while !isThere("\(w).repaired"), process.isRunning, ContinuousClock.now < end {
+                usleep(100)
+            }
+            // It checks the new one from here on.
+            var lockedCount = 0
+            var opened: Int?
+            while opened == nil, process.isRunning, ContinuousClock.now < end {
+                do {
+                    let workspace = try await Workspace.open(at: w)
+                    opened = try directoryNumber(w)
+                    try await workspace.close()
+                } catch let error as RoostError where error.code == .locked { lockedCount += 1 }
+            }
+            process.waitUntilExit()
+            #expect(lockedCount > 0)
+            #expect(opened != damaged, "the damaged one was opened")
+            #expect(process.terminationStatus == 3, "some is lost")
+            #expect(try directoryNumber("\(w).damaged") == damaged)
+            #expect(isThere("\(w).damaged") && !isThere("\(w).repaired"))
+            #expect(try await Tool.run("verify", w).status == 0)
+            #expect(try await Tool.run("set", w, "d", "k", "1").status == 0)
+        }
+    }
+
+    @Test func namesAreExchangedInOneStep() async throws {
+        try await withTemporaryDirectory { path in
+            for name in ["a", "b"] {
+                try FileManager.default.createDirectory(
+                    atPath: "\(path)/\(name)", withIntermediateDirectories: false)
+                try writeBytes(Array(name.utf8), to: "\(path)/\(name)/file")
+            }
+            guard try PosixFileSystem().exchange("\(path)/a", "\(path)/b") else { return }
+            #expect(try readBytes("\(path)/a/file") == Array("b".utf8))
+            #expect(try readBytes("\(path)/b/file") == Array("a".utf8))
+            #expect(throws: RoostError.self) {
+                try PosixFileSystem().exchange("\(path)/a", "\(path)/missing")
+            }
+        }
+    }
+}
