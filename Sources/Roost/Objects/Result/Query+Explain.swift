@@ -30,9 +30,14 @@ extension Query {
 
 extension [IndexRegion.Interval] {
     fileprivate func scanDescription(_ readsFields: Bool) -> String {
-        let byFields = readsFields ? " by its fields" : ""
-        if self == IndexRegion.everything.intervals { return "every object\(byFields)" }
-        return (count == 1 ? "a range of identifiers" : "\(count) ranges of identifiers")
+        let what =
+            if self == IndexRegion.everything.intervals {
+                "every object"
+            } else {
+                count == 1 ? "a range of identifiers" : "\(count) ranges of identifiers"
+            }
+        guard readsFields else { return what }
+        return what + (self == IndexRegion.everything.intervals ? " by its fields" : ", by fields")
     }
 }
 
