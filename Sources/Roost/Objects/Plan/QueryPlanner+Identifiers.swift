@@ -15,6 +15,9 @@ extension QueryPlanner {
         return inOrder(keys, mayRepeat: true)
     }
 
+    /// The ranges of keys that all objects that can match are in; `nil` where the condition leaves none out.
+    var identifierRanges: [IndexRegion.Interval]? { identifier.flatMap { query.keyRanges(of: $0) } }
+
     /// Whether the objects that match are those whose keys are in `identifierRanges`, or all: none need be looked at. Where
     /// objects that do not decode are passed by, they are.
     var isSaidByKeys: Bool {

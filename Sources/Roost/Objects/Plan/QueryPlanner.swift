@@ -15,8 +15,6 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let name: DictionaryName
     /// The identifier, where the condition asks for it.
     let identifier: FieldPath?
-    /// The ranges of keys that all objects that can match are in; `nil` where the condition leaves none out.
-    let identifierRanges: [IndexRegion.Interval]?
     private(set) var usable: [IndexSet<Item>.Active] = []
     private var notes: [String] = []
 
@@ -28,7 +26,6 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         self.view = view
         name = try query.repository.dictionary.checkedName()
         identifier = query.conditionIdentifier
-        identifierRanges = identifier.flatMap { query.keyRanges(of: $0) }
         guard let indexes = query.repository.indexes else { return }
         guard showsIndexes else {
             notes.append("the transaction has written \"\(name.name)\" by its keys")
@@ -60,6 +57,14 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if query.limitCount == 0 { return plan(.everything) }
         if let keys = identifierKeys { return try plan(byKeys: keys, isCounting) }
         let identifiers = identifierRanges
+        var found = try plan(identifiers, isCounting)
+        found.identifiers = identifiers
+        return found
+    }
+
+    private func plan(
+        _ identifiers: [IndexRegion.Interval]?, _ isCounting: Bool
+    ) throws -> QueryPlan<Item> {
         if identifiers?.isEmpty == true { return plan(.nothing) }
         let scan = QueryPlan<Item>.Access.scan(identifiers ?? IndexRegion.everything.intervals)
         if isCounting, isSaidByKeys { return plan(scan, isCovering: true) }
@@ -96,8 +101,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private func plan(
         _ access: QueryPlan<Item>.Access, isCovering: Bool = false
     ) -> QueryPlan<Item> {
-        QueryPlan(
-            access: access, isCovering: isCovering, identifiers: identifierRanges, notes: notes)
+        QueryPlan(access: access, isCovering: isCovering, notes: notes)
     }
 
     /// The objects with these keys, or those of fewer entries.
@@ -105,8 +109,12 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         if keys.isEmpty { return plan(.nothing) }
         guard keys.count > Self.manyEntries, !usable.isEmpty else { return plan(.keys(keys)) }
         let ranges = usable.compactMap { IndexRanges($0, query.condition) }
-        let fewer = try smallest(query.condition, of: ranges, below: keys.count)
-        return plan(fewer.map { .entries($0.ranges) } ?? .keys(keys))
+        guard let fewer = try smallest(query.condition, of: ranges, below: keys.count) else {
+            return plan(.keys(keys))
+        }
+        var found = plan(.entries(fewer.ranges))
+        found.identifiers = identifierRanges
+        return found
     }
 
     /// No index leaves any objects out, or the order's own leaves the least.

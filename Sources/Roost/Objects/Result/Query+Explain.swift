@@ -30,14 +30,11 @@ extension Query {
 
 extension [IndexRegion.Interval] {
     fileprivate func scanDescription(_ readsFields: Bool) -> String {
-        let what =
-            if self == IndexRegion.everything.intervals {
-                "every object"
-            } else {
-                count == 1 ? "a range of identifiers" : "\(count) ranges of identifiers"
-            }
-        guard readsFields else { return what }
-        return what + (self == IndexRegion.everything.intervals ? " by its fields" : ", by fields")
+        if self == IndexRegion.everything.intervals {
+            return readsFields ? "every object by its fields" : "every object"
+        }
+        let ranges = count == 1 ? "a range of identifiers" : "\(count) ranges of identifiers"
+        return readsFields ? "\(ranges), by fields" : ranges
     }
 }
 
