@@ -39,6 +39,15 @@ import Testing
         Case("weight == 3") { $0.weight == 3 },
         Case("weight > -1e3") { _ in true },
         Case("priority > nil") { _ in false },
+        Case("priority < $0.id") { $0.priority < $0.id },
+        Case("weight >= $0.priority && id != $0.priority") {
+            $0.weight >= Double($0.priority) && $0.id != $0.priority
+        },
+        Case("not ($0.place.city == $0.seen) and name > $0.place.city") { bird in
+            // Only `nil` equals `nil`; and no order comparison of it holds.
+            let areBothNone = bird.place == nil && bird.seen == nil
+            return !areBothNone && bird.place.map { bird.name > $0.city } ?? false
+        },
         Case("priority == \"50\"") { _ in false },
     ]
 
@@ -174,6 +183,8 @@ import Testing
         ("", 1, "expected a member's name, found the end"),
         ("priority >", 11, "expected a literal, found the end"),
         ("priority > red", 12, "a text stands in quotes: \"red\""),
+        ("priority > red", 12, "another member has $0 before it: $0.red"),
+        ("priority > $0", 13, "expected a member of $0"),
         ("priority = 3", 10, "= has no meaning here"),
         ("(priority > 3", 14, "expected ), found the end"),
         ("priority > 3 color == .red", 14, "expected && or || or the end, found color"),

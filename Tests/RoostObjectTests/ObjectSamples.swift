@@ -167,11 +167,12 @@ extension SeededGenerator {
                 condition: left.condition || right.condition,
                 matches: { left.matches($0) || right.matches($0) })
         }
-        switch below(9) {
+        switch below(10) {
         case 0..<3: return textTerm()
         case 3..<6: return otherTerm()
         case 6: return elementCondition(depth: 2)
         case 7: return identifierTerm()
+        case 8: return fieldsTerm()
         default: return limitTerm()
         }
     }
@@ -190,6 +191,36 @@ extension SeededGenerator {
         case 5: return pair({ $0.id < least || $0.id > most }, { $0.id < least || $0.id > most })
         default:
             return pair({ (least...most).contains($0.id) }, { (least...most).contains($0.id) })
+        }
+    }
+
+    /// About two fields of one object, each, one or none of which may have no value.
+    private mutating func fieldsTerm<Form>() -> PairedCondition<Form> {
+        func ordered<Value>(
+            _ one: Value?, _ other: Value?, _ order: (Value, Value) -> Bool
+        ) -> Bool {
+            one.flatMap { one in other.map { order(one, $0) } } ?? false
+        }
+        switch below(16) {
+        case 0: return pair({ $0.text == $0.owner.name }, { $0.text == $0.owner.name })
+        case 1: return pair({ $0.text != $0.note }, { $0.text != $0.note })
+        case 2: return pair({ $0.note == $0.text }, { $0.note == $0.text })
+        case 3: return pair({ $0.note == $0.owner.city }, { $0.note == $0.owner.city })
+        case 4: return pair({ $0.note != $0.maybe.city }, { $0.note != $0.maybe?.city })
+        case 5: return pair({ $0.number == $0.id }, { $0.number == $0.id })
+        case 6: return pair({ $0.number < $0.id }, { $0.number < $0.id })
+        case 7: return pair({ $0.score <= $0.serial }, { $0.score <= $0.serial })
+        case 8: return pair({ $0.score == $0.serial }, { $0.score == $0.serial })
+        case 9: return pair({ $0.ratio > $0.score }, { ordered($0.ratio, $0.score, >) })
+        case 10: return pair({ $0.score >= $0.ratio }, { ordered($0.score, $0.ratio, >=) })
+        case 11: return pair({ $0.number < $0.quota }, { ordered($0.number, $0.quota, <) })
+        case 12:
+            return pair({ $0.owner.city > $0.note }, { ordered($0.owner.city, $0.note, >) })
+        case 13:
+            return pair({ $0.note <= $0.maybe.name }, { ordered($0.note, $0.maybe?.name, <=) })
+        case 14: return pair({ $0.tags.contains($0.text) }, { $0.tags.contains($0.text) })
+        default:
+            return pair({ !($0.quota >= $0.number) }, { !ordered($0.quota, $0.number, >=) })
         }
     }
 

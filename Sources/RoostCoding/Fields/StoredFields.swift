@@ -94,6 +94,26 @@ package struct StoredReader<Value>: Sendable {
         }
         return mapped
     }
+
+    /// Reads what `join` makes of the value and another one; by neither form where one of the two has it not.
+    package func joined<Other, Joined>(
+        with other: StoredReader<Other>,
+        _ join: @escaping @Sendable (Value, Other) -> Joined
+    ) -> StoredReader<Joined> {
+        // Of two properties there is no one name.
+        var joined = StoredReader<Joined>(binary: nil, coded: nil)
+        if let one = binary, let other = other.binary {
+            joined.binary = { (fields: inout BinaryReader) in
+                join(try one(&fields), try other(&fields))
+            }
+        }
+        if let one = coded, let other = other.coded {
+            joined.coded = { (fields: inout CodedFields) in
+                join(try one(&fields), try other(&fields))
+            }
+        }
+        return joined
+    }
 }
 
 extension BinaryReader {

@@ -13,7 +13,8 @@ struct ObjectsCommand: AsyncParsableCommand {
               roost objects data Post --where 'priority > 100 && color == "red"' --order -priority
 
             A condition is written as in Swift: ==, !=, <, <=, >, >= of a member and a literal, \
-            joined by &&, || and ! (or and, or, not), with parentheses; title.contains("x"), .hasPrefix, .hasSuffix, \
+            or another member with $0 before it ('spent > $0.granted'), joined by &&, || and ! \
+            (or and, or, not), with parentheses; title.contains("x"), .hasPrefix, .hasSuffix, \
             color.isIn([.red, .blue]); a member that is a Bool. Literals are 12, -0.5, "text", true, \
             nil, and .red for the case of an enum. A date is compared as text: "2026-11-24".
 

@@ -3,6 +3,7 @@
 /// | | |
 /// |---|---|
 /// | comparisons | `==`, `!=`, `<`, `<=`, `>`, `>=`, of a member and a literal |
+/// | two members | the same, the second written as `$0.granted`: `spent > $0.granted` |
 /// | text | `title.contains("x")`, `.hasPrefix("x")`, `.hasSuffix("x")`; `tags.contains("x")` |
 /// | one of several | `color.isIn([.red, .blue])` |
 /// | a member that is a Bool | `isDone`, `!isDone` |
@@ -73,7 +74,7 @@ package struct ConditionParser {
 
     private mutating func term() throws(ConditionError) -> ObjectCondition {
         let column = next.column
-        guard case .path(var names) = next.kind else { throw error("expected a member's name") }
+        guard case .path(var names, _) = next.kind else { throw error("expected a member's name") }
         place += 1
         if pass("(") {
             let method = names.removeLast()
@@ -89,6 +90,11 @@ package struct ConditionParser {
             let comparison = ObjectCondition.Comparison(rawValue: symbol)
         else { return .comparison(path, .equal, .bool(true)) }
         place += 1
+        // Without `$0` a name is more often a text whose quotes were forgotten.
+        if case .path(let others, isOfObject: true) = next.kind {
+            place += 1
+            return .members(path, comparison, .init(names: others))
+        }
         return .comparison(path, comparison, try literal())
     }
 
@@ -119,9 +125,11 @@ package struct ConditionParser {
         case .literal(let value):
             place += 1
             return value
-        case .path(let names):
+        case .path(let names, _):
+            let name = names.joined(separator: ".")
             throw error(
-                "expected a literal; a text stands in quotes: \"\(names.joined(separator: "."))\"")
+                "expected a literal; a text stands in quotes: \"\(name)\"; another member has $0 before it: $0.\(name)"
+            )
         default: throw error("expected a literal")
         }
     }

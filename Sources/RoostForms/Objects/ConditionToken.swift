@@ -2,14 +2,15 @@
 struct ConditionToken {
     enum Kind {
         case symbol(String)
-        case path([String])
+        /// `isOfObject` where it is written as of the object: `$0.spent`.
+        case path([String], isOfObject: Bool)
         case literal(JSONValue)
         case end
 
         var description: String {
             switch self {
             case .symbol(let text): text
-            case .path(let names): names.joined(separator: ".")
+            case .path(let names, _): names.joined(separator: ".")
             case .literal(let value): value.text
             case .end: "the end"
             }
@@ -96,11 +97,12 @@ private struct ConditionScanner {
         case ["not"]: return .symbol("!")
         default:
             // As it stands in the program: $0.priority.
-            if names[0] == "$0" { names.removeFirst() }
+            let isOfObject = names[0] == "$0"
+            if isOfObject { names.removeFirst() }
             guard !names.isEmpty else {
                 throw ConditionError(column: place, reason: "expected a member of $0")
             }
-            return .path(names)
+            return .path(names, isOfObject: isOfObject)
         }
     }
 

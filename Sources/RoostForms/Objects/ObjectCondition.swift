@@ -9,6 +9,8 @@ package indirect enum ObjectCondition: Equatable {
     case any([ObjectCondition])
     case not(ObjectCondition)
     case comparison(MemberPath, Comparison, JSONValue)
+    /// Of two members of one object.
+    case members(MemberPath, Comparison, MemberPath)
     case isIn(MemberPath, [JSONValue])
     case text(MemberPath, TextTest, String)
 
@@ -53,6 +55,9 @@ package indirect enum ObjectCondition: Equatable {
         case .not(let condition): !condition.matches(object)
         case .comparison(let path, let comparison, let literal):
             comparison.holds(path.value(in: object) ?? .null, literal)
+        case .members(let path, let comparison, let other):
+            comparison.holds(
+                path.value(in: object) ?? .null, other.value(in: object) ?? .null, isLiteral: false)
         case .isIn(let path, let literals):
             literals.contains { Comparison.equal.holds(path.value(in: object) ?? .null, $0) }
         case .text(let path, let test, let literal):
@@ -66,6 +71,7 @@ package indirect enum ObjectCondition: Equatable {
             conditions.reduce(into: []) { $0.formUnion($1.paths) }
         case .not(let condition): condition.paths
         case .comparison(let path, _, _), .isIn(let path, _), .text(let path, _, _): [path]
+        case .members(let path, _, let other): [path, other]
         }
     }
 
@@ -76,18 +82,21 @@ package indirect enum ObjectCondition: Equatable {
 }
 
 extension ObjectCondition.Comparison {
-    package func holds(_ value: JSONValue, _ literal: JSONValue) -> Bool {
+    package func holds(
+        _ value: JSONValue, _ literal: JSONValue, isLiteral: Bool = true
+    ) -> Bool {
         // What is stored says what is compared: a literal beside a Double is rounded, as in Swift.
-        let asDecimals = value.isDecimal
+        let asDecimals = value.isDecimal || (!isLiteral && literal.isDecimal)
         func isBefore(_ one: JSONValue, _ other: JSONValue) -> Bool? {
             one.isBefore(other, asDecimals: asDecimals)
         }
         var isEqualAndOrdered: Bool {
-            isBefore(value, literal) != nil && Self.areEqual(value, literal)
+            isBefore(value, literal) != nil && areEqual
         }
+        var areEqual: Bool { Self.areEqual(value, literal, asDecimals: asDecimals) }
         return switch self {
-        case .equal: Self.areEqual(value, literal)
-        case .unequal: !Self.areEqual(value, literal)
+        case .equal: areEqual
+        case .unequal: !areEqual
         case .below: isBefore(value, literal) ?? false
         case .above: isBefore(literal, value) ?? false
         case .atMost: isBefore(value, literal) == true || isEqualAndOrdered
@@ -95,10 +104,12 @@ extension ObjectCondition.Comparison {
         }
     }
 
-    private static func areEqual(_ value: JSONValue, _ literal: JSONValue) -> Bool {
+    private static func areEqual(
+        _ value: JSONValue, _ literal: JSONValue, asDecimals: Bool
+    ) -> Bool {
         switch (value, literal) {
         case (.number(let one), .number(let other)):
-            if value.isDecimal { return DecimalForm(one) == DecimalForm(other) }
+            if asDecimals { return DecimalForm(one) == DecimalForm(other) }
             return JSONNumber(one).flatMap { one in JSONNumber(other).map { one == $0 } } ?? false
         case (.object(let members), .string(let name)):
             // An enum whose cases are told apart by names: {"red": {}}.

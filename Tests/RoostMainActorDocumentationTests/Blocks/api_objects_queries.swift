@@ -33,6 +33,7 @@ extension Blocks {
         _ = try posts.where { $0.due == nil || (1...9).contains($0.priority) || !$0.title.contains("draft") }.fetch()
         _ = try posts.where { $0.title.contains("Cafe", .ignoringCaseAndMarks) || $0.title.hasSuffix("?") }.fetch()   // as a search field wants it
         _ = try posts.where { $0.satisfies { $0.title.count > 9 } && $0.priority > 3 }.fetch()   // any Swift closure: asked of what the rest leaves
+        _ = try posts.where { $0.title == $0.slug || $0.tags.contains($0.slug) }.fetch()   // two fields of one object
         _ = try posts.where { !$0.isDone && $0.isDone }.fetch()    // a Bool alone
         _ = try posts.order(by: \.id, .descending).limit(20).fetch()                 // integers and UUIDs: reads twenty, without an index
         _ = try posts.where { $0.color.isIn(wanted) }.fetch()      // a Set: asking an object costs the same however many there are

@@ -18,9 +18,7 @@ struct StoredIndexEntries<Item: Sendable>: Sendable {
         var binary: [StoredEntryReader<BinaryReader>] = []
         var coded: [StoredEntryReader<CodedFields>] = []
         for active in active {
-            let readers = active.index.fields.compactMap { field in
-                declared.first { $0.path == field.stored.property }.flatMap(field.stored.reader)
-            }
+            let readers = active.index.fields.compactMap { $0.stored.reader(among: declared) }
             guard readers.count == active.index.fields.count else { return nil }
             let forms = active.maker.forms
             StoredEntryReader(forms, readers.map { $0.binary }).map { binary.append($0) }

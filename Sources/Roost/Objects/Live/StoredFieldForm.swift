@@ -21,9 +21,8 @@ struct StoredFieldForm<Item: Sendable>: Sendable {
         _ type: Value.Type, _ path: FieldPath
     ) -> StoredReader<[UInt8]>? {
         guard let keyPath = path.keyPath as? KeyPath<Item, Value> else { return nil }
-        let access = StoredAccess(keyPath).map { IndexForm($0).bytes }
-        return StoredCondition<Item>.declaredFields.first { $0.path == access.property }
-            .flatMap(access.reader)
+        return StoredAccess(keyPath).map { IndexForm($0).bytes }
+            .reader(among: StoredCondition<Item>.declaredFields)
     }
 
     /// `nil` where that takes the object: as of `StoredCondition.answer`.

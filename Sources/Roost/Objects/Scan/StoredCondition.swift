@@ -41,8 +41,7 @@ struct StoredCondition<Item: Sendable> {
     private static func reader(
         of term: ConditionTerm<Item>, among fields: [StoredField<Item>]
     ) -> StoredReader<Bool>? {
-        guard let stored = term.stored else { return nil }
-        return fields.first { $0.path == stored.property }.flatMap(stored.reader)
+        term.stored?.reader(among: fields)
     }
 
     private static func answers(
