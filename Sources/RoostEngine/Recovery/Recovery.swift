@@ -97,15 +97,13 @@ private struct Opening {
         let writable = !configuration.isReadOnly
         let directory =
             writable
-            ? try fileSystem.openOrMakeDirectory(at: path)
+            ? try lockForWriting(path, fileSystem)
             : try fileSystem.openDirectory(at: path, create: false)
         if !writable {
             guard case .unknown(let kind) = try directory.sharing else {
                 return try openFollowing(directory, fileSystem, configuration)
             }
             try lockForReading(directory, kind)
-        } else {
-            try directory.lock(exclusive: true)
         }
         var report = RecoveryReport()
         let entries = try directory.entries()
@@ -147,6 +145,23 @@ private struct Opening {
         parts.shards = shards(of: parts, configuration)
         replay.apply(to: parts.shards)
         return parts
+    }
+
+    /// The directory at `path`, made where there is none, and locked.
+    private func lockForWriting(
+        _ path: String, _ fileSystem: any FileSystem
+    ) throws -> any Directory {
+        for _ in 0..<10 {
+            let directory = try fileSystem.openOrMakeDirectory(at: path)
+            try directory.lock(exclusive: true)
+            // A repair that held the lock may have put another directory here since this one was opened: what is
+            // written to this one would be moved away with it.
+            guard try directory.isReplaced() else { return directory }
+            try directory.unlock()
+        }
+        throw RoostError(
+            .locked, "other directories take this one's place again and again: open it later",
+            file: path)
     }
 
     private func shards(
