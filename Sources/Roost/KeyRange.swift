@@ -13,7 +13,7 @@ public struct KeyBounds: Sendable, Hashable {
     /// The first key after it; `nil` where it has no end.
     package var upper: [UInt8]?
 
-    init(lower: [UInt8] = [], upper: [UInt8]? = nil) {
+    package init(lower: [UInt8] = [], upper: [UInt8]? = nil) {
         self.lower = lower
         self.upper = upper
     }

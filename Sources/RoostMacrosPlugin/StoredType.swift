@@ -4,7 +4,6 @@
 
     /// The type of a field, and the code that writes and reads it.
     struct StoredType {
-        private let name: String
         private let isOptional: Bool
 
         /// - Returns: `nil` after reporting a type that no value of which can be stored.
@@ -13,7 +12,6 @@
                 context.report(.unsupportedType(type.trimmedDescription), at: type)
                 return nil
             }
-            name = type.trimmedDescription
             isOptional = Self.isOptional(type)
         }
 
@@ -88,14 +86,13 @@
             "writer.\(call(defaultValue))(\(number), \(value))"
         }
 
+        /// The type is not named: that of a property of a type in another type may stand beside it there, where an
+        /// extension does not find it by its name alone. What the value is read for says which it is.
         func read(_ number: Int, default defaultValue: String? = nil) -> String {
             guard let defaultValue, !(isOptional && defaultValue == "nil") else {
-                return "try reader.field(\(number), as: \(typeName).self)"
+                return "try reader.field(\(number))"
             }
-            let call = call(defaultValue)
-            return "try reader.\(call)(\(number), as: \(typeName).self, default: \(defaultValue))"
+            return "try reader.\(call(defaultValue))(\(number), default: \(defaultValue))"
         }
-
-        private var typeName: String { isOptional ? "(\(name))" : name }
     }
 #endif

@@ -62,6 +62,10 @@ extension Sample: Indexed {
             Index("size", \.size, \.text),
             Index("open-tags", each: \.tags, where: { !$0.isDone }),
             Index("untagged", \.number, where: { !$0.tags.contains("a") }),
+            Index("four", \.color, \.isDone, \.number, \.text),
+            Index(
+                "five", .ascending(\.isDone), .descending(\.color), .ascending(\.note),
+                .descending(\.score), .ascending(\.size)),
             Index("tagged", \.text, where: { $0.tags.contains("a") || $0.tags.contains("b") }),
         ]
     }

@@ -17,7 +17,16 @@ import Testing
         let owner = ["ada", "bea", "nobody", "zoe"].randomElement(using: &random)!
         let number = Int.random(in: -2...9, using: &random)
         let due = Double(number)
-        switch Int.random(in: 0..<10, using: &random) {
+        let id = Int.random(in: -5..<95, using: &random)
+        switch Int.random(in: 0..<15, using: &random) {
+        case 10: return (query.where { $0.id == id }, { $0.id == id })
+        case 11: return (query.where { $0.id <= id }, { $0.id <= id })
+        case 12:
+            return (query.where { $0.id < id || $0.id > id + 9 }, { $0.id < id || $0.id > id + 9 })
+        case 13:
+            let ids = Array(id..<id + Int.random(in: 0..<80, using: &random))
+            return (query.where { $0.id.isIn(ids) }, { ids.contains($0.id) })
+        case 14: return (query.where { $0.priority < $0.id }, { $0.priority < $0.id })
         case 0: return (query.where { $0.owner == owner }, { $0.owner == owner })
         case 1: return (query.where { $0.priority >= number }, { $0.priority >= number })
         case 2:
@@ -57,7 +66,11 @@ import Testing
             (query, matches) = (narrower, { first($0) && others($0) })
         }
         var made = Case(query: query, matches: matches)
-        switch Int.random(in: 0..<6, using: &random) {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 6: made.query = query.order(by: \.id).order(by: \.owner)
+        case 7:
+            made.query = query.order(by: \.id, .descending)
+            made.order = { $0.id > $1.id }
         case 0:
             made.query = query.order(by: \.priority)
             made.order = { $0.priority < $1.priority }

@@ -53,7 +53,7 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
         by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
     ) -> Query {
         var query = self
-        query.orders.append(OrderTerm(path, order, identifierOrder(of: path)))
+        query.orders.append(OrderTerm(path, order, IdentifierCondition.order(of: path)))
         return query
     }
 

@@ -61,6 +61,15 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                 try requireEqual(
                     try await two.where { $0.seat.hasPrefix("s") }.count(), all.count,
                     "the count by seats")
+                try requireEqual(
+                    try await one.where { $0.id > 5 && $0.id <= 15 }.fetch(),
+                    all.filter { $0.id > 5 && $0.id <= 15 }, "those of a range of identifiers")
+                try requireEqual(
+                    try await two.order(by: \.id, .descending).limit(4).fetch(),
+                    Array(all.sorted { $0.id > $1.id }.prefix(4)), "the last four identifiers")
+                try requireEqual(
+                    try await one.where { $0.id.isIn([21, 3, 900, 3]) }.count(),
+                    all.filter { [21, 3].contains($0.id) }.count, "those of some identifiers")
             },
             ConformanceCheck("one of many has a value that is to be unique") { context in
                 let name = "\(context.prefix)-seats"

@@ -13,7 +13,9 @@ import RoostIO
 /// - It reads the entries of one index, or of one for each side of an `||`, that the condition leaves, and the objects
 ///   that they name: a request for each page of entries and for each object, several at once. What the index does not
 ///   answer is asked of the objects.
-/// - Where no index leaves any objects out it throws `.notIndexed`, unless ``scanning()`` allows to read every
+/// - A condition on the identifier reads the objects with its keys: of one, of some, and of a range where identifiers are
+///   integers or UUIDs (`$0.id > last`), whose order is that of the keys.
+/// - Where neither leaves any objects out it throws `.notIndexed`, unless ``scanning()`` allows to read every
 ///   object, or every object is asked for.
 /// - Without an order objects come in the order of their identifiers' keys, and so do those that an order does not
 ///   tell apart.

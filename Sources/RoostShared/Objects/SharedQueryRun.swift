@@ -16,7 +16,10 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
 
     private enum Way {
         case nothing
-        case scan
+        /// The objects with these keys, in order.
+        case keys([[UInt8]])
+        /// Of ranges that are apart from each other, in ascending order.
+        case scan([KeyBounds])
         case entries(EntryPlan<Item>, SharedIndexCatalog)
     }
 
@@ -25,8 +28,8 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         var matches: [Match] = []
         switch way {
         case .nothing: return []
-        case .scan:
-            matches = try await scan(at: revision)
+        case .keys(let keys): matches = try await read(keys: keys)
+        case .scan(let ranges): matches = try await scan(ranges, at: revision)
         case .entries(let plan, let catalog):
             let entries = SharedEntries(repository, plan, catalog, at: revision)
             matches =
@@ -40,9 +43,11 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         let (way, revision) = try await choose(isCounting: true)
         switch way {
         case .nothing: return 0
-        case .scan:
+        case .keys(let keys): return try await read(keys: keys).count
+        case .scan(let ranges):
             if terms.isUnconditional { return try await dictionary.count }
-            return try await scan(at: revision).count
+            if terms.isSaidByKeys { return try await countKeys(ranges, at: revision) }
+            return try await scan(ranges, at: revision).count
         case .entries(let plan, let catalog):
             let entries = SharedEntries(repository, plan, catalog, at: revision)
             guard plan.isCovering, !plan.mayRepeat else {
@@ -57,7 +62,13 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
     func explain() async throws -> String {
         switch try await choose(isCounting: false).way {
         case .nothing: return "nothing can match \(terms.text)"
-        case .scan: return "every object: \(terms.text)"
+        case .keys(let keys):
+            return (keys.count == 1 ? "one identifier" : "\(keys.count) identifiers")
+                + ": \(terms.text)"
+        case .scan(Self.everything): return "every object: \(terms.text)"
+        case .scan(let ranges):
+            return (ranges.count == 1 ? "a range" : "\(ranges.count) ranges")
+                + " of identifiers: \(terms.text)"
         case .entries(let plan, _):
             guard let indexes = repository.indexes else { return "" }
             let names = plan.parts.map { "index \"\(indexes.name(at: $0.place))\"" }
@@ -70,20 +81,33 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
 
     private func choose(isCounting: Bool) async throws -> (way: Way, revision: UInt64?) {
         if terms.isImpossible || terms.limitCount == 0 { return (.nothing, nil) }
-        guard let indexes = repository.indexes else { return (try scanOrRefuse(), nil) }
+        let keys = terms.identifierKeys { repository.key(of: $0) }
+        let ranges = terms.identifierRanges
+        if keys?.isEmpty == true || ranges?.isEmpty == true { return (.nothing, nil) }
+        // An index may leave fewer than many, which are a request each.
+        if let keys, keys.count <= Self.fewKeys || repository.indexes == nil {
+            return (.keys(keys), nil)
+        }
+        let byKeys = keys.map { Way.keys($0) } ?? ranges.map { Way.scan($0) }
+        guard let indexes = repository.indexes else { return (try byKeys ?? scanOrRefuse(), nil) }
         let (known, revision) = try await connection.readCatalog(
             of: dictionary.name, before: dictionary.workspace.callEnd)
         let built = known.catalog.listed(indexes).filter(\.index.isBuilt).map(\.place)
         if let plan = indexes.plan(terms, usable: Set(built), isCounting: isCounting) {
             return (.entries(plan, known.catalog), revision)
         }
-        return (try scanOrRefuse(), revision)
+        return (try byKeys ?? scanOrRefuse(), revision)
     }
 
+    private static var everything: [KeyBounds] { [KeyBounds()] }
+    private static var fewKeys: Int { 64 }
+
     private func scanOrRefuse() throws -> Way {
-        if query.mayScan { return .scan }
+        if query.mayScan { return .scan(Self.everything) }
         // Then every object that is read is asked for.
-        if terms.isUnconditional, !terms.hasOrder || terms.limitCount == nil { return .scan }
+        if terms.isUnconditional, terms.keyOrder != nil || terms.limitCount == nil {
+            return .scan(Self.everything)
+        }
         var advice =
             "declare one in `\(Item.self).indexes`, or let the query read every object by `scanning()`"
         if let indexes = repository.indexes,
@@ -99,12 +123,70 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
 
     // MARK: Reading
 
-    private func scan(at revision: UInt64?) async throws -> [Match] {
-        let scan = SharedScan(dictionary, KeySelection(), isKeysOnly: false, at: revision)
+    private func scan(_ ranges: [KeyBounds], at revision: UInt64?) async throws -> [Match] {
         var matches: [Match] = []
-        while let record = try await scan.next() {
+        try await forEachRecord(ranges, isKeysOnly: false, at: revision) { record in
             if let match = try match(record) { matches.append(match) }
-            if !terms.hasOrder, matches.count >= terms.wantedCount { break }
+            return terms.keyOrder == nil || matches.count < terms.wantedCount
+        }
+        return sorted(matches)
+    }
+
+    private func countKeys(_ ranges: [KeyBounds], at revision: UInt64?) async throws -> Int {
+        var count = 0
+        try await forEachRecord(ranges, isKeysOnly: true, at: revision) { _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    /// The records of ranges, of one revision, in the query's order where the keys have it, until `body` has enough.
+    private func forEachRecord(
+        _ ranges: [KeyBounds], isKeysOnly: Bool, at revision: UInt64?,
+        _ body: (SharedRecord) throws -> Bool
+    ) async throws {
+        let order = terms.keyOrder ?? .ascending
+        // Where each is given that is read, no more are asked for.
+        let limit = terms.keyOrder != nil && terms.isSaidByKeys ? terms.wantedCount : nil
+        var revision = revision
+        for range in order == .ascending ? ranges : ranges.reversed() {
+            var selection = KeySelection(limit: limit, order: order)
+            selection.bounds = range
+            let scan = SharedScan(dictionary, selection, isKeysOnly: isKeysOnly, at: revision)
+            while let record = try await scan.next() {
+                guard try body(record) else { return }
+            }
+            revision = scan.revision
+        }
+    }
+
+    /// Of the revision at which the first is read.
+    private func read(keys: [[UInt8]]) async throws -> [Match] {
+        _ = try dictionary.checkedName()
+        let order = terms.keyOrder
+        var rest = (order == .descending ? keys.reversed() : keys)[...]
+        var revision: UInt64?
+        var matches: [Match] = []
+        while !rest.isEmpty {
+            // The first alone, as it says which revision the others are to be of.
+            let piece = rest.prefix(revision == nil ? 1 : 64)
+            let end = dictionary.workspace.callEnd
+            var records: [SharedRecord?]
+            if let revision {
+                records = try await connection.records(
+                    piece.map { dictionary.start + $0 }, at: revision, before: end)
+            } else {
+                let first = try await connection.record(
+                    dictionary.start + piece[piece.startIndex], at: nil, before: end)
+                revision = first.revision
+                records = [first.record]
+            }
+            matches += try records.compactMap { record in
+                try record.flatMap { connection.live($0) }.flatMap { try match($0) }
+            }
+            if order != nil, matches.count >= terms.wantedCount { break }
+            rest = rest.dropFirst(piece.count)
         }
         return sorted(matches)
     }

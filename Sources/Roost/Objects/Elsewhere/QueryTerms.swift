@@ -9,12 +9,6 @@ package struct QueryTerms<Item>: Sendable {
 
     package mutating func add(_ added: Condition<Item>) { condition = .all(condition, added.node) }
 
-    package mutating func add<Value: IndexRepresentable>(
-        _ path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder
-    ) {
-        orders.append(OrderTerm(path, order))
-    }
-
     /// Whether every object matches.
     package var isUnconditional: Bool {
         if case .always(true) = condition { true } else { false }
@@ -51,5 +45,36 @@ package struct QueryTerms<Item>: Sendable {
     package var text: String {
         let order = orders.map { $0.path.name + ($0.isDescending ? " descending" : "") }
         return "\(condition)" + (order.isEmpty ? "" : " by \(order.joined(separator: ", "))")
+    }
+}
+
+extension QueryTerms where Item: Identifiable & Sendable, Item.ID: Sendable {
+    package mutating func add<Value: IndexRepresentable>(
+        _ path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder
+    ) {
+        orders.append(OrderTerm(path, order, IdentifierCondition.order(of: path)))
+    }
+
+    /// The keys of the only objects that can match, in order, each once; `nil` where the condition does not say it.
+    package func identifierKeys(_ key: (Item.ID) -> String) -> [[UInt8]]? {
+        guard let keys = IdentifierCondition(condition)?.keys(key) else { return nil }
+        return Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    /// The ranges of keys that all objects that can match are in, in order; `nil` where the condition leaves none out.
+    package var identifierRanges: [KeyBounds]? {
+        IdentifierCondition(condition)?.ranges?.map { KeyBounds(lower: $0.lower, upper: $0.upper) }
+    }
+
+    /// Whether the objects that match are those whose keys are in `identifierRanges`, or all.
+    package var isSaidByKeys: Bool {
+        isUnconditional || IdentifierCondition(condition)?.isAll ?? false
+    }
+
+    /// In which order of the keys the objects are in the order that is asked for; `nil` where in none.
+    package var keyOrder: ScanOrder? {
+        guard let first = orders.first else { return .ascending }
+        guard first.identifierOrder != nil else { return nil }
+        return first.isDescending ? .descending : .ascending
     }
 }

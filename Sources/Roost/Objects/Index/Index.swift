@@ -128,15 +128,22 @@ struct IndexField<Root>: Sendable {
     }
 }
 
-/// A field whose larger values come first.
-public struct DescendingField<Root>: Sendable {
+/// A field of an index, and which way it goes.
+public struct OrderedField<Root>: Sendable {
     let field: IndexField<Root>
+
+    /// The field from its least value up.
+    public static func ascending<Value: IndexRepresentable>(
+        _ path: KeyPath<Root, Value> & Sendable
+    ) -> OrderedField {
+        OrderedField(field: IndexField(path))
+    }
 
     /// The field from its greatest value down.
     public static func descending<Value: IndexRepresentable>(
         _ path: KeyPath<Root, Value> & Sendable
-    ) -> DescendingField {
-        DescendingField(field: IndexField(path, isDescending: true))
+    ) -> OrderedField {
+        OrderedField(field: IndexField(path, isDescending: true))
     }
 }
 
@@ -175,10 +182,42 @@ extension Index {
     }
 }
 
-// One initializer for each way in which up to three fields may go up and down: a parameter pack takes
-// key paths or descending fields, but not both in any order.
+// A parameter pack takes key paths or ordered fields, but not both in any order: so there is one initializer for each
+// way in which up to three fields may be either, and for more of them one for each of the two.
 
 extension Index {
+    /// An index of any number of fields, the first the most significant. With `where`, only of the objects for which that
+    /// holds.
+    ///
+    /// ```swift
+    /// Index("shelf", .ascending(\.hall), .ascending(\.row), .descending(\.height), .ascending(\.title))
+    /// ```
+    public init(
+        _ name: String, _ first: OrderedField<Root>, _ others: OrderedField<Root>...,
+        isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
+    ) {
+        self.init(
+            name: name, isUnique: isUnique, fields: ([first] + others).map(\.field), filter: filter)
+    }
+
+    /// An index of four fields and more, the first the most significant, each from its least value up. With `where`, only
+    /// of the objects for which that holds.
+    public init<
+        A: IndexRepresentable, B: IndexRepresentable, C: IndexRepresentable, D: IndexRepresentable,
+        each Other: IndexRepresentable
+    >(
+        _ name: String, _ first: KeyPath<Root, A> & Sendable, _ second: KeyPath<Root, B> & Sendable,
+        _ third: KeyPath<Root, C> & Sendable, _ fourth: KeyPath<Root, D> & Sendable,
+        _ others: repeat KeyPath<Root, each Other> & Sendable,
+        isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
+    ) {
+        var fields = [
+            IndexField(first), IndexField(second), IndexField(third), IndexField(fourth),
+        ]
+        for other in repeat each others { fields.append(IndexField(other)) }
+        self.init(name: name, isUnique: isUnique, fields: fields, filter: filter)
+    }
+
     /// An index of these fields, the first the most significant, each from its least value up unless it is
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<A: IndexRepresentable>(
@@ -186,15 +225,6 @@ extension Index {
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
         self.init(name: name, isUnique: isUnique, fields: [IndexField(first)], filter: filter)
-    }
-
-    /// An index of these fields, the first the most significant, each from its least value up unless it is
-    /// `.descending`. With `where`, only of the objects for which that holds.
-    public init(
-        _ name: String, _ first: DescendingField<Root>,
-        isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
-    ) {
-        self.init(name: name, isUnique: isUnique, fields: [first.field], filter: filter)
     }
 
     /// An index of these fields, the first the most significant, each from its least value up unless it is
@@ -211,7 +241,7 @@ extension Index {
     /// An index of these fields, the first the most significant, each from its least value up unless it is
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<A: IndexRepresentable>(
-        _ name: String, _ first: KeyPath<Root, A> & Sendable, _ second: DescendingField<Root>,
+        _ name: String, _ first: KeyPath<Root, A> & Sendable, _ second: OrderedField<Root>,
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
         self.init(
@@ -222,22 +252,12 @@ extension Index {
     /// An index of these fields, the first the most significant, each from its least value up unless it is
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<B: IndexRepresentable>(
-        _ name: String, _ first: DescendingField<Root>, _ second: KeyPath<Root, B> & Sendable,
+        _ name: String, _ first: OrderedField<Root>, _ second: KeyPath<Root, B> & Sendable,
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
         self.init(
             name: name, isUnique: isUnique, fields: [first.field, IndexField(second)],
             filter: filter)
-    }
-
-    /// An index of these fields, the first the most significant, each from its least value up unless it is
-    /// `.descending`. With `where`, only of the objects for which that holds.
-    public init(
-        _ name: String, _ first: DescendingField<Root>, _ second: DescendingField<Root>,
-        isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
-    ) {
-        self.init(
-            name: name, isUnique: isUnique, fields: [first.field, second.field], filter: filter)
     }
 
     /// An index of these fields, the first the most significant, each from its least value up unless it is
@@ -256,7 +276,7 @@ extension Index {
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<A: IndexRepresentable, B: IndexRepresentable>(
         _ name: String, _ first: KeyPath<Root, A> & Sendable, _ second: KeyPath<Root, B> & Sendable,
-        _ third: DescendingField<Root>,
+        _ third: OrderedField<Root>,
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
         self.init(
@@ -267,7 +287,7 @@ extension Index {
     /// An index of these fields, the first the most significant, each from its least value up unless it is
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<A: IndexRepresentable, C: IndexRepresentable>(
-        _ name: String, _ first: KeyPath<Root, A> & Sendable, _ second: DescendingField<Root>,
+        _ name: String, _ first: KeyPath<Root, A> & Sendable, _ second: OrderedField<Root>,
         _ third: KeyPath<Root, C> & Sendable,
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
@@ -279,8 +299,8 @@ extension Index {
     /// An index of these fields, the first the most significant, each from its least value up unless it is
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<A: IndexRepresentable>(
-        _ name: String, _ first: KeyPath<Root, A> & Sendable, _ second: DescendingField<Root>,
-        _ third: DescendingField<Root>,
+        _ name: String, _ first: KeyPath<Root, A> & Sendable, _ second: OrderedField<Root>,
+        _ third: OrderedField<Root>,
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
         self.init(
@@ -291,7 +311,7 @@ extension Index {
     /// An index of these fields, the first the most significant, each from its least value up unless it is
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<B: IndexRepresentable, C: IndexRepresentable>(
-        _ name: String, _ first: DescendingField<Root>, _ second: KeyPath<Root, B> & Sendable,
+        _ name: String, _ first: OrderedField<Root>, _ second: KeyPath<Root, B> & Sendable,
         _ third: KeyPath<Root, C> & Sendable,
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
@@ -303,8 +323,8 @@ extension Index {
     /// An index of these fields, the first the most significant, each from its least value up unless it is
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<B: IndexRepresentable>(
-        _ name: String, _ first: DescendingField<Root>, _ second: KeyPath<Root, B> & Sendable,
-        _ third: DescendingField<Root>,
+        _ name: String, _ first: OrderedField<Root>, _ second: KeyPath<Root, B> & Sendable,
+        _ third: OrderedField<Root>,
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
         self.init(
@@ -315,24 +335,12 @@ extension Index {
     /// An index of these fields, the first the most significant, each from its least value up unless it is
     /// `.descending`. With `where`, only of the objects for which that holds.
     public init<C: IndexRepresentable>(
-        _ name: String, _ first: DescendingField<Root>, _ second: DescendingField<Root>,
+        _ name: String, _ first: OrderedField<Root>, _ second: OrderedField<Root>,
         _ third: KeyPath<Root, C> & Sendable,
         isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) {
         self.init(
             name: name, isUnique: isUnique, fields: [first.field, second.field, IndexField(third)],
-            filter: filter)
-    }
-
-    /// An index of these fields, the first the most significant, each from its least value up unless it is
-    /// `.descending`. With `where`, only of the objects for which that holds.
-    public init(
-        _ name: String, _ first: DescendingField<Root>, _ second: DescendingField<Root>,
-        _ third: DescendingField<Root>,
-        isUnique: Bool = false, where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
-    ) {
-        self.init(
-            name: name, isUnique: isUnique, fields: [first.field, second.field, third.field],
             filter: filter)
     }
 }

@@ -13,8 +13,8 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let query: Query<Item>
     let view: EngineView
     let name: DictionaryName
-    /// The identifier, where the condition asks for it.
-    let identifier: FieldPath?
+    /// `nil` where the condition does not ask for the identifier.
+    let identifier: IdentifierCondition<Item>?
     private(set) var usable: [IndexSet<Item>.Active] = []
     private var notes: [String] = []
 
@@ -25,7 +25,7 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         self.query = query
         self.view = view
         name = try query.repository.dictionary.checkedName()
-        identifier = query.conditionIdentifier
+        identifier = IdentifierCondition(query.condition)
         guard let indexes = query.repository.indexes else { return }
         guard showsIndexes else {
             notes.append("the transaction has written \"\(name.name)\" by its keys")
