@@ -11,6 +11,10 @@
             conformingTo protocols: [TypeSyntax],
             in context: some MacroExpansionContext
         ) throws -> [ExtensionDeclSyntax] {
+            if let hidden = hiddenType(declaration, in: context) {
+                context.report(.privateInAnother(hidden.name), at: hidden.modifier)
+                return []
+            }
             let access = accessPrefix(of: declaration, in: context)
             let members: (encode: [String], decode: [String])?
             var table: [String]?
@@ -76,6 +80,23 @@
                 outer.asProtocol((any WithGenericParametersSyntax).self)?
                     .genericParameterClause != nil || outer.is(ExtensionDeclSyntax.self)
             }
+        }
+
+        /// Which of a type and those that it is in is private in another one. In the file itself `private` hides nothing.
+        private static func hiddenType(
+            _ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
+        ) -> (name: String, modifier: DeclModifierSyntax)? {
+            let nested = [Syntax(declaration)] + context.lexicalContext
+            for type in nested.dropLast() {
+                guard let group = type.asProtocol((any DeclGroupSyntax).self),
+                    let name = type.asProtocol((any NamedDeclSyntax).self)?.name.text,
+                    let modifier = group.modifiers.first(where: {
+                        $0.name.tokenKind == .keyword(.private) && $0.detail == nil
+                    })
+                else { continue }
+                return (name, modifier)
+            }
+            return nil
         }
 
         /// The members must be as visible as the type, whose visibility may stand at the extension

@@ -15,6 +15,7 @@
         case constantWithValue(String)
         case severalDeclarations
         case conditionalMember
+        case privateInAnother(String)
 
         var message: String {
             switch self {
@@ -33,6 +34,8 @@
             case .severalDeclarations: "write one property or case for each @Field"
             case .conditionalMember:
                 "properties and cases inside #if would change the stored form: write them outside"
+            case .privateInAnother(let name):
+                "'\(name)' is private in another type, where no extension finds it: make it fileprivate"
             }
         }
 

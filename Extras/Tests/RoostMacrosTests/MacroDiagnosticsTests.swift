@@ -136,6 +136,31 @@ import Testing
                 """)
     }
 
+    @Test func privateTypesInOthers() {
+        expect(
+            "'Model' is private in another type, where no extension finds it: make it fileprivate",
+            line: 2, column: 20,
+            in: """
+                struct Outer {
+                    @BinaryCodable private struct Model {
+                        @Field(1) var a: Int
+                    }
+                }
+                """)
+        expect(
+            "'Middle' is private in another type, where no extension finds it: make it fileprivate",
+            line: 2,
+            in: """
+                enum Outer {
+                    private enum Middle {
+                        @BinaryCodable struct Model {
+                            @Field(1) var a: Int
+                        }
+                    }
+                }
+                """)
+    }
+
     @Test func fieldsThatAreNotStored() {
         for declaration in [
             "static var a: Int = 5", "lazy var a: Int = 5", "var a: Int { 5 }", "func a() {}",

@@ -31,6 +31,20 @@ enum Shop {
 }
 
 @Suite struct MacroNestingTests {
+    @BinaryCodable fileprivate struct Hidden: Equatable {
+        @Field(1) var inner: Inner
+    }
+
+    @BinaryCodable fileprivate enum Inner: Equatable {
+        @Field(1) case one(Shop.Money)
+    }
+
+    @Test func privateTypesInOthersAreStored() throws {
+        let hidden = Hidden(inner: .one(.init(cents: 4)))
+        let bytes = try BinaryWriter.encode(hidden)
+        #expect(try BinaryReader.decode(Hidden.self, from: bytes) == hidden)
+    }
+
     @Test func whatStandsBesideATypeIsFound() throws {
         let items = [
             Shop.Item(id: 1, price: .init(cents: 3), note: nil),
