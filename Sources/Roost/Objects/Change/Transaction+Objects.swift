@@ -53,7 +53,9 @@ extension Transaction {
     ) throws -> Result? {
         guard let found = try storedObject(key, repository) else { return nil }
         var item = found.item
-        let before = item
+        // What `body` changes may not be what says which entries there were.
+        let before =
+            isReference(Item.self) ? try object(key, repository) ?? item : item
         let result = try body(&item)
         try repository.checkIdentifier(before, item, key)
         try withUnsafePointer(to: before) {

@@ -144,13 +144,22 @@ extension Transaction {
     }
 
     /// Changes the matching objects; how many they were.
+    ///
+    /// - Throws: what `body` throws; `.notUnique`, and as `update`. Then none of them is changed, and the transaction's
+    ///   body may go on.
     @discardableResult
     public mutating func updateAll<Item>(
         _ query: Query<Item>, _ body: (inout Item) throws -> Void
     ) throws -> Int {
         // By the keys that matched: an object that was written round the repository may have another identifier.
         let keys = try pinned(query).keys(&attempt)
-        for key in keys { try update(key: key, query.repository, body) }
+        let extent = attempt.extent
+        do {
+            for key in keys { try update(key: key, query.repository, body) }
+        } catch {
+            attempt.takeBack(to: extent)
+            throw error
+        }
         return keys.count
     }
 
