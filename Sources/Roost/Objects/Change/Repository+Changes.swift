@@ -103,6 +103,8 @@ extension Repository {
     public func indexesBuilt() async throws { try await indexes?.built(throwing: true) }
 
     /// Builds the declared indexes anew, and returns once they are complete.
+    ///
+    /// - Throws: as ``indexesBuilt()``.
     public func reindex() async throws { try await indexes?.rebuild() }
 
     /// Makes a change of one object at once; where that is not possible, as a transaction.
