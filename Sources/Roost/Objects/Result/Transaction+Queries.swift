@@ -143,7 +143,8 @@ extension Transaction {
         return keys.count
     }
 
-    /// Changes the matching objects; how many they were.
+    /// Changes the matching objects; how many they were. Values that are to be unique are so once all are changed: objects may
+    /// pass them on to each other.
     ///
     /// - Throws: what `body` throws; `.notUnique`, and as `update`. Then none of them is changed, and the transaction's
     ///   body may go on.
@@ -153,12 +154,8 @@ extension Transaction {
     ) throws -> Int {
         // By the keys that matched: an object that was written round the repository may have another identifier.
         let keys = try pinned(query).keys(&attempt)
-        let extent = attempt.extent
-        do {
-            for key in keys { try update(key: key, query.repository, body) }
-        } catch {
-            attempt.takeBack(to: extent)
-            throw error
+        try changeTogether { transaction in
+            for key in keys { try transaction.update(key: key, query.repository, body) }
         }
         return keys.count
     }
