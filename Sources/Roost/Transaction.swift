@@ -19,6 +19,8 @@ public struct Transaction: ~Copyable {
 
     /// The marks of unique indexes that the attempt has found to be complete.
     var completeMarks: Set<[UInt8]> = []
+    /// While many objects are changed as one.
+    var awaitedEntries: AwaitedEntries?
     /// What the attempt would have needed, and does not come to anything without.
     var incompleteIndex: IncompleteIndex?
 

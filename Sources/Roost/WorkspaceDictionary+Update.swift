@@ -60,13 +60,15 @@ extension WorkspaceDictionary {
         try await updateValue(key, .codable(), durability, body)
     }
 
-    /// Writes nothing where `isSame` says of what was stored and what `body` left that they are.
+    /// Writes nothing where `isSame` says of what was stored and what `body` left that they are; of references it is
+    /// not asked, as `body` has changed the one that was read.
     nonisolated(nonsending) func updateValue<Value: Sendable, Result: Sendable>(
         _ key: String, _ codec: ValueCodec<Value>, _ durability: Durability?,
         unless isSame: (Value, Value) -> Bool = { _, _ in false },
         _ body: (inout Value?) throws -> Result
     ) async throws -> Result {
         let name = try checkedName()
+        let mayBeSame = !isReference(Value.self)
         for _ in 0..<3 {
             try checkCancellation()
             let entry = try readEntry(key, codec)
@@ -77,7 +79,7 @@ extension WorkspaceDictionary {
                 try await workspace.engine.confirm(durability)
                 return result
             }
-            if let value, let old = entry.value, entry.record.deadline == .never,
+            if mayBeSame, let value, let old = entry.value, entry.record.deadline == .never,
                 isSame(old, value), try isInLog(key)
             {
                 try await workspace.engine.confirm(durability)
@@ -94,7 +96,7 @@ extension WorkspaceDictionary {
             var value = stored
             let result = try body(&value)
             var isUnchanged = value == nil && stored == nil
-            if let value, let stored, deadline == .never {
+            if mayBeSame, let value, let stored, deadline == .never {
                 isUnchanged = isSame(stored, value)
             }
             // What is enqueued may be lost yet: then nothing would hold what this call confirms.

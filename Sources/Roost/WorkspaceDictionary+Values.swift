@@ -250,7 +250,8 @@ extension WorkspaceDictionary {
     ) async throws -> Value? {
         try checkCancellation()
         let name = try checkedName()
-        guard let state = workspace.engine.coldState(key, name: name) else {
+        guard !isReference(Value.self), let state = workspace.engine.coldState(key, name: name)
+        else {
             return try read(key, codec())
         }
         return try await workspace.engine.observe(.load) { operation in

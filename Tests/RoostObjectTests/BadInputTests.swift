@@ -65,6 +65,7 @@ import Testing
             guard let error = error as? RoostError else { return false }
             return error.code == .conflict && error.message.contains("\"\(bad)\"")
         }
+        #expect(await code { try await items.reindex() } == .conflict)
         // Others are read, written and found by their identifiers.
         try await items.save(Item(id: 8, name: "new", rank: 1))
         #expect(try items[8]?.name == "new")

@@ -63,7 +63,7 @@ extension QueryOracle {
         }
     }
 
-    /// All of them or none.
+    /// All of them or none, by what they end with.
     private func saveAll(
         _ samples: Repository<Sample<Form>>, _ keepsUnique: Bool,
         _ model: inout [Int: Sample<Form>], _ random: inout SeededGenerator
@@ -72,11 +72,11 @@ extension QueryOracle {
             random.sample(id: random.below(90))
         }
         var copy = model
-        var isTaken = false
-        for sample in more where !isTaken {
-            isTaken = keepsUnique && self.isTaken(sample, in: copy)
-            copy[sample.id] = sample
-        }
+        for sample in more { copy[sample.id] = sample }
+        let isTaken =
+            keepsUnique
+            && more.contains { sample in copy[sample.id].map { self.isTaken($0, in: copy) } ?? false
+            }
         let code = try await failure { try await samples.saveAll(more) }
         #expect(code == (isTaken ? .notUnique : nil))
         if !isTaken { model = copy }

@@ -76,6 +76,17 @@ import Testing
         }
     }
 
+    @Test func aQueryWithoutRoomReadsNothingAndSaysSo() async throws {
+        let workspace = try await Workspace.inMemory()
+        let items = workspace.repository(of: Counted.self)
+        for id in 0..<20 { try await items.save(Counted(id, "no room")) }
+        for query in [items.all, items.where { $0.rank > 3 }.order(by: \.rank)] {
+            #expect(try query.limit(0).explain().contains(": 0 objects read"))
+            #expect(try await decodes("no room") { _ = try query.limit(0).fetch() } == 0)
+        }
+        try await workspace.close()
+    }
+
     @Test func theObjectsOfASortedQueryAreSortedOnce() async throws {
         let items = try await counted(3_000, "objects")
         let queries = [

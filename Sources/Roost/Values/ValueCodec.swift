@@ -108,12 +108,18 @@ struct ValueCodec<Value: Sendable>: Sendable {
     }
 }
 
+/// Whether values of a type are references: whoever changes one changes it for all who have it, so each
+/// reader gets one of their own. docs/decisions/0247.
+@inline(__always)
+func isReference<Value>(_ type: Value.Type) -> Bool { type is AnyObject.Type }
+
 extension Engine {
-    /// Makes a value that was decoded from `found` resident.
+    /// Makes a value that was decoded from `found` resident; not a reference, which its reader may change.
     @inline(__always)
     func keep<Value: Sendable>(
         _ value: Value, _ found: borrowing FoundValue, key: String, name: DictionaryName
     ) {
+        if isReference(Value.self) { return }
         makeResident(
             ResidentValue(value, until: found.deadline),
             costBytes: found.memorySizeBytes + MemoryLayout<Value>.stride, found: found,

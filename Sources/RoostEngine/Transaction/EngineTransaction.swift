@@ -229,6 +229,16 @@ package struct EngineTransaction: ~Copyable {
         if clearedDictionaries.insert(name.prefix).inserted { batch.clear(name) }
     }
 
+    /// How much the attempt has changed, to go back to by `takeBack(to:)`.
+    package var extent: EncodedBatch.Extent { batch.extent }
+
+    /// Takes back what the attempt has put and removed since. What it has read stays read.
+    package mutating func takeBack(to extent: EncodedBatch.Extent) {
+        batch.shrink(to: extent)
+        latest.removeAll(keepingCapacity: true)
+        for index in batch.changes.indices { latest[batch.changes[index].hash] = index }
+    }
+
     private mutating func noteChange() throws {
         if let failure = batch.failure { throw failure }
         if let last = batch.changes.last { latest[last.hash] = batch.changes.count - 1 }

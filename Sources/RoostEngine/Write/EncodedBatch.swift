@@ -113,6 +113,30 @@ package struct EncodedBatch: Sendable {
         if failure == nil { failure = error }
     }
 
+    // MARK: Going back
+
+    /// What a batch held at one time, to go back to.
+    package struct Extent {
+        fileprivate let payloadCount: Int
+        fileprivate let changeCount: Int
+        fileprivate let clearCount: Int
+        fileprivate let failure: RoostError?
+    }
+
+    package var extent: Extent {
+        Extent(
+            payloadCount: payloadCount, changeCount: changes.count, clearCount: clears.count,
+            failure: failure)
+    }
+
+    /// Takes back all that was put, removed and cleared since. The dictionaries that this was in stay noted.
+    package mutating func shrink(to extent: Extent) {
+        payloadCount = extent.payloadCount
+        changes.removeSubrange(extent.changeCount...)
+        clears.removeSubrange(extent.clearCount...)
+        failure = extent.failure
+    }
+
     // MARK: Laid out already
 
     /// Becomes a copy of a payload, whose operations are still to be noted.

@@ -58,6 +58,10 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
         guard let before = try earlier(key) else { return nil }
         guard let old = before else { return .some(nil) }
         var item = old
+        if isReference(Item.self) {
+            guard let another = try earlier(key), let another else { return nil }
+            item = another
+        }
         let result = try body(&item)
         try repository.checkIdentifier(old, item, key)
         return try put(item, key, before: before).map { result }

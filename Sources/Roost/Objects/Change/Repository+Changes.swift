@@ -36,14 +36,16 @@ extension Repository {
     }
 
     /// Stores many objects as one batch: all of them or none. Of several with one identifier the
-    /// last counts.
+    /// last counts. Values that are to be unique are so once all are stored: objects may swap them.
     public nonisolated(nonsending) func saveAll(
         _ items: some Sequence<Item>, durability: Durability? = nil
     ) async throws {
         guard indexes == nil else {
             let items = Array(items)
             return try await change(durability) { transaction in
-                for item in items { try transaction.save(item, in: self) }
+                try transaction.changeTogether { transaction in
+                    for item in items { try transaction.save(item, in: self) }
+                }
             }
         }
         var batch = EncodedBatch(hashSeed: dictionary.workspace.engine.hashSeed)
@@ -103,6 +105,8 @@ extension Repository {
     public func indexesBuilt() async throws { try await indexes?.built(throwing: true) }
 
     /// Builds the declared indexes anew, and returns once they are complete.
+    ///
+    /// - Throws: as ``indexesBuilt()``.
     public func reindex() async throws { try await indexes?.rebuild() }
 
     /// Makes a change of one object at once; where that is not possible, as a transaction.

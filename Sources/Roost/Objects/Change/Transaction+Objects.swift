@@ -53,7 +53,9 @@ extension Transaction {
     ) throws -> Result? {
         guard let found = try storedObject(key, repository) else { return nil }
         var item = found.item
-        let before = item
+        // What `body` changes may not be what says which entries there were.
+        let before =
+            isReference(Item.self) ? try object(key, repository) ?? item : item
         let result = try body(&item)
         try repository.checkIdentifier(before, item, key)
         try withUnsafePointer(to: before) {
@@ -172,6 +174,11 @@ extension Transaction {
             for change in changes {
                 let entries = set.active[change.place].entries
                 let entry = change.entry
+                if entry.isSole, awaitedEntries != nil,
+                    isAwaited(change, set.active[change.place].awaited(entry, objectKey))
+                {
+                    continue
+                }
                 try attempt.write(
                     change.isAdded ? entry.value(objectKey) : nil, in: entries, entry.form,
                     entry.isSole ? [] : objectKey)
@@ -200,15 +207,19 @@ extension Transaction {
             let active = set.active[change.place]
             let entry = change.entry
             try checkComplete(active, repository)
-            guard change.isAdded else { continue }
-            let other = try attempt.withValue(
-                recordKey: active.entries.prefix + entry.form, in: active.entries
-            ) { $0.map { indexedObjectKey(inValue: $0) } }
-            guard let other, other != objectKey else { continue }
-            throw NotUnique.error(
-                active.index.name, String(decoding: objectKey, as: UTF8.self),
-                String(decoding: other, as: UTF8.self))
+            if change.isAdded, awaitedEntries == nil {
+                try checkFree(active.awaited(entry, objectKey))
+            }
         }
+    }
+
+    /// Whether a change of an entry is made once all objects of the call are changed.
+    private mutating func isAwaited(
+        _ change: IndexChange, _ entry: AwaitedEntries.Awaited
+    ) -> Bool {
+        guard change.isAdded else { return awaitedEntries?.remove(entry) ?? false }
+        awaitedEntries?.add(entry)
+        return true
     }
 }
 

@@ -21,6 +21,10 @@ extension Field where Value: Equatable & Sendable {
             values.contains($0)
         }
     }
+
+    /// Whether the field is one of `values`, as the other of an array: of a slice, a dictionary's keys, a small range.
+    @_disfavoredOverload
+    public func isIn(_ values: some Sequence<Value>) -> Condition<Root> { isIn(Array(values)) }
 }
 
 extension Field where Value: Hashable & Sendable {

@@ -25,6 +25,10 @@ final class IndexSet<Item: Sendable>: Sendable {
         func entries(of object: UnsafePointer<Item>) throws -> IndexEntries {
             try maker.entries(of: object)
         }
+
+        func awaited(_ entry: IndexEntry, _ objectKey: [UInt8]) -> AwaitedEntries.Awaited {
+            .init(indexName: name, entries: entries, entry: entry, objectKey: objectKey)
+        }
     }
 
     let active: [Active]

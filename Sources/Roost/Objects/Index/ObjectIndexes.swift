@@ -306,7 +306,9 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
 }
 
 extension ObjectIndexes {
-    /// Builds all declared indexes anew; returns once they are complete, or cannot be built.
+    /// Builds all declared indexes anew; returns once they are complete.
+    ///
+    /// - Throws: `.conflict` where one cannot be built.
     func rebuild() async throws {
         let set = try await adopted()
         var batch = EncodedBatch(hashSeed: engine.hashSeed)
@@ -315,7 +317,7 @@ extension ObjectIndexes {
         }
         _ = try await engine.commit(batch, durability: nil)
         noteMarkMissing()
-        try await built()
+        try await built(throwing: true)
     }
 }
 

@@ -10,7 +10,7 @@ extension Query {
 
     func explain<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> String {
         var run = try QueryRun(self, &source)
-        try forEach(&run, &source) { _, _ in }
+        if limitCount != 0 { try forEach(&run, &source) { _, _ in } }
         var text = run.plan.description(of: self)
         text += ": "
         if run.entriesRead > 0 { text += "\(run.entriesRead) entries, " }

@@ -44,7 +44,8 @@ extension Query {
     }
 
     /// Changes the matching objects, as one batch; how many they were. `body` runs on the caller's
-    /// actor, and again where another writer was there first.
+    /// actor, and again where another writer was there first. Values that are to be unique are so once all are changed:
+    /// objects may pass them on to each other, as `updateAll { $0.place += 1 }` does.
     @discardableResult
     public nonisolated(nonsending) func updateAll(
         durability: Durability? = nil, _ body: (inout Item) throws -> Void

@@ -143,14 +143,20 @@ extension Transaction {
         return keys.count
     }
 
-    /// Changes the matching objects; how many they were.
+    /// Changes the matching objects; how many they were. Values that are to be unique are so once all are changed: objects may
+    /// pass them on to each other.
+    ///
+    /// - Throws: what `body` throws; `.notUnique`, and as `update`. Then none of them is changed, and the transaction's
+    ///   body may go on.
     @discardableResult
     public mutating func updateAll<Item>(
         _ query: Query<Item>, _ body: (inout Item) throws -> Void
     ) throws -> Int {
         // By the keys that matched: an object that was written round the repository may have another identifier.
         let keys = try pinned(query).keys(&attempt)
-        for key in keys { try update(key: key, query.repository, body) }
+        try changeTogether { transaction in
+            for key in keys { try transaction.update(key: key, query.repository, body) }
+        }
         return keys.count
     }
 
