@@ -37,43 +37,6 @@ struct ListFormatOption: ParsableArguments {
     var format = OutputFormat.table
 }
 
-/// A name or key of the workspace that stands on the command line before it, for completion by a shell.
-enum WorkspaceCompletion {
-    static let dictionaries = CompletionKind.custom { words, _, prefix in
-        names(words) { try $0.dictionaryNames.filter { $0.hasPrefix(prefix) } }
-    }
-
-    static let keys = CompletionKind.custom { words, _, prefix in
-        names(words) { workspace in
-            let names = Set(try workspace.dictionaryNames)
-            guard let name = words.last(where: names.contains) else { return [] }
-            var range = StoredRange(dictionary: name)
-            range.prefix = prefix
-            range.limit = 100
-            let records = try StoredRecords(workspace, range)
-            var keys: [String] = []
-            while let record = try records.next() { keys.append(record.key) }
-            return keys
-        }
-    }
-
-    /// Nothing where no word is a workspace, or it is open elsewhere: a shell that completes has no
-    /// place for an error.
-    private static func names(
-        _ words: [String], _ body: (Workspace) throws -> [String]
-    ) -> [String] {
-        for word in words.dropFirst() {
-            guard
-                let workspace = try? Workspace(
-                    at: word, configuration: .init(access: .readOnly)),
-                let names = try? body(workspace)
-            else { continue }
-            return names
-        }
-        return []
-    }
-}
-
 struct WorkspaceArgument: ParsableArguments {
     @Argument(help: "The workspace's directory.", completion: .directory)
     var workspace: String

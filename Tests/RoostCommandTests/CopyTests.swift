@@ -23,6 +23,8 @@ import Testing
                 ])
             #expect(
                 try await Tool.run("diff", r, w, "--dictionary", "d", "--prefix", "k1").status == 0)
+            let mistyped = try await Tool.run("diff", r, w, "--dictionary", "D")
+            #expect(mistyped.status == 2 && mistyped.errors.contains("\"D\""), "\(mistyped.errors)")
             // Nothing that is there is touched.
             let refused = try await Tool.run("restore", b, w)
             #expect(refused.status == 5 && refused.errors.contains("something here already"))

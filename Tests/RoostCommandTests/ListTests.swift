@@ -47,6 +47,41 @@ import Testing
         }
     }
 
+    /// Else each line would be as long as the longest key, and the one below the names as the longest value.
+    @Test func aLongKeyOrValueMakesNoOtherLineLonger() async throws {
+        try await withTemporaryDirectory { path in
+            let long = String(repeating: "x", count: 5000)
+            let input =
+                lines(0..<3) + lines(3..<4) { _ in "\"\(long)\"" }
+                + "{\"dictionary\":\"d\",\"key\":\"\(long)\",\"value\":1}\n"
+            #expect(try await Tool.run("import", "\(path)/w", input: input).status == 0)
+            let lengths = try await Tool.run("scan", "\(path)/w", "d").lines.map(\.count)
+            #expect(lengths.count(where: { $0 > 4000 }) == 2)
+            #expect(lengths.count(where: { $0 > 200 }) == 2, "\(lengths)")
+        }
+    }
+
+    /// The bytes do not tell, so that it is said to people alone.
+    @Test func aTerminalIsToldWhichDateAValueIs() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            let workspace = try await Workspace.open(at: w)
+            let values = workspace.dictionary("d")
+            try await values.set(Date(timeIntervalSince1970: 1_709_210_096.25), forKey: "date")
+            try await values.set(Date.distantPast, forKey: "past")
+            try await workspace.close()
+            let terminal = try Terminal(home: path)
+            let process = try Tool.process("get", w, "d", "date")
+            try terminal.run(process)
+            try terminal.expect("(as a Date: 2024-02-29T12:34:56.250Z)")
+            try await terminal.end(process)
+            for key in ["date", "past"] {
+                let piped = try await Tool.run("get", w, "d", key)
+                #expect(piped.lines.count == 1 && piped.lines[0].hasPrefix("{\"$binary\""))
+            }
+        }
+    }
+
     @Test func aScanIsOfWhatWasAskedFor() async throws {
         try await withWorkspace { path in
             func keys(_ arguments: String...) async throws -> [String] {

@@ -255,6 +255,17 @@ import Testing
         ("csv", "id,a\n1,x\n1,y", "line 3: the key \"1\" is at line 2"),
         ("csv", "name\nx", "there is no \"id\""), ("plist", "nothing", "no property list"),
         ("plist", "<plist><dict><key>a</key><integer>x</integer></dict></plist>", "on line 1"),
+        (
+            "json", "[{\"id\":1},{\"id\":\"1\"}]",
+            "element 2: \"id\" is a text, and at element 1 a number"
+        ),
+        ("jsonl", "{\"id\":\"a\"}\n{\"id\":2}", "line 2: \"id\" is a number"),
+        (
+            "json", "[{\"id\":\"\(String(repeating: "k", count: 65_537))\"}]",
+            "element 1: the key has 65,537 bytes"
+        ),
+        ("csv", "id,a\n1,2\n,\n", "line 3: \"id\", which is to be the key, is empty"),
+        ("csv", "name;x\n\"a;b\";2", "line 2: text behind"),
         ("plist", "<plist><array/></plist>", "no dictionary at its top"),
         ("plist", "<plist>\n<!-- </dict> -->\n<dict", "a tag has no end, on line 3"),
         ("plist", "bplist00" + String(repeating: "\u{1}", count: 50), "see offset"),
@@ -267,11 +278,75 @@ import Testing
         try await withTemporaryDirectory { path in
             let file = "\(path)/file"
             try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-            let outcome = try await Tool.run(
-                "import", "\(path)/w", file, "--format", format, "--into", "d")
-            #expect(outcome.status == 2)
-            #expect(outcome.errors.contains(part), "\(outcome.errors)")
+            for options in [[], ["--dry-run"]] {
+                let outcome = try await Tool.run(
+                    ["import", "\(path)/w", file, "--format", format, "--into", "d"] + options)
+                #expect(outcome.status == 2)
+                #expect(outcome.errors.contains(part), "\(outcome.errors)")
+            }
             #expect(!FileManager.default.fileExists(atPath: "\(path)/w"))
+        }
+    }
+
+    /// As Excel and its like write CSV where the comma is in numbers, and what Windows puts before a text.
+    @Test(arguments: [
+        ("csv", "\u{feff}id;name;price\r\n7;\"a;b\";1,5\r\n"),
+        ("csv", "name\tprice\tid\na;b\t1,5\t7\n"),
+        ("csv", "\u{feff}sep=|\r\nid|name|price\r\n7|a;b|1,5"),
+        ("csv", "sep=;\nid;name;price\n7;\"a;b\";1,5"),
+        ("json", "\u{feff}[{\"id\":\"7\",\"name\":\"a;b\",\"price\":\"1,5\"}]"),
+        ("jsonl", "\u{feff}{\"id\":\"7\",\"name\":\"a;b\",\"price\":\"1,5\"}\r\n"),
+    ]) func filesOfSpreadsheetsAndOfWindowsAreRead(format: String, text: String) async throws {
+        struct Item: Codable, Identifiable, Equatable {
+            var id: String
+            var name: String
+            var price: String
+        }
+        try await withTemporaryDirectory { path in
+            let options = ["import", "\(path)/w", "--format", format, "--into", "Item"]
+            let outcome = try await Tool.run(options, input: text)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            #expect(
+                try await workspace.repository(of: Item.self).loadAll() == [
+                    Item(id: "7", name: "a;b", price: "1,5")
+                ])
+            try await workspace.close()
+            let file = "\(path)/utf16"
+            try #require(text.data(using: .utf16)).write(to: URL(fileURLWithPath: file))
+            let refused = try await Tool.run(options + [file])
+            #expect(refused.status == 2 && refused.errors.contains("UTF-16"), "\(refused.errors)")
+        }
+    }
+
+    @Test func recordsBehindAByteOrderMarkAreRead() async throws {
+        try await withTemporaryDirectory { path in
+            let outcome = try await Tool.run(
+                "import", "\(path)/w", input: "\u{feff}" + lines(0..<2))
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try await Tool.run("keys", "\(path)/w", "d").lines == ["k0", "k1"])
+        }
+    }
+
+    /// Milliseconds that are said to be seconds are dates in the year 56,000.
+    @Test(arguments: ["date:unix", "date:reference"])
+    func numbersThatNoCalendarHasAreNoDates(kind: String) async throws {
+        try await withTemporaryDirectory { path in
+            let refused = try await Tool.run(
+                "import", "\(path)/w", "--format", "csv", "--into", "d", "--column", "at=\(kind)",
+                input: "id,at\na,1706695200123\n")
+            #expect(refused.status == 2 && refused.errors.contains("is no \(kind)"))
+        }
+    }
+
+    @Test func aDryRunSaysWhatWouldBeKept() async throws {
+        try await withTemporaryDirectory { path in
+            let options = ["import", "\(path)/w", "--format", "json", "--into", "d"]
+            #expect(try await Tool.run(options, input: "[{\"id\":\"a\"}]").status == 0)
+            let dry = try await Tool.run(
+                options + ["--keep", "--dry-run"], input: "[{\"id\":\"a\"},{\"id\":\"b\"}]")
+            #expect(dry.errors.contains("would set \"b\"") && dry.errors.contains("1 values"))
+            #expect(!dry.errors.contains("would set \"a\""))
         }
     }
 

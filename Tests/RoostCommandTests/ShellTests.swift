@@ -96,6 +96,85 @@ import Testing
         }
     }
 
+    /// What the tabulator key puts into the line is read as the key that it is, and the lines stay though the terminal goes.
+    @Test func keysThatNeedQuotesAreCompletedInQuotes() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            for (key, value) in [("red bird", "v1"), ("user@one", "v2"), ("say \"x", "v3")] {
+                let set = try await Tool.run("set", w, "birds", key, "--string", value)
+                #expect(set.status == 0, "\(set.errors)")
+            }
+            let terminal = try Terminal(home: path)
+            let process = try Tool.process("shell", w)
+            try terminal.run(process)
+            try terminal.expect("roost birds> ")
+            guard terminal.isEdited else {
+                process.terminate()
+                return  // Neither libedit nor readline is there; lines are plain then.
+            }
+            for (keys, value) in [
+                ("get re\t\n", "v1"), ("get \"re\t\n", "v1"), ("get user@\t\n", "v2"),
+                ("get s\t\n", "v3"),
+            ] {
+                terminal.send(keys)
+                try terminal.expect(value)
+            }
+            try terminal.expect("roost birds> ")
+            // As Control-C does, and no key comes after it.
+            process.interrupt()
+            let begin = ContinuousClock.now
+            try await terminal.end(process)
+            #expect(process.terminationReason == .uncaughtSignal)
+            #expect(ContinuousClock.now - begin < .seconds(60), "it waited for another key")
+            let history = try String(contentsOfFile: "\(path)/.history", encoding: .utf8)
+            #expect(history.contains("get user@one"))
+        }
+    }
+
+    /// A name is data: a shell that completes it neither runs it nor takes it for another one.
+    @Test func bashCompletesNamesAndRunsNothingInThem() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            let mark = "\(path)/ran"
+            for key in ["run$(touch \(mark))", "it's", "a b", "$HOME", "x\ny"] {
+                #expect(try await Tool.run("set", w, "the names", key, "1").status == 0)
+            }
+            let script = try await Tool.run("completions", "bash").output
+            let tool = try Tool.process().executableURL!
+            func completed(_ words: [String]) throws -> [String] {
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                process.currentDirectoryURL = URL(fileURLWithPath: path)
+                process.arguments =
+                    [
+                        "bash", "-c",
+                        script
+                            + """
+                            words=("$@")
+                            COMP_WORDS=("${words[@]}") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+                            COMP_POINT=${#COMP_LINE}
+                            _roost "$1" "${words[$(($# - 1))]}" "${words[$(($# - 2))]}"
+                            printf '%s\\n' "${COMPREPLY[@]}"
+                            """, "bash", tool.path,
+                    ] + words
+                let pipe = Pipe()
+                process.standardOutput = pipe
+                try process.run()
+                let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+                process.waitUntilExit()
+                return String(decoding: output, as: UTF8.self).split(separator: "\n").map(
+                    String.init)
+            }
+            #expect(try completed(["get", w, ""]) == [#"the\ names"#])
+            let names = try completed(["get", w, #"the\ names"#, ""])
+            #expect(
+                names == [#"\$HOME"#, #"a\ b"#, #"it\'s"#, #"run\$\(touch\ "# + mark + #"\)"#])
+            #expect(try completed(["get", w, "'the names'", "it"]) == [#"it\'s"#])
+            #expect(try completed(["get", w, "'the names'", #"a\ "#]) == [#"a\ b"#])
+            #expect(!FileManager.default.fileExists(atPath: mark))
+        }
+    }
+
     @Test func completionScriptsAreThoseOfTheShells() async throws {
         #expect(try await Tool.run("completions", "bash").output.contains("complete -o"))
         #expect(try await Tool.run("completions", "zsh").output.hasPrefix("#compdef roost"))

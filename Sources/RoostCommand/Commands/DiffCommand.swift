@@ -8,8 +8,8 @@ struct DiffCommand: AsyncParsableCommand {
         abstract: "Lists the keys whose values differ between two workspaces.",
         discussion: """
             Values are compared as they are stored, bit for bit, with their deadlines. Exit status \
-            0 where all are the same, 1 where something differs. Holds one value of each at a time \
-            in memory.
+            0 where all are the same, 1 where something differs, 2 where neither has the dictionary that is named. \
+            Holds one value of each at a time in memory.
             """)
 
     @OptionGroup var source: WorkspaceArgument
@@ -29,6 +29,13 @@ struct DiffCommand: AsyncParsableCommand {
     }
 
     private func compare(_ left: Workspace, _ right: Workspace) throws -> Int {
+        if let dictionary {
+            // A name that is mistyped would say that all is the same.
+            let names = try left.dictionaryNames + right.dictionaryNames
+            guard names.contains(where: { $0.utf8.elementsEqual(dictionary.utf8) }) else {
+                throw Failure(.usage, "neither workspace has a dictionary \"\(dictionary)\"")
+            }
+        }
         var range = StoredRange(dictionary: dictionary)
         range.prefix = prefix
         let (lefts, rights) = (try StoredRecords(left, range), try StoredRecords(right, range))

@@ -15,7 +15,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var source: WorkspaceArgument
     @Argument(help: "The file to write; - is standard output.", completion: .file())
     var output = "-"
-    @Option(help: "Only this dictionary.")
+    @Option(help: "Only this dictionary.", completion: WorkspaceCompletion.dictionaries)
     var dictionary: String?
 
     func run() async throws {

@@ -7,7 +7,8 @@ struct GetCommand: AsyncParsableCommand {
         commandName: "get", abstract: "Prints the value of a key.",
         discussion: """
             Exit status 1 where the key has no value. Text is printed as it is, a Codable value as \
-            the tree that it is; with --format json as import reads it.
+            the tree that it is; with --format json as import reads it. On a terminal it is said \
+            what eight bytes would be as a Date, which is stored as such.
             """)
 
     @OptionGroup var source: WorkspaceArgument
@@ -35,6 +36,10 @@ struct GetCommand: AsyncParsableCommand {
             try Output.write(record.json)
         } else {
             try Output.write([ReadableForm.text(value)])
+            // For people alone: a program that reads the value gets the value.
+            if isOutputTerminal, let date = ReadableForm.date(value) {
+                try Output.write(["(as a Date: \(date))"])
+            }
         }
     }
 }

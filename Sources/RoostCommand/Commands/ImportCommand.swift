@@ -1,5 +1,7 @@
 import ArgumentParser
+import Foundation
 import Roost
+import RoostFormat
 
 /// `roost import`: JSON Lines into a workspace.
 struct ImportCommand: AsyncParsableCommand {
@@ -17,15 +19,15 @@ struct ImportCommand: AsyncParsableCommand {
               plist  a property list, as a UserDefaults file: each key with its type
               json   an array of objects, as a repository of one file has it
               jsonl  an object in each line
-              csv    a record in each line, the first with the columns' names; --column NAME=KIND \
-            for what is no text: \(ColumnTypes.Kind.allCases.map(\.rawValue).joined(separator: ", "))
+              csv    a record in each line, the first with the columns' names; separated by commas, or by \
+            semicolons or tabulators where --id is a column by them; --column NAME=KIND for what is no text: \(ColumnTypes.Kind.allCases.map(\.rawValue).joined(separator: ", "))
               sqlite a table of a SQLite file, --table; with the types that the rows have, and \
             --column for what they mean, as at=date for seconds since 1970 (where roost was built \
             with the trait SQLite)
 
             Of objects the member that --id names is the key, as a repository with such identifiers \
             has it; with --id-kind int a text of digits becomes a number, with string a number a text, in \
-            the value too. The values are read back as the Codable types that read them from JSON.
+            the value too; without, all are numbers or all are text. The values are read back as the Codable types that read them from JSON.
             """)
 
     @OptionGroup var target: WorkspaceArgument
@@ -58,6 +60,10 @@ struct ImportCommand: AsyncParsableCommand {
         } else if into == nil {
             throw ValidationError("which dictionary? say --into NAME")
         }
+        if let into, into.utf8.count > Limits.dictionaryNameSizeBytes {
+            throw ValidationError(
+                "--into: a dictionary's name has up to \(Limits.dictionaryNameSizeBytes) bytes")
+        }
         if !columns.isEmpty, format != .csv, format != .sqlite {
             throw ValidationError(
                 "--column is for CSV and SQLite: JSON and property lists have types")
@@ -89,6 +95,7 @@ struct ImportCommand: AsyncParsableCommand {
             columns: try ColumnTypes(columns), table: table)
         let records = try file.records()
         if dryRun {
+            let records = try await taken(of: records)
             for record in records.prefix(3) { printError("would set \"\(record.key)\"") }
             return printError(
                 "\(grouped(records.count)) values would be imported into \"\(into ?? "")\"; nothing was written"
@@ -98,6 +105,15 @@ struct ImportCommand: AsyncParsableCommand {
             try await write(records, into: workspace)
         }
         printError("\(grouped(count)) values imported into \"\(into ?? "")\"")
+    }
+
+    /// The records that a workspace would get: with --keep, those whose keys it does not have.
+    private func taken(of records: [ForeignRecord]) async throws -> [ForeignRecord] {
+        guard keep, FileManager.default.fileExists(atPath: target.workspace) else { return records }
+        return try await target.withWorkspace(.readOnly) { workspace in
+            let dictionary = workspace.dictionary(into ?? "")
+            return try records.filter { try !dictionary.contains($0.key) }
+        }
     }
 
     /// As one batch, on disk when it returns.

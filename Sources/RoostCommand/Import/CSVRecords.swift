@@ -9,7 +9,7 @@ struct CSVRecords {
     init(
         _ data: Data, keys: ObjectKeys, columns: ColumnTypes, _ progress: LiveProgress
     ) throws {
-        var parser = CSVParser(bytes: Array(data))
+        var parser = try CSVParser(bytes: Array(data), naming: keys.field)
         guard let names = try parser.next() else {
             throw Failure(.usage, "the CSV file is empty: its first line has the columns' names")
         }
@@ -26,6 +26,11 @@ struct CSVRecords {
                 throw Failure(
                     .usage,
                     "\(place): \(fields.count) fields, where the first line has \(names.count)")
+            }
+            // What a spreadsheet writes of rows that look empty in it.
+            if let index = names.firstIndex(of: keys.field), fields[index].isEmpty {
+                throw Failure(
+                    .usage, "\(place): \"\(keys.field)\", which is to be the key, is empty")
             }
             let members = try zip(names, fields).map { name, text in
                 JSONValue.Member(
@@ -44,10 +49,31 @@ struct CSVParser {
     private(set) var index = 0
     /// Where the next record begins, counted from one.
     private(set) var line = 1
+    /// What stands between the fields of a record.
+    private var separator = UInt8(ascii: ",")
 
-    init(bytes: [UInt8]) {
+    /// Spreadsheets separate by semicolons where the comma is in numbers, and by tabulators: the separator is the one
+    /// by which the first record has a column `name`, or that of a line `sep=;`, as Excel has it.
+    init(bytes: [UInt8], naming name: String) throws {
         self.bytes = bytes
-        if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
+        index = ByteOrderMark.sizeBytes(in: bytes)
+        let said = Array("sep=".utf8)
+        if bytes[index...].starts(with: said), index + 5 < bytes.count,
+            [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(bytes[index + 5])
+        {
+            separator = bytes[index + 4]
+            index += 5
+            return
+        }
+        for candidate in [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")] {
+            var parser = self
+            parser.separator = candidate
+            // What is wrong with the record by another separator is said when it is read by commas.
+            if let names = try? parser.next(), names.contains(name) {
+                separator = candidate
+                return
+            }
+        }
     }
 
     /// The fields of the next record; `nil` after the last. Empty lines are none.
@@ -66,7 +92,7 @@ struct CSVParser {
             guard index < bytes.count else { return fields }
             let end = bytes[index]
             index += 1
-            if end == UInt8(ascii: ",") { continue }
+            if end == separator { continue }
             if end == UInt8(ascii: "\r"), index < bytes.count, bytes[index] == UInt8(ascii: "\n") {
                 index += 1
             }
@@ -92,11 +118,11 @@ struct CSVParser {
                 if byte == UInt8(ascii: "\n") { line += 1 }
                 text.append(byte)
             }
-            guard index == bytes.count || Self.ends(bytes[index]) else {
+            guard index == bytes.count || ends(bytes[index]) else {
                 throw Failure(.usage, "line \(line): text behind a quoted field")
             }
         } else {
-            while index < bytes.count, !Self.ends(bytes[index]) {
+            while index < bytes.count, !ends(bytes[index]) {
                 guard bytes[index] != UInt8(ascii: "\"") else {
                     throw Failure(.usage, "line \(line): a quote within a field that is not quoted")
                 }
@@ -110,7 +136,7 @@ struct CSVParser {
         return string
     }
 
-    private static func ends(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+    private func ends(_ byte: UInt8) -> Bool {
+        byte == separator || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
     }
 }

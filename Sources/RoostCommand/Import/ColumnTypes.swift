@@ -15,14 +15,21 @@ struct ColumnTypes {
         case referenceDate = "date:reference"
         case uuid, json
 
-        /// The date that a number is.
-        func date(_ number: Double) -> Date {
-            switch self {
-            case .millisecondDate: Date(timeIntervalSince1970: number / 1000)
-            case .referenceDate: Date(timeIntervalSinceReferenceDate: number)
-            default: Date(timeIntervalSince1970: number)
-            }
+        /// The date that a number is; `nil` for one that no calendar of four digits has: milliseconds that are
+        /// said to be seconds.
+        func date(_ number: Double) -> Date? {
+            let date =
+                switch self {
+                case .millisecondDate: Date(timeIntervalSince1970: number / 1000)
+                case .referenceDate: Date(timeIntervalSinceReferenceDate: number)
+                default: Date(timeIntervalSince1970: number)
+                }
+            let years = Self.beginOfYearZero..<Self.endOfYear9999
+            return years.contains(date.timeIntervalSince1970) ? date : nil
         }
+
+        private static let beginOfYearZero = -62_167_219_200.0
+        private static let endOfYear9999 = 253_402_300_800.0
     }
 
     var kinds: [String: Kind] = [:]
@@ -56,7 +63,7 @@ struct ColumnTypes {
             case .bool: Self.bool(text)
             case .date: ForeignDate.secondsSinceReference(text).map(Self.json)
             case .unixDate, .millisecondDate, .referenceDate:
-                Double(text).flatMap { $0.isFinite ? Self.json(kind.date($0)) : nil }
+                Double(text).flatMap(kind.date).map(Self.json)
             case .uuid: UUID(uuidString: text).map { .string($0.uuidString) }
             case .json: try? JSONParser.parse(text)
             }
@@ -74,7 +81,7 @@ struct ColumnTypes {
             case .double, .decimal, .json: .number(text)
             case .bool: text == "0" ? .bool(false) : text == "1" ? .bool(true) : nil
             case .date, .unixDate, .millisecondDate, .referenceDate:
-                Double(text).map { Self.json(kind.date($0)) }
+                Double(text).flatMap(kind.date).map(Self.json)
             case .uuid: nil
             }
         guard let value else { throw Self.failure(text, kind, column, place) }

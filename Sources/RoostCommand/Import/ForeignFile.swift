@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Roost
+import RoostFormat
 
 /// What `import` reads beside its own lines.
 enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
@@ -24,6 +25,10 @@ struct ForeignRecord {
     var value: Value
     /// For messages: "line 3".
     var place: String
+    /// What its identifier is, where that was not said.
+    var identifier: Identifier?
+
+    enum Identifier: String { case text, number }
 
     enum Value {
         case json(StoredValue)
@@ -48,19 +53,39 @@ struct ForeignFile {
             case .plist: try propertyList()
             case .json: try array()
             case .jsonl: try lines(progress)
-            case .csv: try CSVRecords(try data(), keys: keys, columns: columns, progress).records
+            case .csv: try CSVRecords(try text(), keys: keys, columns: columns, progress).records
             case .sqlite: try sqliteRecords(progress)
             }
         }
+        try check(records)
+        return records
+    }
+
+    private func check(_ records: [ForeignRecord]) throws {
         // By bytes, as keys are: texts that look the same may be two.
         var places: [[UInt8]: String] = [:]
+        let first = records.first
         for record in records {
-            if let other = places.updateValue(record.place, forKey: Array(record.key.utf8)) {
+            let key = Array(record.key.utf8)
+            guard key.count <= Limits.keySizeBytes else {
+                throw Failure(
+                    .usage,
+                    "\(record.place): the key has \(grouped(key.count)) bytes; up to \(grouped(Limits.keySizeBytes)) are allowed"
+                )
+            }
+            if let other = places.updateValue(record.place, forKey: key) {
                 throw Failure(
                     .usage, "\(record.place): the key \"\(record.key)\" is at \(other) already")
             }
+            // A type has identifiers of one kind, and could not read the others.
+            if let first, let kind = record.identifier, let other = first.identifier, kind != other
+            {
+                throw Failure(
+                    .usage,
+                    "\(record.place): \"\(keys.field)\" is a \(kind.rawValue), and at \(first.place) a \(other.rawValue): say --id-kind string or int"
+                )
+            }
         }
-        return records
     }
 
     private func sqliteRecords(_ progress: LiveProgress) throws -> [ForeignRecord] {
@@ -73,6 +98,15 @@ struct ForeignFile {
             throw Failure(
                 .usage, "this roost was built without SQLite: build it with --traits SQLite")
         #endif
+    }
+
+    /// - Throws: also where it is UTF-16, which no format here is.
+    private func text() throws -> Data {
+        let data = try data()
+        if let reason = ByteOrderMark.refusal(of: data) {
+            throw Failure(.usage, "\(path): \(reason)")
+        }
+        return data
     }
 
     private func data() throws -> Data {
@@ -91,16 +125,19 @@ struct ForeignFile {
     }
 
     private func array() throws -> [ForeignRecord] {
-        let data = try data()
+        let data = try text()
+        let mark = ByteOrderMark.sizeBytes(in: data)
         let parsed = data.withUnsafeBytes { bytes -> Result<JSONValue, JSONSyntaxError> in
-            do throws(JSONSyntaxError) { return .success(try JSONParser.parse(bytes)) } catch {
+            let text = UnsafeRawBufferPointer(rebasing: bytes[mark...])
+            do throws(JSONSyntaxError) { return .success(try JSONParser.parse(text)) } catch {
                 return .failure(error)
             }
         }
         switch parsed {
         case .failure(let error):
-            let line = data.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
-            throw Failure(.usage, "\(path): line \(line) (offset \(error.offset)): \(error.reason)")
+            let offset = mark + error.offset
+            let line = data.prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1
+            throw Failure(.usage, "\(path): line \(line) (offset \(offset)): \(error.reason)")
         case .success(.array(let elements)):
             return try elements.enumerated().map { index, json in
                 try keys.record(of: json, place: "element \(index + 1)")

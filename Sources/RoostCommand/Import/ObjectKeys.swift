@@ -57,7 +57,15 @@ struct ObjectKeys {
         }
         do {
             let value = try StoredForm.codableValue(.object(members))
-            return ForeignRecord(key: key, value: .json(value), place: place)
+            var record = ForeignRecord(key: key, value: .json(value), place: place)
+            if kind == .automatic {
+                if case .string = stored {
+                    record.identifier = .text
+                } else {
+                    record.identifier = .number
+                }
+            }
+            return record
         } catch { throw Failure(.usage, "\(place): \(error.reason)") }
     }
 }

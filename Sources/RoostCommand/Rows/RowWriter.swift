@@ -2,7 +2,7 @@ import Foundation
 
 /// Writes rows of named columns as a table, as one JSON array, as JSON Lines, or as CSV (RFC 4180).
 ///
-/// - A table's columns are as wide as the first rows need, so that a million of them are not held.
+/// - A table's columns are as wide as the first rows need, up to a width, so that a million of them are not held.
 /// - Call `finish` after the last row.
 struct RowWriter {
     private let columns: [String]
@@ -16,6 +16,8 @@ struct RowWriter {
 
     private static let measuredRowCount = 200
     private static let terminalCellWidth = 60
+    /// What is longer stands out of its column: one long key would make each line as long.
+    private static let maximumWidth = 60
 
     init(columns: [String], format: OutputFormat, output: Output) {
         self.columns = columns
@@ -59,7 +61,9 @@ struct RowWriter {
 
     private mutating func measure() throws {
         let rows = [columns] + waiting
-        widths = columns.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        widths = columns.indices.map { column in
+            min(rows.map { $0[column].count }.max() ?? 0, Self.maximumWidth)
+        }
         try writeLine(columns)
         try writeLine(widths!.map { String(repeating: "-", count: $0) })
         for row in waiting { try writeLine(row) }

@@ -28,6 +28,8 @@ actor LineEditor {
     private let addHistory: TakeText?
     private let writeHistory: TakeText?
     private let historyFile: String?
+    /// Where the library has the terminal.
+    private var endings: TerminalEndings?
     /// What was read behind the last plain line.
     private var pending: ArraySlice<UInt8> = []
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -46,13 +48,25 @@ actor LineEditor {
         if let historyFile, let read = symbol("read_history", as: TakeText.self) {
             _ = read(historyFile)
         }
+        if let library, let catching = dlsym(library, "rl_catch_signals") {
+            // It would look at a signal at the next key only: the signal comes to another thread than its own.
+            catching.assumingMemoryBound(to: Int32.self).pointee = 0
+            endings = TerminalEndings()
+        }
         guard let library, let hook = dlsym(library, "rl_attempted_completion_function") else {
             return
         }
         completion.withLock {
             $0 = Completer(library: UInt(bitPattern: library), complete: complete)
         }
-        let matches: Complete = { word, _, _ in LineEditor.matches(word) }
+        // A word is what `ShellLine` takes for one. The library keeps the texts, so they are never freed.
+        for (name, characters) in [
+            ("rl_completer_word_break_characters", " \t"), ("rl_completer_quote_characters", "\""),
+        ] {
+            dlsym(library, name)?.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
+                .pointee = strdup(characters)
+        }
+        let matches: Complete = { word, begin, _ in LineEditor.matches(word, at: Int(begin)) }
         hook.assumingMemoryBound(to: Complete?.self).pointee = matches
     }
 
@@ -70,7 +84,11 @@ actor LineEditor {
         guard let line = readLine(prompt) else { return nil }
         defer { free(line) }
         guard let text = String(validatingCString: line) else { throw Self.notUnicode }
-        if !text.allSatisfy(\.isWhitespace) { _ = addHistory?(text) }
+        if !text.allSatisfy(\.isWhitespace) {
+            _ = addHistory?(text)
+            // At each line: Control-C and a terminal that is closed end the shell where it is.
+            keepHistory()
+        }
         return text
     }
 
@@ -101,7 +119,7 @@ actor LineEditor {
     private static var notUnicode: Failure { Failure(.usage, "the line is not UTF-8") }
 
     /// Keeps the lines for the next shell.
-    func keepHistory() {
+    private func keepHistory() {
         guard let historyFile, let writeHistory else { return }
         // Keys may be nobody else's business.
         let mask = umask(0o077)
@@ -116,9 +134,11 @@ actor LineEditor {
         return nil
     }
 
-    /// What the library frees: the common beginning, the words, and a `nil`.
+    /// What the library frees: what it puts in the word's place, the words to show, and a `nil`.
+    ///
+    /// - Parameter begin: Where the word begins in the line, in bytes, behind a quote that opens it.
     private static func matches(
-        _ word: UnsafePointer<CChar>?
+        _ word: UnsafePointer<CChar>?, at begin: Int
     ) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
         guard let word, let completer = completion.withLock({ $0 }) else { return nil }
         let library = UnsafeMutableRawPointer(bitPattern: completer.library)
@@ -128,12 +148,14 @@ actor LineEditor {
         let buffer = dlsym(library, "rl_line_buffer")?
             .assumingMemoryBound(to: UnsafePointer<CChar>?.self).pointee
         let line = buffer.map { String(cString: $0) } ?? ""
-        let text = String(cString: word)
         let words = line.split(separator: " ").map(String.init)
-        let found = completer.complete(words, text).filter { $0.hasPrefix(text) }
-        guard var common = found.first else { return nil }
-        for match in found { common = common.commonPrefix(with: match) }
-        let list = [common] + (found.count > 1 ? found : [])
+        let isQuoted = begin > 0 && Array(line.utf8.prefix(begin)).last == UInt8(ascii: "\"")
+        let typed = String(cString: word)
+        let text = isQuoted ? ShellLine.withoutEscapes(typed) : typed
+        let found = completer.complete(words, text)
+        guard let replacement = ShellLine.completion(of: text, isQuoted: isQuoted, among: found)
+        else { return nil }
+        let list = [replacement.text] + (replacement.words.count > 1 ? replacement.words : [])
         let size = (list.count + 1) * MemoryLayout<UnsafeMutablePointer<CChar>?>.stride
         guard let memory = malloc(size) else { return nil }
         let result = memory.bindMemory(

@@ -64,7 +64,6 @@ struct ShellCommand: AsyncParsableCommand {
             }
             dictionary.name.withLock { $0 = session.dictionary }
         }
-        await editor.keepHistory()
     }
 
     /// For completion, which the editor asks for on its own thread.

@@ -37,7 +37,7 @@ struct ShellSession {
         if names.count == 1 { dictionary = names[0] }
     }
 
-    var prompt: String { (dictionary.map { "roost \($0)" } ?? "roost") + "> " }
+    var prompt: String { (dictionary.map { "roost \(visible($0))" } ?? "roost") + "> " }
 
     /// - Throws: `Failure` for what was typed wrong; what the workspace throws.
     mutating func run(_ text: String) async throws {
@@ -105,6 +105,9 @@ struct ShellSession {
             throw Failure(.notFound, "\"\(key)\" has no value")
         }
         try Output.write([ReadableForm.text(value)])
+        if isOutputTerminal, let date = ReadableForm.date(value) {
+            try Output.write(["(as a Date: \(date))"])
+        }
         if let expiration = ReadableForm.expiration(value) {
             try Output.write(["(expires \(expiration))"])
         }

@@ -58,7 +58,14 @@ final class LineReader {
         start = end + skipping
         lineNumber += 1
         offsetBytes += UInt64(start - begin)
-        return try buffer.withUnsafeBytes { try body(.init(rebasing: $0[begin..<end])) }
+        return try buffer.withUnsafeBytes { bytes in
+            let line = bytes[begin..<end]
+            guard lineNumber == 1 else { return try body(.init(rebasing: line)) }
+            if let reason = ByteOrderMark.refusal(of: line) {
+                throw Failure(.usage, "line 1: \(reason)")
+            }
+            return try body(.init(rebasing: line.dropFirst(ByteOrderMark.sizeBytes(in: line))))
+        }
     }
 
     private func newline(from begin: Int) -> Int? {

@@ -24,6 +24,21 @@ package enum ReadableForm {
         }
     }
 
+    /// The date that eight bytes of a binary value are where they were stored as a `Date`, as ISO 8601; `nil` for what is
+    /// none of the years 1900 to 2199.
+    ///
+    /// A guess: the kind of a binary value does not tell its type.
+    package static func date(_ stored: StoredValue) -> String? {
+        guard let plain = stored.plain?.value, ValueKind(rawValue: plain.kind) == .binary,
+            plain.payload.count == 8
+        else { return nil }
+        let bits = plain.payload.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        let seconds = Double(bitPattern: UInt64(littleEndian: bits))
+        guard (-3_187_296_000.0..<6_279_811_200.0).contains(seconds) else { return nil }
+        return Date(timeIntervalSinceReferenceDate: seconds)
+            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
     /// `nil` where the value is no coded one, or does not decode.
     private static func tree(_ plain: StoredValue) -> JSONValue? {
         // As it was written, with all digits of its numbers.
