@@ -137,7 +137,7 @@
                     try await catchUp()
                     shared.status.withLock { $0.trouble = nil }
                     backOff = BackOff()
-                    try await Task.sleep(for: interval)
+                    try await Task.sleep(for: interval.asSleep)
                 } catch is CancellationError {
                     return
                 } catch {
@@ -196,7 +196,7 @@
             try await withThrowingTaskGroup(of: Journal?.self) { group in
                 group.addTask { try await self.takeOver() }
                 group.addTask {
-                    try await Task.sleep(for: limit)
+                    try await Task.sleep(for: limit.asSleep)
                     return nil
                 }
                 defer { group.cancelAll() }
@@ -213,7 +213,7 @@
             var journal = Journal(copy.storage, writer: .random())
             let name = "\(ProcessInfo.processInfo.hostName), promoted at \(path)"
             try await journal.takeOver(
-                behind: last, name: name, time: max(last.standing.time, WallTime.milliseconds)
+                behind: last, name: name, time: WallTime.milliseconds
             ) { entry in
                 // It may stand further on, where others came between, or entries were removed. The takeover is put
                 // behind it once all before it are applied: who lacks batches must not overtake who has them.
