@@ -25,13 +25,17 @@ struct CopyGoesOnTests {
         let (first, second) = (try await Workspace.inMemory(), try await Workspace.inMemory())
         try await first.dictionary("d").set("1", forKey: "n")
         var options = quick
-        options.signOfLifeInterval = .milliseconds(20)
+        // One at each look.
+        options.signOfLifeInterval = .milliseconds(1)
         try await Replica(of: first, to: storage, options: options).end()
         let older = try Replica(of: first, to: storage, options: options)
         try await older.waitUntilCopied()
         #expect(older.status.historyCount == 0)
         let known = try await JournalReader.end(of: storage)?.index ?? 0
         #expect(try await eventually { try await JournalReader.end(of: storage)!.index > known })
+        // What was copied is all that there is, as each of them proves.
+        let complete = try #require(older.status.lastCompleteAt)
+        #expect(try await eventually { older.status.lastCompleteAt! > complete })
         let newer = try Replica(of: second, to: storage, options: options)
         try await newer.waitUntilCopied()
         let isFenced = try await eventually {

@@ -50,6 +50,12 @@ struct CopyScheduleTests {
         #expect(schedule.tick == 60_000)
     }
 
+    @Test func signsOfLifeDoNotWaitForATenthOfALongInterval() {
+        let schedule = CopySchedule(
+            interval: 3_600_000, signOfLifeInterval: 60_000, minimumBytesBetweenBases: 1, now: 0)
+        #expect(schedule.tick == 6_000)
+    }
+
     @Test func anAskThatComesWhileItIsLookedIsForTheNextCopy() {
         let shared = CopyShared()
         // Committed after the look, and asked for right then.
