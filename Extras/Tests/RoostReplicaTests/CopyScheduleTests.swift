@@ -26,6 +26,45 @@ struct CopyScheduleTests {
         #expect(schedule.action(now: 61_200, isAsked: false) == .signOfLife)
     }
 
+    @Test func whoGoesOnWithNothingToCopyGivesSignsOfLife() {
+        var schedule = schedule()
+        schedule.goOn(behind: 5)
+        // As the copier does first: it sees the last batch, which is copied.
+        schedule.observe(5, time: 70_000, now: 0)
+        #expect(schedule.action(now: 59_999, isAsked: true) == .wait)
+        #expect(schedule.action(now: 61_000, isAsked: false) == .signOfLife)
+        schedule.observe(6, time: 70_100, now: 61_100)
+        #expect(schedule.action(now: 61_600, isAsked: false) == .copy)
+    }
+
+    @Test func durationsMayBeForEver() {
+        #expect(Duration.seconds(Int64.max).milliseconds == 1 << 42)
+        #expect(Duration.milliseconds(1_234.5).milliseconds == 1_234)
+        #expect(Duration.seconds(-1).milliseconds == 0)
+        let long = Duration.seconds(Int64.max)
+        let options = ReplicaOptions(interval: long, retention: long, signOfLifeInterval: long)
+        var schedule = CopySchedule(options, now: 1_000)
+        schedule.observe(1, time: 70_000, now: 2_000)
+        #expect(schedule.action(now: 1 << 41, isAsked: false) == .wait)
+        #expect(schedule.action(now: 3_000, isAsked: true) == .copy)
+        #expect(schedule.tick == 60_000)
+    }
+
+    @Test func signsOfLifeDoNotWaitForATenthOfALongInterval() {
+        let schedule = CopySchedule(
+            interval: 3_600_000, signOfLifeInterval: 60_000, minimumBytesBetweenBases: 1, now: 0)
+        #expect(schedule.tick == 6_000)
+    }
+
+    @Test func anAskThatComesWhileItIsLookedIsForTheNextCopy() {
+        let shared = CopyShared()
+        // Committed after the look, and asked for right then.
+        let isAsked = shared.takeAsk { shared.wake() }
+        #expect(!isAsked)
+        #expect(shared.takeAsk {})
+        #expect(!shared.takeAsk {})
+    }
+
     @Test func marksSayByWhenBatchesWereCommittedAndDoNotGoBack() {
         var schedule = schedule()
         schedule.observe(3, time: 70_000, now: 0)
@@ -59,6 +98,23 @@ struct CopyScheduleTests {
                 Mark(time: 69_500, sequence: 3), Mark(time: 71_000, sequence: 4),
             ])
         #expect(schedule.entryTime(74_000) == 75_000)
+    }
+
+    @Test func aTakeoverIsNotDatedBeforeWhatIsThereUnlessThatIsFarAhead() {
+        func takeoverTime(_ time: UInt64, behind entry: UInt64) -> UInt64? {
+            var earlier = JournalState(writer: .random())
+            earlier.beginTakeover(behind: nil, name: "earlier", time: entry)
+            _ = try? earlier.receive(.written)
+            _ = try? earlier.receive(.listed(last: nil))
+            var state = JournalState(writer: .random())
+            state.beginTakeover(behind: earlier.last, name: "later", time: time)
+            _ = try? state.receive(.written)
+            _ = try? state.receive(.listed(last: nil))
+            return state.standing?.time
+        }
+        #expect(takeoverTime(1_000_000, behind: 900_000) == 1_000_000)
+        #expect(takeoverTime(1_000_000, behind: 1_300_000) == 1_300_000)
+        #expect(takeoverTime(1_000_000, behind: 1_600_001) == 1_000_000)
     }
 
     @Test func marksOfALongOutageAreThinnedAndTheNewestIsKept() {

@@ -10,6 +10,8 @@ final class FaultyStorage: ObjectStorage {
         /// Of so many requests about one fails; none where it is zero.
         var oneIn = 0
         var isOff = false
+        /// What is thrown while it is off; an error of its own where there is none.
+        var error: RoostError?
         /// How many conditional puts were refused as it was off.
         var refusedEntryCount = 0
         /// Up to so long a request takes.
@@ -31,7 +33,7 @@ final class FaultyStorage: ObjectStorage {
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let faults = faults.withLock { $0 }
-        if faults.isOff { throw Failed() }
+        if faults.isOff { throw faults.error ?? Failed() }
         let (fate, part) = numbers.withLock { numbers in
             (
                 faults.oneIn == 0 ? 3 : Int.random(in: 0..<(3 * faults.oneIn), using: &numbers),

@@ -137,6 +137,41 @@ struct FollowerTests {
         }
     }
 
+    /// As its workspace throws where the disk is full.
+    @Test func aFollowerGoesOnOnceItsDiskHasRoomAgain() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage(.init(error: RoostError(.outOfSpace, "the disk is full")))
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage.memory, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            storage.faults.withLock { $0.isOff = true }
+            try await writer.dictionary("d").set("2", forKey: "n")
+            try await replica.waitUntilCopied()
+            #expect(
+                try await eventually {
+                    follower.status.trouble?.code == .outOfSpace || follower.status.failure != nil
+                })
+            #expect(follower.status.failure == nil)
+            let error = await #expect(throws: RoostError.self) {
+                _ = try await follower.promote(options: quick, within: .milliseconds(200))
+            }
+            #expect(error?.code == .outOfSpace)
+            storage.faults.withLock { $0.isOff = false }
+            let last = writer.statistics.lastSequence
+            #expect(try await eventually { follower.status.lastSequence >= last })
+            #expect(try await eventually { follower.status.trouble == nil })
+            #expect(follower.status.failure == nil)
+            // Nobody was overtaken.
+            try await writer.dictionary("d").set("3", forKey: "n")
+            try await replica.end()
+            try await follower.close()
+            try await writer.close()
+        }
+    }
+
     /// What is written into it would stand between the batches of the copy.
     @Test func aDirectoryThatFollowsIsNotOpenedForWriting() async throws {
         try await withDirectory { directory in

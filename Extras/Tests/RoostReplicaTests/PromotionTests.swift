@@ -1,8 +1,8 @@
 import Foundation
-import Roost
 import Synchronization
 import Testing
 
+@testable import Roost
 @testable import RoostReplica
 
 /// What a follower may not do when it takes its writer's place.
@@ -44,6 +44,137 @@ struct PromotionTests {
             await #expect(throws: RoostError.self) { try await followed.set("x", forKey: "x") }
             try await follower.close()
             try await writer.close()
+        }
+    }
+
+    /// It has batches by now that the copy has not, under the numbers of those of who took over from it.
+    @Test func aFollowerIsPromotedOnce() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let memory = storage.memory
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: memory, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.end()
+            try await writer.close()
+            let first = try await Follower.follow(
+                storage, at: "\(directory)/first", interval: .milliseconds(10))
+            let second = try await Follower.follow(
+                memory, at: "\(directory)/second", interval: .milliseconds(10))
+            let older = try await first.promote(options: quick)
+            try await older.waitUntilCopied()
+            storage.faults.withLock { $0.isOff = true }
+            let (mine, others) = (
+                first.workspace.dictionary("d"), second.workspace.dictionary("d")
+            )
+            for number in 0..<3 { try await mine.set("lost", forKey: "lost \(number)") }
+            let newer = try await second.promote(options: quick)
+            for number in 0..<3 { try await others.set("kept", forKey: "kept \(number)") }
+            try await newer.waitUntilCopied()
+            let takeover = try await JournalReader.end(of: memory)?.standing.takeover
+            storage.faults.withLock { $0.isOff = false }
+            await #expect(throws: RoostError.self) { try await older.waitUntilCopied() }
+
+            let error = await #expect(throws: RoostError.self) {
+                _ = try await first.promote(options: quick)
+            }
+            #expect(error?.code == .conflict)
+            #expect(first.status.isPromoted)
+            try await mine.set("still written to", forKey: "n")
+            #expect(try await JournalReader.end(of: memory)?.standing.takeover == takeover)
+            try await newer.end()
+            let expected = try await contents(of: second.workspace, "d")
+            try await first.workspace.close()
+            try await second.workspace.close()
+            // Nor is it marked as one that follows.
+            let alone = try await Workspace.open(at: "\(directory)/first")
+            try await alone.close()
+            try await Replica.restore(from: memory, to: "\(directory)/r")
+            let restored = try await Workspace.open(at: "\(directory)/r")
+            #expect(try await contents(of: restored, "d") == expected)
+            #expect(expected.count == 4)
+            try await restored.close()
+        }
+    }
+
+    @Test func ofTwoPromotionsAtOnceOneIsRefused() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.end()
+            try await writer.close()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            storage.faults.withLock { $0.isOff = true }
+            // Without the storage neither gets done: whoever comes second is refused at once.
+            let results = try await withThrowingTaskGroup(of: Result<Replica, RoostError>.self) {
+                group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        do {
+                            return .success(
+                                try await follower.promote(options: quick, within: .seconds(600)))
+                        } catch { return .failure(try #require(error as? RoostError)) }
+                    }
+                }
+                let first = try await group.next()
+                storage.faults.withLock { $0.isOff = false }
+                return [first, try await group.next()]
+            }
+            guard case .failure(let error) = results[0], case .success(let next) = results[1] else {
+                Issue.record("\(results)")
+                return
+            }
+            #expect(error.code == .conflict)
+            try await next.end()
+            try await follower.workspace.close()
+        }
+    }
+
+    @Test func whatIsCopiedIsNotAppliedToAWorkspaceThatIsWrittenTo() async throws {
+        let storage = MemoryStorage()
+        let writer = try await Workspace.inMemory()
+        let replica = try Replica(of: writer, to: storage, options: quick)
+        try await writer.dictionary("d").set("1", forKey: "n")
+        try await replica.end()
+        let entry = try #require(try await JournalReader.end(of: storage))
+        let workspace = try await Workspace.inMemory()
+        let error = await #expect(throws: RoostError.self) {
+            var applier = HistoryApplier(workspace.engine, history: entry.standing.history)
+            _ = try await applier.apply(entry)
+        }
+        #expect(error?.code == .conflict)
+        try await workspace.close()
+        try await writer.close()
+    }
+
+    /// The old writer was told that it is copied; the directory is written to from then on, and follows nothing.
+    @Test func whoIsPromotedHasOnDiskWhatItFollowed() async throws {
+        try await withDirectory { directory in
+            let storage = WatchedTakeovers()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await replica.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            let workspace = follower.workspace
+            for number in 0..<50 { try await writer.dictionary("d").set("1", forKey: "\(number)") }
+            try await replica.end()
+            let last = writer.statistics.lastSequence
+            try await writer.close()
+            #expect(try await eventually { follower.status.lastSequence >= last })
+            #expect(workspace.statistics.durableSequence < last)
+            storage.watched.withLock { $0 = workspace }
+            var slow = quick
+            slow.interval = .seconds(3600)
+            let next = try await follower.promote(options: slow)
+            #expect(workspace.statistics.durableSequence >= last)
+            // Before anybody was overtaken: a disk that fails must not take the writer's place.
+            #expect(storage.durableSequence.withLock { $0 } == last)
+            try await next.end()
+            try await workspace.close()
         }
     }
 
@@ -169,6 +300,37 @@ private final class MetByAnother: ObjectStorage {
             try await journal.takeOver(behind: end, name: "another", time: end!.standing.time)
         }
         return isWritten
+    }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        try await memory.put(name, content)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try await memory.list(prefix: prefix, after: name)
+    }
+    func delete(_ name: String) async throws { try await memory.delete(name) }
+}
+
+/// A storage in memory that looks how much of a workspace is on disk when the next entry is put.
+private final class WatchedTakeovers: ObjectStorage {
+    private let memory = MemoryStorage()
+    let watched = Mutex<Workspace?>(nil)
+    let durableSequence = Mutex<UInt64?>(nil)
+
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        let workspace = watched.withLock { workspace in
+            defer { workspace = nil }
+            return workspace
+        }
+        if let workspace {
+            durableSequence.withLock { $0 = workspace.statistics.durableSequence }
+        }
+        return try await memory.putIfAbsent(name, bytes)
     }
     func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
         try await memory.get(name, maximumSizeBytes: maximumSizeBytes)

@@ -129,11 +129,9 @@
             let standing = journal.state.standing!
             shared.status.withLock { $0.state = .copying }
             tap = try goesOn(from: standing)
-            if tap != nil {
-                schedule.goOn(
-                    behind: standing.lastSequence, markTime: earlier?.time ?? 0,
-                    entryTime: standing.time)
-            }
+            // Also of a history that is not gone on with: a restore to a moment finds the bases of all.
+            schedule.noteEarlier(markTime: earlier?.time ?? 0, entryTime: standing.time)
+            if tap != nil { schedule.goOn(behind: standing.lastSequence) }
             bases = try await loadBases(from: standing.base)
             if tap == nil {
                 try await beginHistory()
@@ -220,21 +218,27 @@
                 try Task.checkCancellation()
                 // Asked before what is then done for it.
                 let isLast = shared.isStopping || engine.isClosed
-                noteCommitted()
-                switch schedule.action(now: Self.now, isAsked: shared.takeAsk() || isLast) {
-                case .copy: try await copyCommitted()
+                let isAsked = shared.takeAsk { noteCommitted() } || isLast
+                var isAllCopied = true
+                switch schedule.action(now: Self.now, isAsked: isAsked) {
+                case .copy: isAllCopied = try await copyCommitted()
                 case .signOfLife: try await giveSignOfLife()
                 case .wait: noteCopied()
                 }
                 try await tendBases(isLast: isLast)
-                if isLast { return }
+                if isLast, isAllCopied { return }
+                // What is behind the base of a history that was begun is wanted as much.
+                if isAsked, !isAllCopied { shared.wake() }
                 await shared.sleep(for: .milliseconds(Int64(schedule.tick)))
             }
         }
 
         /// Copies what is in the log, once it is on disk: what a power cut could take from the log must
         /// not be in the copy.
-        private func copyCommitted() async throws {
+        ///
+        /// `false` where log was lost, and another history was begun: then what is behind its base is still to be
+        /// copied.
+        private func copyCommitted() async throws -> Bool {
             let instant = ContinuousClock.now
             let boundary = try await engine.syncLog()
             // What was observed before reaches as far as the boundary.
@@ -246,12 +250,14 @@
                     try await add(piece)
                 }
             } catch is LogTapLost {
-                return try await beginHistory()
+                try await beginHistory()
+                return false
             }
             shared.status.withLock { status in
                 // All that had been committed then.
                 if status.copiedSequence >= boundary { status.lastCompleteAt = instant }
             }
+            return true
         }
 
         private func add(_ piece: LogTap.Piece) async throws {
@@ -285,6 +291,7 @@
             let payload = FramesPayload(marks: [], runs: []).encoded()
             try await addEntry(.frames, payload: payload, time: moment)
             schedule.noteWritten(now: Self.now)
+            noteCopied()
         }
 
         /// Tells how far the copy is, if it can be restored.
@@ -360,9 +367,12 @@
     }
 
     extension Duration {
-        /// Rounded down; zero where it is negative.
+        /// 139 years where it is longer: of these an `Int64` holds the nanoseconds too, which timers count.
+        var asSleep: Duration { min(self, .milliseconds(1 << 42)) }
+
+        /// Rounded down; zero where it is negative, and as `asSleep` at the most.
         var milliseconds: UInt64 {
-            let (seconds, attoseconds) = components
+            let (seconds, attoseconds) = asSleep.components
             guard seconds >= 0, attoseconds >= 0 else { return 0 }
             return UInt64(seconds) * 1000 + UInt64(attoseconds / 1_000_000_000_000_000)
         }

@@ -33,6 +33,8 @@
         static let logBytesPerBaseByte: UInt64 = 4
         /// More marks than this are thinned: moments then are further apart.
         private static let maximumMarkCount = 4096
+        /// A minute.
+        private static let longestTick: UInt64 = 60_000
         /// A clock that is further ahead than this was wrong.
         private static let maximumAhead: UInt64 = 600_000
 
@@ -48,7 +50,7 @@
         }
 
         /// How often to look.
-        var tick: UInt64 { max(interval / 10, 5) }
+        var tick: UInt64 { min(max(min(interval, signOfLifeInterval) / 10, 5), Self.longestTick) }
 
         /// Notes that `sequence` was the last batch at `time` of the day. Time does not go back, unless it
         /// was far ahead.
@@ -76,8 +78,13 @@
         }
 
         private static func ascend(_ last: inout UInt64, to time: UInt64) -> UInt64 {
-            if time > last || last > time + maximumAhead { last = time }
+            last = ascended(time, behind: last)
             return last
+        }
+
+        /// `time`, or `last` where a clock was set back from that; not where it was far ahead.
+        static func ascended(_ time: UInt64, behind last: UInt64) -> UInt64 {
+            time > last || last > time + maximumAhead ? time : last
         }
 
         /// What is due. The copy begins at half of the interval, so that it can be there at its end.
@@ -114,6 +121,14 @@
         /// has marks of `markTime` at the latest.
         mutating func goOn(behind sequence: UInt64, markTime: UInt64 = 0, entryTime: UInt64 = 0) {
             marks.removeAll { $0.mark.sequence <= sequence }
+            // A mark of what is copied would wait for ever for its copy, and no sign of life be given.
+            seenSequence = max(seenSequence, sequence)
+            noteEarlier(markTime: markTime, entryTime: entryTime)
+        }
+
+        /// What is written from here on is not dated before these, unless they are far ahead: a base holds all
+        /// batches of before, and a moment between would be given those of later moments.
+        mutating func noteEarlier(markTime: UInt64, entryTime: UInt64) {
             lastMarkTime = max(lastMarkTime, markTime)
             lastEntryTime = max(lastEntryTime, entryTime)
         }

@@ -90,12 +90,17 @@
 
         var isStopping: Bool { requests.withLock { $0.isStopping } }
 
-        /// Whether somebody has asked for a copy since the last such call.
-        func takeAsk() -> Bool {
-            requests.withLock { requests in
+        /// Whether somebody has asked for a copy since the last such call. `look` looks what was committed.
+        ///
+        /// - The ask is taken before: one that comes meanwhile is of a batch that was perhaps not seen, and counts
+        ///   for the next call.
+        func takeAsk(before look: () -> Void) -> Bool {
+            let isAsked = requests.withLock { requests in
                 defer { requests.isAsked = false }
                 return requests.isAsked
             }
+            look()
+            return isAsked
         }
 
         /// Sleeps until `duration` has passed, somebody asks, or the copier's task is cancelled.

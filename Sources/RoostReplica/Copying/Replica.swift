@@ -95,7 +95,7 @@
         public func stop(within limit: Duration = .seconds(10)) async throws {
             shared.askToStop()
             let timer = Task { [task] in
-                try await Task.sleep(for: limit)
+                try await Task.sleep(for: limit.asSleep)
                 task.cancel()
             }
             await task.value

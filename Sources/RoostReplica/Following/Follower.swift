@@ -22,7 +22,8 @@
             /// How old the state may be: the time since then. It stays below the writer's interval for signs
             /// of life, as long as the writer lives, and the clocks agree.
             public var lag: Duration? { moment.map { .seconds(max(-$0.timeIntervalSinceNow, 0)) } }
-            /// Why the storage does not tell what came since; it is asked again.
+            /// Why what came since is not there: the storage does not tell it, or the disk has no room for it
+            /// (`.outOfSpace`). It is asked again.
             public var trouble: RoostError?
             /// Why nothing more is followed: the copy began a new history, or its retention removed what
             /// would have come next. A new directory has to be followed in.
@@ -36,6 +37,16 @@
         private let following: Following
         private let shared: FollowingShared
         private let task: Mutex<Task<Void, Never>>
+        private let role = Mutex(Role.following)
+
+        private enum Role {
+            case following
+            /// A call of `promote` is under way: a second one would apply the same entries in between.
+            case promoting
+            /// The workspace has batches that the journal may not have: what others copy since must never be
+            /// applied to it, and the journal must not go on with it again.
+            case promoted
+        }
 
         private init(
             _ workspace: Workspace, _ following: Following, _ shared: FollowingShared
@@ -88,14 +99,22 @@
         /// What the old writer had committed and not copied is not in it. Where the call throws, the
         /// workspace goes on as it was, following, and for reading; the old writer may be overtaken by then.
         ///
+        /// A follower is promoted once. Where its replica was overtaken since (`.fenced`), another writer is there:
+        /// close this workspace, and follow that one in a new directory.
+        ///
         /// - Throws: `.io` where the storage cannot be had within `limit`; `.conflict` where the copy is of
-        ///   another history by now, or its retention removed what would have come next: then nobody is overtaken.
+        ///   another history by now, or its retention removed what would have come next: then nobody is overtaken;
+        ///   `.conflict` too, before anything is done, where the follower was promoted already, or another call
+        ///   promotes it; `.outOfSpace` where the disk has no room for what was copied, `.poisoned` where it
+        ///   fails: then nobody is overtaken either.
         public func promote(
             options: ReplicaOptions = .init(), within limit: Duration = .seconds(60)
         ) async throws -> Replica {
+            try beginPromotion()
             await stopFollowing().value
             let journal: Journal
             do {
+                // What was followed is on disk then: from here on the writer that had it copied does not bring it back.
                 journal = try await following.takeOver(within: limit)
                 // Not before: a directory that is written to must not be followed in again.
                 try await following.forgetMark()
@@ -105,12 +124,29 @@
                 do { try await following.putMark() } catch {}
                 let following = following
                 task.withLock { $0 = Task { await following.run() } }
+                role.withLock { $0 = .following }
                 throw error
             }
+            role.withLock { $0 = .promoted }
             shared.status.withLock { $0.isPromoted = true }
             return Replica(
                 of: workspace, to: following.place, options: options,
                 takeover: (following.copy, journal))
+        }
+
+        private func beginPromotion() throws {
+            try role.withLock { role in
+                switch role {
+                case .following: role = .promoting
+                case .promoting:
+                    throw RoostError(.conflict, "the follower is being promoted by another call")
+                case .promoted:
+                    throw RoostError(
+                        .conflict,
+                        "the follower was promoted already: follow what is copied now in a new directory"
+                    )
+                }
+            }
         }
 
         /// Ends following and closes the workspace.

@@ -20,6 +20,8 @@
         private var applier: HistoryApplier
         /// The last that was applied.
         private var last: JournalEntry
+        /// Why a promotion does not come about yet.
+        private var trouble: RoostError?
 
         nonisolated var unownedExecutor: UnownedSerialExecutor {
             thread.asUnownedSerialExecutor()
@@ -137,20 +139,26 @@
                     try await catchUp()
                     shared.status.withLock { $0.trouble = nil }
                     backOff = BackOff()
-                    try await Task.sleep(for: interval)
+                    try await Task.sleep(for: interval.asSleep)
                 } catch is CancellationError {
                     return
                 } catch {
                     if Task.isCancelled { return }
                     // What a storage throws of its own is about the storage.
                     let error = asRoostError(error)
-                    guard error.code == .io else {
+                    guard Self.mayPass(error) else {
                         return shared.status.withLock { $0.failure = error }
                     }
                     shared.status.withLock { $0.trouble = error }
                     do { try await backOff.wait() } catch { return }
                 }
             }
+        }
+
+        /// Whether it is about a storage or a disk that is asked again: an entry that was applied in part is applied
+        /// again from its begin, and what the workspace has is passed over.
+        private static func mayPass(_ error: RoostError) -> Bool {
+            error.code == .io || error.code == .outOfSpace
         }
 
         private func catchUp() async throws {
@@ -196,11 +204,12 @@
             try await withThrowingTaskGroup(of: Journal?.self) { group in
                 group.addTask { try await self.takeOver() }
                 group.addTask {
-                    try await Task.sleep(for: limit)
+                    try await Task.sleep(for: limit.asSleep)
                     return nil
                 }
                 defer { group.cancelAll() }
                 guard let journal = try await group.next() ?? nil else {
+                    if let trouble, trouble.code == .outOfSpace { throw trouble }
                     throw RoostError(.io, "the storage did not let the place be taken over in time")
                 }
                 return journal
@@ -213,7 +222,7 @@
             var journal = Journal(copy.storage, writer: .random())
             let name = "\(ProcessInfo.processInfo.hostName), promoted at \(path)"
             try await journal.takeOver(
-                behind: last, name: name, time: max(last.standing.time, WallTime.milliseconds)
+                behind: last, name: name, time: WallTime.milliseconds
             ) { entry in
                 // It may stand further on, where others came between, or entries were removed. The takeover is put
                 // behind it once all before it are applied: who lacks batches must not overtake who has them.
@@ -223,17 +232,25 @@
             return journal
         }
 
-        /// As `catchUp`, again and again while the storage cannot be had.
+        /// As `catchUp`, again and again while the storage cannot be had. All of it is on disk then: who was told that
+        /// it is copied counts on it, and the next opening writes to the directory, and does not follow on.
         private func catchUpAtLast() async throws {
             var backOff = BackOff()
             while true {
-                do { return try await catchUp() } catch is CancellationError {
+                do {
+                    try await catchUp()
+                    break
+                } catch is CancellationError {
                     throw CancellationError()
                 } catch {
-                    guard asRoostError(error).code == .io else { throw error }
+                    let error = asRoostError(error)
+                    guard Self.mayPass(error) else { throw error }
+                    trouble = error
                     try await backOff.wait()
                 }
             }
+            trouble = nil
+            _ = try await engine.syncLog()
         }
 
         /// The directory follows what it did.

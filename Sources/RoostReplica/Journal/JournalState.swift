@@ -98,7 +98,7 @@
             var standing = entry?.standing ?? JournalEntry.Standing(writer: writer)
             standing.writer = writer
             standing.takeover = next
-            standing.time = takeoverTime
+            standing.time = CopySchedule.ascended(takeoverTime, behind: standing.time)
             let payload = TakeoverPayload(
                 earlier: entry?.standing.takeover, name: takeoverName)
             make(.takeover, standing, payload.encoded())

@@ -32,7 +32,14 @@
             self.point = point
         }
 
+        /// - Throws: `.conflict` where the engine takes writes of others: its batches would pass for the entries', as
+        ///   they have the same numbers.
         nonisolated(nonsending) mutating func apply(_ entry: JournalEntry) async throws -> Step {
+            guard !engine.isWritable else {
+                throw RoostError(
+                    .conflict, "what is copied cannot be applied to a workspace that is written to",
+                    file: ObjectName.entry(entry.index))
+            }
             guard entry.standing.history == history else {
                 try checkGap(before: entry)
                 return .ended
