@@ -58,6 +58,11 @@ WORKSPACE = [
      "guard ⟦commit.sizeBytes <= limits.commitSizeBytes⟧ else {", "true", ""),
     ("a key is no longer than the engine takes", "RoostShared/Workspace/SharedConnectionState.swift",
      "guard ⟦key.count <= engine.limits.keySizeBytes⟧ else {", "true", ""),
+    # Queries.
+    ("objects with several keys are read at one revision", "RoostShared/Objects/SharedQueryRun.swift",
+     "⟦revision = first.revision⟧", "", ""),
+    ("several ranges are read at one revision", "RoostShared/Objects/SharedQueryRun.swift",
+     "⟦revision = scan.revision⟧", "", ""),
     # The namespace.
     ("a namespace of another form is refused", "RoostShared/Workspace/SharedKeys.swift",
      "guard ⟦record.value == version⟧ else { throw otherVersion(keys, record.value) }", "true", ""),

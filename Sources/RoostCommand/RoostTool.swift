@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RoostFormat
 
 /// The command `roost`.
 ///
@@ -22,6 +23,7 @@ struct RoostTool: AsyncParsableCommand {
             Exit status: 0 done, 1 not found, 2 wrong usage or bad input, 3 damage found, \
             4 locked by another opening, 5 any other failure.
             """,
+        version: "roost, unreleased; store format \(Limits.formatVersion)",
         subcommands: [
             GetCommand.self, SetCommand.self, RemoveCommand.self, KeysCommand.self,
             ScanCommand.self, ObjectsCommand.self, WatchCommand.self,

@@ -70,6 +70,8 @@ import Testing
                 #expect(outcome.output.isEmpty)
             }
             #expect(try await Tool.run("--help").status == 0)
+            let version = try await Tool.run("--version")
+            #expect(version.status == 0 && version.lines.first?.hasPrefix("roost, ") == true)
             #expect(try await Tool.run("help", "import").status == 0)
         }
     }

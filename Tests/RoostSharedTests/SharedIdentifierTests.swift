@@ -133,6 +133,41 @@ import Testing
         await workspace.close()
     }
 
+    /// Another client changes the last object behind the first read of each query.
+    @Test func theObjectsOfOneQueryAreOfOneRevision() async throws {
+        let engine = HookedEngine()
+        let workspace = try await SharedWorkspace.connect(to: .engine(engine), namespace: "test")
+        let notes = workspace.repository(of: Note.self)
+        let other = try await SharedWorkspace.connect(
+            to: .memory(engine.engine), namespace: "test"
+        ).repository(of: Note.self)
+        for query in [
+            notes.where { $0.id.isIn([1, 2, 3]) }, notes.where { $0.id < 2 || $0.id > 2 },
+            notes.where { $0.id.isIn([1, 2, 3]) }.order(by: \.id, .descending),
+        ] {
+            try await other.saveAll((1...3).map { Note(id: $0, text: "old") })
+            let isFirst = Mutex(true)
+            engine.set {
+                $0.read = { read in
+                    let page = try await engine.engine.read(
+                        read, before: ContinuousClock.now + .seconds(10))
+                    let wasFirst = isFirst.withLock { first in
+                        defer { first = false }
+                        return first
+                    }
+                    if wasFirst {
+                        try await other.saveAll((1...3).map { Note(id: $0, text: "new") })
+                    }
+                    return page
+                }
+            }
+            let found = try await query.fetch()
+            engine.set { $0.read = { _ in nil } }
+            #expect(found.count >= 2 && found.allSatisfy { $0.text == "old" }, "\(found)")
+        }
+        await workspace.close()
+    }
+
     @Test func explainSaysThatIdentifiersAreRead() async throws {
         let (workspace, _) = try await connect()
         let notes = workspace.repository(of: Note.self)

@@ -13,7 +13,7 @@ nonisolated extension Post: Indexed {                      // optional: a reposi
     static var indexes: [Index<Post>] { [
         Index("priority", \.priority),
         Index("color-priority", \.color, .descending(\.priority)),      // several fields, either direction
-        Index("listing", .ascending(\.color), .ascending(\.isDone), .descending(\.priority), .ascending(\.title)),   // or so, any number of them
+        Index("listing", .ascending(\.color), .descending(\.priority), .ascending(\.title), .ascending(\.due)),   // or so, any number of them
         Index("slug", \.slug, isUnique: true),
         Index("tags", each: \.tags),                                    // an entry for each element
         Index("due", \.due, where: { $0.color != .green }),             // only some objects
