@@ -259,6 +259,7 @@
                     try await add(piece)
                 }
             } catch is LogTapLost {
+                shared.status.withLock { $0.lostLogCount += 1 }
                 return try await beginHistory()
             }
             shared.status.withLock { status in
