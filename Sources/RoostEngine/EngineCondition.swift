@@ -160,24 +160,27 @@ final class EngineCondition: Sendable {
 
     func stall() {
         let before = flags.bitwiseOr(Flag.stalled, ordering: .relaxed).oldValue
-        if observer != nil, before & Flag.stalled == 0 { noteWait(.compaction, \.stalledSince) }
+        if observer != nil, before & Flag.stalled == 0 { noteWait(.compaction) }
     }
 
     /// Lets writers go on that waited for the compaction.
-    func release() {
-        release(Flag.stalled)
-        if observer != nil { noteEnd(.compaction, \.stalledSince) }
-    }
+    func release() { release(.compaction) }
 
-    private func release(_ flag: UInt8) {
-        let writers = waiting.withLock { waiting -> [CheckedContinuation<Void, Never>] in
+    private func release(_ cause: ObservedOperation.Cause) {
+        let (flag, since) = Self.place(of: cause)
+        let (writers, begin) = waiting.withLock { waiting in
             flags.bitwiseAnd(~flag, ordering: .relaxed)
             let flags = flags.load(ordering: .relaxed)
-            guard flags & Flag.waits == 0 || flags & Flag.over != 0 else { return [] }
-            defer { waiting.writers.removeAll() }
-            return waiting.writers
+            let begin = waiting[keyPath: since]
+            waiting[keyPath: since] = nil
+            var writers: [CheckedContinuation<Void, Never>] = []
+            if flags & Flag.waits == 0 || flags & Flag.over != 0 {
+                swap(&writers, &waiting.writers)
+            }
+            return (writers, begin)
         }
         for writer in writers { writer.resume() }
+        if let begin { observer?.writersGoOn(after: ContinuousClock.now - begin, cause) }
     }
 
     /// Returns once nothing holds writers up; at once where nothing does.
@@ -197,32 +200,36 @@ final class EngineCondition: Sendable {
 
     func hold() {
         let before = flags.bitwiseOr(Flag.held, ordering: .relaxed).oldValue
-        if observer != nil, before & Flag.held == 0 { noteWait(.disk, \.heldSince) }
+        if observer != nil, before & Flag.held == 0 { noteWait(.disk) }
     }
 
     func releaseHeld() {
         guard flags.load(ordering: .relaxed) & Flag.held != 0 else { return }
-        release(Flag.held)
-        if observer != nil { noteEnd(.disk, \.heldSince) }
+        release(.disk)
     }
 
     // MARK: Told to the observer
 
-    private typealias Since = WritableKeyPath<Waiting, ContinuousClock.Instant?>
-
-    private func noteWait(_ cause: ObservedOperation.Cause, _ since: Since & Sendable) {
-        let begins = waiting.withLock { waiting in
-            defer { waiting[keyPath: since] = waiting[keyPath: since] ?? .now }
-            return waiting[keyPath: since] == nil
-        }
-        if begins { observer?.writersBeganToWait(for: cause) }
+    /// The flag of writers that wait for `cause`, and since when the observer knows of them.
+    private static func place(
+        of cause: ObservedOperation.Cause
+    ) -> (flag: UInt8, since: WritableKeyPath<Waiting, ContinuousClock.Instant?> & Sendable) {
+        cause == .compaction ? (Flag.stalled, \.stalledSince) : (Flag.held, \.heldSince)
     }
 
-    private func noteEnd(_ cause: ObservedOperation.Cause, _ since: Since & Sendable) {
-        let begin = waiting.withLock { waiting in
-            defer { waiting[keyPath: since] = nil }
-            return waiting[keyPath: since]
+    /// Tells that writers wait, if they still do.
+    ///
+    /// - The flag was set before, without the mutex: who releases the writers may have come in between. What was
+    ///   noted then would be ended by the next wait's end, hours later perhaps.
+    func noteWait(_ cause: ObservedOperation.Cause) {
+        let (flag, since) = Self.place(of: cause)
+        let begins = waiting.withLock { waiting in
+            guard flags.load(ordering: .relaxed) & flag != 0, waiting[keyPath: since] == nil else {
+                return false
+            }
+            waiting[keyPath: since] = .now
+            return true
         }
-        if let begin { observer?.writersGoOn(after: ContinuousClock.now - begin, cause) }
+        if begins { observer?.writersBeganToWait(for: cause) }
     }
 }

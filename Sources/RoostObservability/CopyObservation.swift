@@ -8,13 +8,14 @@
     /// The metrics of a copy, and the log lines of what has changed in it since the last look.
     ///
     /// - What was seen is that of one replica: with the first status of another, as after the workspace was opened
-    ///   again, it begins anew. Only the meters stay, of which the counter goes on.
+    ///   again, it begins anew. Only the meters stay, of which the counters go on.
     final class CopyObservation: Sendable {
         private struct Meters {
             let age: Meter
             let failing: Meter
             let fenced: Meter
             let histories: Meter
+            let logLosses: Counter
             let sentBytes: Counter
         }
 
@@ -26,7 +27,7 @@
             var begin = ContinuousClock.now
             var isFailing = false
             var hasEnded = false
-            var historyCount = 0
+            var lostLogCount = 0
             var sentBytes: UInt64 = 0
         }
 
@@ -46,12 +47,14 @@
             func meter(_ label: String) -> Meter {
                 Meter(label: label, dimensions: [("workspace", name)], factory: factory)
             }
+            func counter(_ label: String) -> Counter {
+                Counter(label: label, dimensions: [("workspace", name)], factory: factory)
+            }
             return Meters(
                 age: meter("roost_copy_age_seconds"), failing: meter("roost_copy_failing"),
                 fenced: meter("roost_copy_fenced"), histories: meter("roost_copy_histories"),
-                sentBytes: Counter(
-                    label: "roost_copy_sent_bytes_total", dimensions: [("workspace", name)],
-                    factory: factory))
+                logLosses: counter("roost_copy_log_losses_total"),
+                sentBytes: counter("roost_copy_sent_bytes_total"))
         }
 
         func collect(_ status: ReplicaStatus) {
@@ -70,6 +73,9 @@
                 let sent = status.journalBytesSent + status.baseBytesSent
                 meters.sentBytes.increment(by: sent - min(seen.sentBytes, sent))
                 seen.sentBytes = sent
+                // Also none, so that the series is there before the first loss, which is an increase then.
+                let lost = max(seen.lostLogCount, status.lostLogCount)
+                meters.logLosses.increment(by: lost - seen.lostLogCount)
                 log(status, &seen)
                 lastSeen = seen
             }
@@ -79,10 +85,11 @@
             let isFailing = status.trouble != nil
             if isFailing != seen.isFailing { logs?.copyFails(status.trouble) }
             seen.isFailing = isFailing
-            if status.historyCount > max(seen.historyCount, 1) {
-                logs?.copyLostLog(historyCount: status.historyCount)
+            if status.lostLogCount > seen.lostLogCount {
+                logs?.copyLostLog(
+                    lossCount: status.lostLogCount, historyCount: status.historyCount)
+                seen.lostLogCount = status.lostLogCount
             }
-            seen.historyCount = status.historyCount
             if let failure = status.failure, !seen.hasEnded { logs?.copyEnded(failure) }
             seen.hasEnded = status.failure != nil
         }

@@ -152,10 +152,12 @@
             logger.warning("the storage does not take the copy", metadata: describe(error))
         }
 
-        func copyLostLog(historyCount: Int) {
+        func copyLostLog(lossCount: Int, historyCount: Int) {
             logger.warning(
                 "log was lost to the copy, which begins anew",
-                metadata: ["roost.histories": "\(historyCount)"])
+                metadata: [
+                    "roost.losses": "\(lossCount)", "roost.histories": "\(historyCount)",
+                ])
         }
 
         func copyEnded(_ error: RoostError) {

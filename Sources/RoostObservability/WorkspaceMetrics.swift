@@ -21,8 +21,18 @@
         private let recoveredBatches: Meter
         private let operations: [ObservedOperation.Kind: Timer]
         private let statistics: StatisticsMetrics
-        private let lastBackup = Mutex<ContinuousClock.Instant?>(nil)
-        private let backupAge: Meter
+        private let lastBackup = Mutex<LastBackup?>(nil)
+
+        private struct LastBackup {
+            var instant: ContinuousClock.Instant
+            /// Made with the first backup: who has none shows no age of one, as a meter of nothing says zero.
+            let age: Meter
+        }
+
+        /// The steps whose failures are counted.
+        enum Step: String, CaseIterable {
+            case compaction, sync, write
+        }
 
         init(_ name: String, _ factory: any MetricsFactory) {
             self.name = name
@@ -42,8 +52,6 @@
                 label: "roost_recovery_duration_seconds", dimensions: labels, factory: factory)
             recoveredBatches = Meter(
                 label: "roost_recovery_replayed_batches", dimensions: labels, factory: factory)
-            backupAge = Meter(
-                label: "roost_backup_age_seconds", dimensions: labels, factory: factory)
             operations = Dictionary(
                 uniqueKeysWithValues: ObservedOperation.Kind.allCases.map { kind in
                     (
@@ -59,6 +67,8 @@
             poisoned.set(0)
             recoveryDuration.set(duration.seconds)
             recoveredBatches.set(Double(recovery.replayedBatchCount))
+            // A series that begins with its first failure has no increase by it, which the alert of a full disk asks for.
+            for step in Step.allCases { failures(.outOfSpace, step).increment(by: 0) }
         }
 
         func measured(_ operation: ObservedOperation, isSlow: Bool) {
@@ -80,30 +90,45 @@
             ).recordNanoseconds(duration.nanoseconds)
         }
 
-        func failed(_ error: RoostError, _ step: String) {
+        func failed(_ error: RoostError, _ step: Step) { failures(error.code, step).increment() }
+
+        private func failures(_ code: RoostError.Code, _ step: Step) -> Counter {
             counter(
-                "roost_failures_total", [("step", step), ("code", error.code.description)]
-            ).increment()
+                "roost_failures_total", [("step", step.rawValue), ("code", code.description)])
         }
 
         func backedUp(_ report: BackupReport, after duration: Duration) {
-            lastBackup.withLock { $0 = .now }
-            backupAge.set(0)
+            noteBackup(at: .now)
             backupDuration.recordNanoseconds(duration.nanoseconds)
             backupCopiedBytes.increment(by: report.copiedBytes)
         }
 
         /// One of another process, or of before.
         func noteBackup(of date: Date) {
-            let instant = ContinuousClock.now - .seconds(max(0, -date.timeIntervalSinceNow))
-            lastBackup.withLock { last in last = max(last ?? instant, instant) }
+            noteBackup(at: ContinuousClock.now - .seconds(max(0, -date.timeIntervalSinceNow)))
+        }
+
+        private func noteBackup(at instant: ContinuousClock.Instant) {
+            lastBackup.withLock { last in
+                let age =
+                    last?.age
+                    ?? Meter(
+                        label: "roost_backup_age_seconds", dimensions: [("workspace", name)],
+                        factory: factory)
+                last = LastBackup(instant: max(last?.instant ?? instant, instant), age: age)
+            }
+            collectBackup()
+        }
+
+        private func collectBackup() {
+            lastBackup.withLock { last in
+                if let last { last.age.set((ContinuousClock.now - last.instant).seconds) }
+            }
         }
 
         func collect(_ figures: WorkspaceStatistics) {
             statistics.collect(figures)
-            if let last = lastBackup.withLock({ $0 }) {
-                backupAge.set((ContinuousClock.now - last).seconds)
-            }
+            collectBackup()
         }
 
         /// Rare events: made at each, which backends find again by name and labels.

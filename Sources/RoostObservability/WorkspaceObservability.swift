@@ -54,7 +54,8 @@
         public func collect(_ statistics: WorkspaceStatistics) { metrics.collect(statistics) }
 
         /// Notes the backups that there are, as `Workspace.backups(inSeries:)` lists them: so the age of the last
-        /// backup is known from the opening on, and not from the first backup of this process.
+        /// backup is known from the opening on, and not from the first backup of this process. Where there is none, the
+        /// metrics have no age of a backup.
         public func note(_ backups: [BackupGeneration]) {
             let dates = backups.lazy.filter { $0.problem == nil }.map(\.date)
             if let newest = dates.max() { metrics.noteBackup(of: newest) }
@@ -92,7 +93,7 @@
 
         public func compactionFailed(_ error: RoostError) {
             logs?.failed(error, "a compaction failed and is tried again")
-            metrics.failed(error, "compaction")
+            metrics.failed(error, .compaction)
         }
 
         public func synced(batchCount: UInt64, after duration: Duration) {
@@ -112,12 +113,12 @@
         public func poisoned(_ error: RoostError) {
             logs?.poisoned(error)
             metrics.poisoned.set(1)
-            metrics.failed(error, "sync")
+            metrics.failed(error, .sync)
         }
 
         public func writeFailed(_ error: RoostError) {
             logs?.failed(error, "a write failed")
-            metrics.failed(error, "write")
+            metrics.failed(error, .write)
         }
 
         public func backedUp(_ report: BackupReport, after duration: Duration) {

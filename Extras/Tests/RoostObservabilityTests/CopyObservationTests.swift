@@ -75,6 +75,32 @@ import Testing
         try await workspace.close()
     }
 
+    /// A replica that went on with its history has begun none before it loses log; a first one has begun one.
+    @Test(arguments: [0, 1]) func lostLogIsToldOnce(_ historyCount: Int) async throws {
+        let seen = Seen()
+        let workspace = try await Workspace.inMemory()
+        var total: Int64 = 0
+        // The second replica of the workspace counts from zero.
+        for _ in 0..<2 {
+            let replica = try Replica(of: workspace, to: ClosedStorage(), options: options)
+            var status = replica.status
+            status.historyCount = historyCount
+            seen.observability.collect(status)
+            #expect(seen.total("roost_copy_log_losses_total") == total)
+            status.historyCount += 1
+            status.lostLogCount = 1
+            for _ in 0..<2 { seen.observability.collect(status) }
+            total += 1
+            #expect(seen.total("roost_copy_log_losses_total") == total)
+            let lines = seen.lines("log was lost to the copy, which begins anew")
+            #expect(lines.count == Int(total))
+            #expect(lines.last?["roost.losses"] == "1")
+            #expect(lines.last?["roost.histories"] == "\(historyCount + 1)")
+            await #expect(throws: (any Error).self) { try await replica.stop(within: .zero) }
+        }
+        try await workspace.close()
+    }
+
     @Test func theAgeOfABackupOfBeforeIsKnown() async throws {
         try await withDirectory { directory in
             let workspace = try await Workspace.open(at: "\(directory)/store")

@@ -124,6 +124,43 @@ extension Result where Failure == any Error {
         }
     }
 
+    /// An age of zero would say that there is a backup of now.
+    @Test func whoHasNoBackupShowsNoAgeOfOne() async throws {
+        try await withDirectory { directory in
+            let seen = Seen()
+            let workspace = try await Workspace.open(
+                at: "\(directory)/store", configuration: .init(observer: seen.observability))
+            seen.observability.note(
+                try Workspace.backups(inSeries: directory).filter { $0.problem == nil })
+            seen.observability.collect(workspace.statistics)
+            #expect(throws: (any Error).self) { try seen.level("roost_backup_age_seconds") }
+            try await workspace.backup(to: "\(directory)/backup")
+            let first = try #require(try seen.level("roost_backup_age_seconds"))
+            try await Task.sleep(for: .milliseconds(10))
+            seen.observability.collect(workspace.statistics)
+            let second = try #require(try seen.level("roost_backup_age_seconds"))
+            #expect(first >= 0 && second > first && second < 300)
+            try await workspace.close()
+        }
+    }
+
+    /// A first failure is then an increase, as alerts ask for it.
+    @Test func failuresOfAFullDiskAreCountedFromZero() async throws {
+        let seen = Seen()
+        let workspace = try await Workspace.inMemory(
+            configuration: .init(observer: seen.observability))
+        for step in ["compaction", "sync", "write"] {
+            let counter = try seen.metrics.expectCounter(
+                "roost_failures_total",
+                [("workspace", "app"), ("step", step), ("code", "outOfSpace")])
+            #expect(counter.totalValue == 0)
+        }
+        seen.observability.writeFailed(RoostError(.outOfSpace, "full"))
+        let labels = [("step", "write"), ("code", "outOfSpace")]
+        #expect(seen.total("roost_failures_total", labels) == 1)
+        try await workspace.close()
+    }
+
     @Test func openingsFlushesAndBackupsAreLogged() async throws {
         try await withDirectory { directory in
             let seen = Seen()

@@ -44,6 +44,90 @@ struct BaseInTheMakingTests {
         #expect(try await eventually { failure.withLock { $0?.code } == .cancelled })
         #expect(replica.status.copiedSequence == 0)
     }
+
+    /// Else parts of it would stay in the storage, as the process ends next.
+    @Test func whoStopsWaitsUntilWhatWasSentOfABaseIsRemoved() async throws {
+        let storage = HalfTaken()
+        try await withSecondBase(in: storage) { replica in
+            async let stopping: Void = {
+                try await replica.end()
+                storage.state.withLock { $0.isStopped = true }
+            }()
+            #expect(try await eventually { storage.state.withLock { $0.isCancelled } })
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(storage.state.withLock { !$0.isStopped })
+            storage.state.withLock { $0.isRemoved = true }
+            try await stopping
+        }
+    }
+
+    @Test func whoStopsWaitsNoLongerThanHeSaidForWhatIsRemoved() async throws {
+        let storage = HalfTaken()
+        try await withSecondBase(in: storage) { replica in
+            // All was copied: what is left of a base is no failure.
+            try await replica.stop(within: .milliseconds(300))
+            #expect(storage.state.withLock { $0.isCancelled && !$0.isRemoved })
+            storage.state.withLock { $0.isRemoved = true }
+        }
+    }
+
+    /// Runs `body` while the second base of a copy is being sent.
+    private func withSecondBase(
+        in storage: HalfTaken, _ body: (Replica) async throws -> Void
+    ) async throws {
+        let workspace = try await Workspace.inMemory()
+        let d = workspace.dictionary("d")
+        let replica = try Replica(of: workspace, to: storage, options: quick)
+        try await replica.waitUntilCopied()
+        storage.state.withLock { $0.holds = true }
+        for number in 0..<4_000 { try await d.set("\(number)", forKey: "k\(number % 50)") }
+        try await workspace.compact()
+        #expect(try await eventually { storage.state.withLock { $0.isHeld } })
+        try await replica.waitUntilCopied()
+        try await body(replica)
+        try await workspace.close()
+    }
+}
+
+/// A storage that, once it holds, sends no base to its end, and removes what was sent of it when it is told to.
+private final class HalfTaken: ObjectStorage {
+    struct State {
+        var holds = false
+        var isHeld = false
+        var isCancelled = false
+        var isRemoved = false
+        var isStopped = false
+    }
+
+    let state = Mutex(State())
+    private let memory = MemoryStorage()
+
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        guard state.withLock({ $0.holds }) else { return try await memory.put(name, content) }
+        state.withLock { $0.isHeld = true }
+        do { try await Task.sleep(for: .seconds(3600)) } catch {
+            state.withLock { $0.isCancelled = true }
+            await Task {
+                while !state.withLock({ $0.isRemoved }) {
+                    do { try await Task.sleep(for: .milliseconds(5)) } catch {}
+                }
+            }.value
+            throw error
+        }
+    }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await memory.putIfAbsent(name, bytes)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try await memory.list(prefix: prefix, after: name)
+    }
+    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 /// A storage that takes entries of the journal, and no base.

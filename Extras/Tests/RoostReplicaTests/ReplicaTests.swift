@@ -262,10 +262,41 @@ struct ReplicaTests {
             try await workspace.compact()
             storage.faults.withLock { $0.isOff = false }
             try await replica.waitUntilCopied()
-            #expect(replica.status.historyCount == 2)
+            #expect(replica.status.historyCount == 2 && replica.status.lostLogCount == 1)
             try await replica.end()
             try await workspace.close()
             #expect(try await restored(storage.memory, directory).1.count == 201)
+        }
+    }
+
+    /// A loss is told as one also by a replica that went on with its history, as after every restart.
+    @Test func logThatASecondReplicaLosesIsCounted() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            var options = quick
+            options.maximumHeldLogBytes = 0
+            let first = try Replica(of: workspace, to: storage, options: options)
+            try await d.set("1", forKey: "n")
+            try await first.end()
+            #expect(first.status.historyCount == 1 && first.status.lostLogCount == 0)
+            let second = try Replica(of: workspace, to: storage, options: options)
+            // What is copied shows that it has begun, and asks the storage for nothing else.
+            try await d.set("2", forKey: "n")
+            try await second.waitUntilCopied()
+            #expect(second.status.historyCount == 0 && second.status.lostLogCount == 0)
+            storage.faults.withLock { $0.isOff = true }
+            try await d.set("first", forKey: "first")
+            #expect(try await eventually { storage.faults.withLock { $0.refusedEntryCount } > 0 })
+            for number in 0..<200 { try await d.set("\(number)", forKey: "k\(number)") }
+            try await workspace.compact()
+            storage.faults.withLock { $0.isOff = false }
+            try await second.waitUntilCopied()
+            #expect(second.status.historyCount == 1 && second.status.lostLogCount == 1)
+            try await second.end()
+            try await workspace.close()
+            #expect(try await restored(storage.memory, directory).1.count == 202)
         }
     }
 

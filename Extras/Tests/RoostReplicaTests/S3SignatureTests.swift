@@ -65,9 +65,9 @@ struct S3SignatureTests {
     }
 
     /// Where the objects of bucket `b` are at an endpoint.
-    private func place(_ endpoint: String?) -> String {
+    private func place(_ endpoint: String?, bucket: String = "b") -> String {
         let client = S3Client(
-            location: .init(bucket: "b", endpoint: endpoint), timeout: .seconds(1),
+            location: .init(bucket: bucket, endpoint: endpoint), timeout: .seconds(1),
             credentials: { S3Credentials(accessKeyID: "a", secretAccessKey: "s") })
         let place = client.place
         return "\(place.scheme)://\(place.host)\(place.root)"
@@ -94,6 +94,18 @@ struct S3SignatureTests {
         #expect(place("") == "https://b.s3.us-east-1.amazonaws.com")
         #expect(place("://") == "https:///b")
         #expect(place("/") == "https:///b")
+    }
+
+    @Test func anEndpointsPathIsWhereItsBucketsAre() {
+        #expect(place("https://h/s3") == "https://h/s3/b")
+        #expect(place("http://h:80/a/b//") == "http://h/a/b/b")
+        #expect(place("h:443/s3/") == "https://h/s3/b")
+    }
+
+    /// There is no certificate for such a bucket's host.
+    @Test func aBucketOfAmazonWithADotIsAPath() {
+        #expect(place(nil, bucket: "my.b") == "https://s3.us-east-1.amazonaws.com/my.b")
+        #expect(place("https://h", bucket: "my.b") == "https://h/my.b")
     }
 
     @Test func theHostThatIsSignedHasThePortThatIsSent() {

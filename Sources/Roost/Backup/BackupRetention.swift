@@ -1,6 +1,9 @@
 /// Which generations of a series of backups are kept.
 ///
-/// A generation is kept where any of the rules keeps it; the newest always is.
+/// A generation is kept where any of the rules keeps it; the newest always is. One that cannot be read
+/// (``BackupGeneration/problem``) takes no other's place: the rules keep as many that can be read as they say. It
+/// stays itself as long as if it could be read, so that what is wrong for a while only, or is of another key,
+/// removes nothing.
 ///
 /// ```swift
 /// let retention = BackupRetention(newestCount: 24, dailyCount: 14, weeklyCount: 8)
@@ -34,6 +37,14 @@ public struct BackupRetention: Sendable, Hashable {
 
     /// Those of `generations`, the oldest first, that no rule keeps.
     func removed(of generations: [BackupGeneration]) -> [BackupGeneration] {
+        // What the rules keep of all is only more by those that cannot be read: each of the others that they keep
+        // there they keep among the others too.
+        let kept = numbersKept(of: generations.filter { $0.problem == nil })
+            .union(numbersKept(of: generations))
+        return generations.filter { !kept.contains($0.number) }
+    }
+
+    private func numbersKept(of generations: [BackupGeneration]) -> Set<UInt64> {
         var kept = Set(generations.suffix(newestCount).map(\.number))
         func keep(_ count: Int, by period: (Double) -> Double) {
             var periods: Set<Double> = []
@@ -48,6 +59,6 @@ public struct BackupRetention: Sendable, Hashable {
         keep(dailyCount) { ($0 / Self.daySeconds).rounded(.down) }
         // The first of January 1970 was a Thursday.
         keep(weeklyCount) { (($0 / Self.daySeconds + 3) / 7).rounded(.down) }
-        return generations.filter { !kept.contains($0.number) }
+        return kept
     }
 }

@@ -4,20 +4,31 @@
 
     /// The dictionaries, and how many keys each has.
     enum DictionaryLook {
-        /// Counts no keys: what snapshots say of each, which is near it.
+        /// Counts no keys: what snapshots say of each, which is near it. What cannot be read of one is said there,
+        /// and the others are listed nevertheless.
         static func list(_ workspace: Workspace) throws -> JSONValue {
-            .members([
-                "dictionaries": .array(
-                    try workspace.dictionaryOutlines().map { outline in
-                        .members([
-                            "name": .string(outline.name),
-                            "isRepository": .bool(try isRepository(outline, workspace)),
-                            "snapshotRecordCount": .integer(outline.snapshotRecordCount),
-                            "snapshotSizeBytes": .integer(outline.snapshotSizeBytes),
-                            "indexes": .array(outline.indexes.map { json($0) }),
-                        ])
-                    })
+            let outlines = try workspace.dictionaryOutlines()
+            return .members([
+                "dictionaries": .array(try outlines.dictionaries.map { try json($0, workspace) }),
+                "indexProblem": text(outlines.indexProblem),
             ])
+        }
+
+        private static func json(
+            _ outline: DictionaryOutline, _ workspace: Workspace
+        ) throws -> JSONValue {
+            let (isRepository, problem) = try look(at: outline, workspace)
+            return .members([
+                "name": .string(outline.name), "isRepository": .bool(isRepository),
+                "snapshotRecordCount": .integer(outline.snapshotRecordCount),
+                "snapshotSizeBytes": .integer(outline.snapshotSizeBytes),
+                "indexes": .array(outline.indexes.map { json($0) }),
+                "problem": text(outline.problem ?? problem),
+            ])
+        }
+
+        private static func text(_ problem: RoostError?) -> JSONValue {
+            problem.map { .string($0.description) } ?? .null
         }
 
         /// Costs as `count` of a dictionary.
@@ -26,12 +37,12 @@
             return .members(["keyCount": .integer(try dictionary.count)])
         }
 
-        /// What has indexes is one; so, most likely, is what begins with an object. Where that cannot be read the
-        /// list of all dictionaries is there nevertheless: reading it says why.
-        private static func isRepository(
-            _ outline: DictionaryOutline, _ workspace: Workspace
-        ) throws -> Bool {
-            if !outline.indexes.isEmpty { return true }
+        /// What has indexes is a repository; so, most likely, is what begins with an object. And why that begin
+        /// cannot be read, where it cannot.
+        private static func look(
+            at outline: DictionaryOutline, _ workspace: Workspace
+        ) throws -> (isRepository: Bool, problem: RoostError?) {
+            if !outline.indexes.isEmpty { return (true, nil) }
             var range = StoredRange(dictionary: outline.name)
             range.limit = 1
             let first: StoredEntry?
@@ -39,13 +50,13 @@
                 first = try StoredRecords(workspace, range).nextEntry(
                     valueSizeLimitBytes: ValuePreview.decodedSizeLimitBytes)
             } catch let error as RoostError where error.code != .closed {
-                return false
+                return (false, error)
             }
-            guard let first, !first.isCut else { return false }
+            guard let first, !first.isCut else { return (false, nil) }
             if case .object(let members) = ReadableForm.json(first.value) {
-                return !(members.count == 1 && members[0].name.hasPrefix("$"))
+                return (!(members.count == 1 && members[0].name.hasPrefix("$")), nil)
             }
-            return false
+            return (false, nil)
         }
 
         private static func json(_ outline: IndexOutline) -> JSONValue {

@@ -8,6 +8,8 @@ let dictionaries = [];
 let counting = 0;
 // Why the list could not be had, the last time that it was asked for.
 let failure = null;
+// Why nothing is known of the indexes.
+let indexProblem = null;
 
 export const isRepository = (name) =>
   dictionaries.find((dictionary) => dictionary.name === name)?.isRepository ?? false;
@@ -17,7 +19,7 @@ export const first = () => dictionaries[0]?.name;
 // Never fails: the page has its views without the list too.
 export async function load(link, current) {
   try {
-    dictionaries = (await get("dictionaries")).dictionaries;
+    ({ dictionaries, indexProblem } = await get("dictionaries"));
     failure = null;
   } catch (error) {
     failure = error.message;
@@ -38,6 +40,7 @@ export function show(link, current) {
       element("ul", {}, list.map((one) => item(one, link, current))),
     ]),
   );
+  if (failure === null && indexProblem !== null) sidebar.append(notice(`The indexes cannot be read: ${indexProblem}`, true));
   if (failure !== null) sidebar.append(notice(failure, true));
   else if (dictionaries.length === 0) sidebar.append(element("p", { class: "quiet" }, "No dictionary has a key."));
 }
@@ -52,7 +55,8 @@ function item(dictionary, link, current) {
       element("span", { class: "name" }, dictionary.name === "" ? "(no name)" : dictionary.name),
       element("span", { class: "count", "data-count": dictionary.name }, countText),
       element("span", { class: "size" },
-        dictionary.snapshotSizeBytes > 0 ? `${size(dictionary.snapshotSizeBytes)} in snapshots` : "in the log")));
+        dictionary.snapshotSizeBytes > 0 ? `${size(dictionary.snapshotSizeBytes)} in snapshots` : "in the log"),
+      dictionary.problem === null ? null : element("span", { class: "problem" }, dictionary.problem)));
 }
 
 // One at a time, so that a large one does not keep the store from what a person asks for.

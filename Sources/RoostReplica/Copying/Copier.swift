@@ -102,8 +102,21 @@
             } catch {
                 shared.end(.failure(asRoostError(error)))
             }
-            baseWriting?.task.cancel()
             removing?.task.cancel()
+            await endBaseWriting()
+        }
+
+        /// Cancels the base that is being written, and waits until what was sent of it by half is removed from the
+        /// storage; no longer than until this task is cancelled.
+        private func endBaseWriting() async {
+            guard let task = baseWriting?.task else { return }
+            task.cancel()
+            let (waiting, end) = AsyncStream.makeStream(of: Never.self)
+            Task {
+                await task.value
+                end.finish()
+            }
+            for await _ in waiting {}
         }
 
         private func noteCommitted() {
@@ -250,6 +263,7 @@
                     try await add(piece)
                 }
             } catch is LogTapLost {
+                shared.status.withLock { $0.lostLogCount += 1 }
                 try await beginHistory()
                 return false
             }

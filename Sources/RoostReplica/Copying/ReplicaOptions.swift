@@ -71,8 +71,12 @@
         public var baseBytesSent: UInt64 = 0
         /// How many bases were completed.
         public var baseCount = 0
-        /// How many histories were begun: more than one says that log was lost to the copy.
+        /// How many histories this replica has begun: one with the first copy of a workspace, none where it went on
+        /// with the storage's, and one more with each loss of log.
         public var historyCount = 0
+        /// How often log was lost to the copy, as the storage took nothing for longer than
+        /// ``ReplicaOptions/maximumHeldLogBytes`` lasted: the moments in it cannot be restored.
+        public var lostLogCount = 0
         /// Whether a base is being written.
         public var isWritingBase = false
 

@@ -15,7 +15,10 @@
 
         var milliseconds: UInt64? {
             guard case .moment(let date) = self else { return nil }
-            return UInt64(max(date.timeIntervalSince1970 * 1000, 0))
+            // A date is a count of seconds since 2001, of which most milliseconds are no exact one: the nearest is
+            // meant, as the one before it would leave out what was committed in the moment that was asked for.
+            let nearest = (date.timeIntervalSince1970 * 1000).rounded()
+            return nearest > 0 ? UInt64(min(nearest, 0x1p53)) : 0
         }
 
         /// Whether a base may lead to it.

@@ -59,14 +59,16 @@
 
         /// - Throws: `.io` with what the last attempt failed with, or an answer that is not among the
         ///   statuses in `expecting`.
-        func send(_ request: Request, expecting: Set<UInt>) async throws -> Response {
+        func send(
+            _ request: Request, expecting: Set<UInt>, attemptCount: Int = Self.attemptCount
+        ) async throws -> Response {
             var backOff = BackOff()
             var attempt = 1
             while true {
                 do {
                     let response = try await sendOnce(request)
                     if expecting.contains(response.status) { return response }
-                    guard Self.passing.contains(response.status), attempt < Self.attemptCount else {
+                    guard Self.passing.contains(response.status), attempt < attemptCount else {
                         throw response.failure(request.name)
                     }
                 } catch let error as RoostError {
@@ -75,7 +77,7 @@
                     throw CancellationError()
                 } catch {
                     if Task.isCancelled { throw CancellationError() }
-                    guard attempt < Self.attemptCount else {
+                    guard attempt < attemptCount else {
                         throw RoostError(
                             .io, "the storage does not answer", file: request.name, cause: error)
                     }
@@ -118,20 +120,30 @@
                 body: Array(body.readableBytesView))
         }
 
-        /// Scheme, host and the path before the object's. Amazon's own buckets are hosts, others' are paths.
+        /// Scheme, host and the path before the object's. Amazon's own buckets are hosts, others' are paths behind
+        /// that of the endpoint.
         ///
         /// - The port that the scheme has anyway is left out of the host: the client does not send it, and what is
         ///   signed has to be what is sent.
+        /// - An Amazon bucket with a dot in its name is a path too: the certificate of the hosts is for names of one
+        ///   part.
         var place: (scheme: String, host: String, root: String) {
             guard let endpoint = location.endpoint, !endpoint.isEmpty else {
-                return ("https", "\(location.bucket).s3.\(location.region).amazonaws.com", "")
+                let service = "s3.\(location.region).amazonaws.com"
+                return location.bucket.contains(".")
+                    ? ("https", service, "/\(location.bucket)")
+                    : ("https", "\(location.bucket).\(service)", "")
             }
             let parts = endpoint.split(separator: "://", maxSplits: 1)
             let scheme = parts.count == 2 ? parts[0].lowercased() : "https"
-            var host = parts.last?.split(separator: "/").first ?? ""
+            let address = (parts.last ?? "").split(
+                separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            var host = address.first ?? ""
             let port = ["https": ":443", "http": ":80"][scheme]
             if let port, host.hasSuffix(port) { host = host.dropLast(port.count) }
-            return (scheme, String(host), "/\(location.bucket)")
+            var path = address.count > 1 ? address[1] : ""
+            while path.hasSuffix("/") { path.removeLast() }
+            return (scheme, String(host), (path.isEmpty ? "" : "/\(path)") + "/\(location.bucket)")
         }
     }
 #endif

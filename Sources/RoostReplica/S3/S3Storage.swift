@@ -175,14 +175,24 @@
                 let tags = try await sendParts(name, content, upload)
                 try await complete(name, upload, tags, sizeBytes: content.sizeBytes)
             } catch {
-                // Else its parts would stay, and cost. Where this fails too, the first failure is to be told.
+                await removeParts(name, upload)
+                throw error
+            }
+        }
+
+        /// Removes what was sent of an upload that is not completed: it is in no list, and would stay, and cost.
+        /// Where this fails too, the failure of the upload is what is to be told.
+        ///
+        /// - It is asked for by a task of its own: an upload fails most often as its task is cancelled, and a
+        ///   cancelled task sends nothing. It is one attempt, so that whoever waits waits for one time-out.
+        private func removeParts(_ name: String, _ upload: String) async {
+            await Task { [client] in
                 do {
                     _ = try await client.send(
                         .init(method: .DELETE, name: name, query: [("uploadId", upload)]),
-                        expecting: [204, 200, 404])
+                        expecting: [204, 200, 404], attemptCount: 1)
                 } catch {}
-                throw error
-            }
+            }.value
         }
 
         private func sendParts(

@@ -51,6 +51,8 @@
             do {
                 var offset: UInt64 = 0
                 while offset < content.sizeBytes {
+                    // Who stops waits until what was written by half is removed.
+                    try Task.checkCancellation()
                     let end = min(offset + 1 << 20, content.sizeBytes)
                     try await files.write(try await content.read(offset..<end), to: file)
                     offset = end

@@ -118,4 +118,51 @@ import Testing
             try await workspace.close()
         }
     }
+
+    @Test func aGenerationThatCannotBeReadTakesNoOthersPlace() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let time = SettableTime()
+            let workspace = try await Workspace.open(
+                at: "\(directory)/source", configuration: .init(clock: .settable(time)))
+            let retention = BackupRetention(newestCount: 1, dailyCount: 2)
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            let sound = try await workspace.backup(toSeries: series, keeping: .all)
+            let damaged = try await workspace.backup(toSeries: series, keeping: .all)
+            try FileManager.default.removeItem(atPath: "\(damaged.path)/MANIFEST")
+            time.advance(by: .seconds(86_400))
+            // The day's newest that can be read is kept, and the damaged one as the day's newest.
+            let second = try await workspace.backup(toSeries: series, keeping: retention)
+            #expect(second.removedPaths == [])
+            let listed = try Workspace.backups(inSeries: series)
+            #expect(listed.map { $0.problem == nil } == [true, false, true])
+            time.advance(by: .seconds(86_400))
+            // Both are of a day that no rule keeps any more.
+            let third = try await workspace.backup(toSeries: series, keeping: retention)
+            #expect(third.removedPaths == [sound.path, damaged.path])
+            #expect(
+                try Workspace.backups(inSeries: series).map(\.path) == [second.path, third.path])
+            try await workspace.close()
+        }
+    }
+
+    /// What cannot be read for a while only is a backup again afterwards.
+    @Test func generationsThatCannotBeReadStayAsLongAsIfTheyCould() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            var paths: [String] = []
+            for _ in 0..<3 {
+                paths.append(try await workspace.backup(toSeries: series).path)
+            }
+            for path in paths {
+                try FileManager.default.moveItem(
+                    atPath: "\(path)/MANIFEST", toPath: "\(path)/elsewhere")
+            }
+            let next = try await workspace.backup(toSeries: series, keeping: .newest(3))
+            #expect(next.removedPaths == [paths[0]])
+            try await workspace.close()
+        }
+    }
 }

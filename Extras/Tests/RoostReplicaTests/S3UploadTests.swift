@@ -1,0 +1,108 @@
+import Foundation
+import Roost
+import Synchronization
+import Testing
+
+@testable import RoostReplica
+
+/// Uploads in parts, to a server that begins them and takes no part.
+@Suite(.timeLimit(.minutes(5))) struct S3UploadTests {
+    @Test func partsOfAnUploadThatIsCancelledAreRemoved() async throws {
+        let server = try UploadServer()
+        defer { server.stop() }
+        let storage = server.storage
+        let upload = Task {
+            try await storage.put("a", ObjectContent([UInt8](repeating: 1, count: 40 << 20)))
+        }
+        #expect(try await eventually { server.seen.withLock { $0.partCount } == 3 })
+        upload.cancel()
+        await #expect(throws: CancellationError.self) { try await upload.value }
+        #expect(server.seen.withLock { $0.removed } == ["/b/p/a?uploadId=u1"])
+    }
+
+    /// The first failure is told, and whoever waits for it does not wait for ever.
+    @Test func anUploadOfWhichPartsCannotBeRemovedEndsToo() async throws {
+        let server = try UploadServer(removes: false)
+        defer { server.stop() }
+        let storage = server.storage
+        let upload = Task {
+            try await storage.put("a", ObjectContent([UInt8](repeating: 1, count: 40 << 20)))
+        }
+        #expect(try await eventually { server.seen.withLock { $0.partCount } == 3 })
+        upload.cancel()
+        await #expect(throws: CancellationError.self) { try await upload.value }
+        #expect(server.seen.withLock { $0.removed }.count == 1)
+    }
+}
+
+/// As much of an S3 server as begins an upload and ends one.
+private final class UploadServer: Sendable {
+    struct Seen {
+        var partCount = 0
+        var removed: [String] = []
+    }
+
+    let seen: Arc<Seen>
+    private let server: StubServer
+
+    var storage: S3Storage {
+        S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)"),
+            timeout: .seconds(1)
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+    }
+
+    /// - Parameter removes: whether it answers who asks for an upload to be removed.
+    init(removes: Bool = true) throws {
+        let seen = Arc(Seen())
+        self.seen = seen
+        server = try StubServer { connection in
+            while let (method, target) = connection.readHead() {
+                switch (method, target) {
+                case ("POST", _):
+                    connection.answer("200 OK", "<R><UploadId>u1</UploadId></R>")
+                case ("PUT", _):
+                    seen.withLock { $0.partCount += 1 }
+                    // It is never answered, until the client goes.
+                    while connection.read(1 << 16) != nil {}
+                    return
+                case ("DELETE", _):
+                    seen.withLock { $0.removed.append(target) }
+                    if removes { connection.answer("204 No Content", "") }
+                default: connection.answer("400 Bad Request", "")
+                }
+            }
+        }
+    }
+
+    func stop() { server.stop() }
+}
+
+/// What a closure and its owner share.
+private final class Arc<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    init(_ value: Value) { self.value = Mutex(value) }
+
+    func withLock<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
+        value.withLock { body(&$0) }
+    }
+}
+
+extension StubConnection {
+    /// The method and the target of a request whose head was read; `nil` where the client has gone.
+    fileprivate func readHead() -> (method: String, target: String)? {
+        var head: [UInt8] = []
+        while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
+            guard let byte = read(1) else { return nil }
+            head += byte
+        }
+        let words = String(decoding: head, as: UTF8.self).split(separator: " ", maxSplits: 2)
+        return words.count == 3 ? (String(words[0]), String(words[1])) : nil
+    }
+
+    fileprivate func answer(_ status: String, _ body: String) {
+        write(
+            Array("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8))
+    }
+}

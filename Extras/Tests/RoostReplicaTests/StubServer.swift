@@ -1,0 +1,1 @@
+../RoostSharedEnginesTests/StubServer.swift
