@@ -230,7 +230,7 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
         strings.enqueueRemoval(forKey: key.key)
     }
 
-    /// Removes a key; a key without a value is no error.
+    /// Removes a key; a key without a value is no error. As `removeValue(forKey:durability:)` of a `WorkspaceDictionary`.
     public nonisolated(nonsending) func removeValue(
         forKey key: Key, durability: Durability? = nil
     ) async throws {

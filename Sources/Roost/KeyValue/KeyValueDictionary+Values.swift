@@ -111,7 +111,7 @@ extension KeyValueDictionary {
     /// another writer was there first; it runs on the caller's actor and should do nothing else.
     ///
     /// - Throws: what `body` throws, and then nothing is changed; as `load(_:as:)` and
-    ///   `set(_:forKey:expiresIn:)`; `.conflict` where other writers were first until the call's deadline.
+    ///   `set(_:forKey:expiresIn:)`; `.conflict` where other writers were first for too long.
     @discardableResult
     public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
         _ key: String, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,

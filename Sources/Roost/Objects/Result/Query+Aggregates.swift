@@ -73,7 +73,7 @@ extension Repository {
         all.grouped(by: path)
     }
 
-    /// The different values of a field, in order. As ``Query/distinct(_:)``.
+    /// The different values of a field, in order. As `distinct(_:)` of a query.
     public func distinct<Value: IndexRepresentable>(
         _ path: KeyPath<Item, Value> & Sendable
     ) throws -> [Value] {
