@@ -229,7 +229,8 @@ public final class Workspace: Sendable {
     /// long as others write the same dictionary by its keys and take them away.
     ///
     /// - Throws: What an enqueued write failed with that nobody was told yet, the first where
-    ///   there are several; `.poisoned`, `.readOnly`, `.closed`.
+    ///   there are several; `.poisoned`, `.closed`. Where the workspace is open for reading only there is nothing to
+    ///   bring to disk.
     public func synchronize() async throws {
         await backgroundWrites.made()
         try await engine.synchronize()
@@ -261,6 +262,10 @@ public final class Workspace: Sendable {
     ///
     /// A process that ends without closing loses nothing that was acknowledged; its next
     /// opening replays the log.
+    ///
+    /// - Throws: what an enqueued write failed with that nobody was told yet; `.poisoned` where the last sync fails;
+    ///   `.io` and `.outOfSpace` where the files cannot be left in order, and the next opening then replays the log.
+    ///   The workspace is closed in any case; a second call throws the same.
     public func close() async throws {
         backgroundWrites.beginClosing()
         await backgroundWrites.made()
