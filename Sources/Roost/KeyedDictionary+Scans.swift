@@ -30,7 +30,7 @@ extension KeyedDictionary {
     }
 
     /// The entries in the order of the keys or against it, at most `limit`, of one moment. Nothing is read before the
-    /// iteration begins.
+    /// iteration begins. It throws `.typeMismatch` where a key is none of `Key`; else as ``EntrySequence``.
     public func entries<Value: BinaryCodable & Sendable>(
         as type: Value.Type = Value.self, limit: Int? = nil, order: ScanOrder = .ascending
     ) -> some AsyncSequence<(key: Key, value: Value), any Error> & Sendable {
@@ -136,7 +136,8 @@ extension Transaction {
         try set(value, forKey: key.key, in: dictionary.strings)
     }
 
-    /// Removes `key` from `dictionary`; a key without a value is no error.
+    /// Removes `key` from `dictionary`; a key without a value is no error. As `removeValue(forKey:in:)` of its
+    /// string.
     public mutating func removeValue<Key>(
         forKey key: Key, in dictionary: KeyedDictionary<Key>
     ) throws {

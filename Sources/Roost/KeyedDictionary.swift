@@ -38,7 +38,7 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
         get throws { try value(forKey: key) }
     }
 
-    /// Whether `key` has a value. Decodes nothing.
+    /// Whether `key` has a value. Decodes nothing. As `contains(_:)` of a `WorkspaceDictionary`.
     public func contains(_ key: Key) throws -> Bool { try strings.contains(key.key) }
 
     /// How many keys there are; costs as ``WorkspaceDictionary/count``.
@@ -64,7 +64,8 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
         try await strings.load(key.key, as: type)
     }
 
-    /// When the value of `key` expires; `nil` where it does not, or has no value.
+    /// When the value of `key` expires; `nil` where it does not, or has no value. As `expiration(forKey:)` of a
+    /// `WorkspaceDictionary`.
     public func expiration(forKey key: Key) throws -> Date? {
         try strings.expiration(forKey: key.key)
     }
@@ -95,14 +96,16 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
         try await strings.set(value, forKey: key.key, durability: durability)
     }
 
-    /// Sets the value of `key`, or removes it where `value` is `nil`.
+    /// Sets the value of `key`, or removes it where `value` is `nil`. Else as the call whose value is not
+    /// optional.
     public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
         _ value: Value?, forKey key: Key, durability: Durability? = nil
     ) async throws {
         try await strings.set(value, forKey: key.key, durability: durability)
     }
 
-    /// Sets the value of `key`, or removes it where `value` is `nil`.
+    /// Sets the value of `key`, or removes it where `value` is `nil`. Else as the call whose value is not
+    /// optional.
     @_disfavoredOverload
     public nonisolated(nonsending) func set<Value: Codable & Sendable>(
         _ value: Value?, forKey key: Key, durability: Durability? = nil
@@ -227,7 +230,7 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
         strings.enqueueRemoval(forKey: key.key)
     }
 
-    /// Removes a key; a key without a value is no error.
+    /// Removes a key; a key without a value is no error. As `removeValue(forKey:durability:)` of a `WorkspaceDictionary`.
     public nonisolated(nonsending) func removeValue(
         forKey key: Key, durability: Durability? = nil
     ) async throws {

@@ -41,6 +41,8 @@ extension Transaction {
     }
 
     /// Removes the value of `key` from `dictionary`, so that it has its default.
+    ///
+    /// - Throws: as `removeValue(forKey:in:)`.
     public mutating func removeValue<Value>(
         for key: Key<Value>, in dictionary: WorkspaceDictionary
     ) throws {

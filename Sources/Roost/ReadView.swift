@@ -46,6 +46,9 @@ public final class ReadView: Sendable {
     }
 
     /// Whether `key` had a value in `dictionary`. Decodes nothing.
+    ///
+    /// - Throws: `.corrupt` and `.io`; `.closed` where the view or the workspace is; `.keyTooLarge` where the
+    ///   dictionary's name is too long.
     public func contains(_ key: String, in dictionary: WorkspaceDictionary) throws -> Bool {
         check(dictionary)
         return try engineView.contains(key, name: try dictionary.checkedName())
@@ -54,6 +57,8 @@ public final class ReadView: Sendable {
     // MARK: Many keys
 
     /// How many keys `dictionary` had; costs as ``WorkspaceDictionary/count``.
+    ///
+    /// - Throws: as `contains(_:in:)`.
     public func count(of dictionary: WorkspaceDictionary) throws -> Int {
         check(dictionary)
         return try engineView.count(of: try dictionary.checkedName())
@@ -61,6 +66,8 @@ public final class ReadView: Sendable {
 
     /// The keys of `dictionary` that begin with `prefix`, in the order of their UTF-8 bytes or
     /// against it, at most `limit`. Holds all of them in memory.
+    ///
+    /// - Throws: as `contains(_:in:)`.
     public func keys(
         of dictionary: WorkspaceDictionary, prefix: String = "", limit: Int? = nil,
         order: ScanOrder = .ascending
@@ -79,6 +86,8 @@ public final class ReadView: Sendable {
     /// The entries of `dictionary` whose keys begin with `prefix`, in the order of their UTF-8
     /// bytes or against it, at most `limit`. An iteration that is begun when the view is closed
     /// throws `.closed`; one that has begun before goes on.
+    ///
+    /// - Throws: `.keyTooLarge` where the dictionary's name is too long; what reading throws comes from the iteration.
     public func entries<Value: BinaryCodable & Sendable>(
         of dictionary: WorkspaceDictionary, prefix: String = "", as type: Value.Type = Value.self,
         limit: Int? = nil, order: ScanOrder = .ascending

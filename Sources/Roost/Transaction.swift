@@ -50,6 +50,8 @@ public struct Transaction: ~Copyable {
     }
 
     /// Whether `key` has a value in `dictionary`. Decodes nothing.
+    ///
+    /// - Throws: `.corrupt`, `.io`, `.closed`; `.keyTooLarge` where the dictionary's name is too long.
     public mutating func contains(
         _ key: String, in dictionary: WorkspaceDictionary
     ) throws -> Bool {
@@ -57,12 +59,16 @@ public struct Transaction: ~Copyable {
     }
 
     /// How many keys `dictionary` has. Any later change of which keys it has is a conflict.
+    ///
+    /// - Throws: as `contains(_:in:)`.
     public mutating func count(of dictionary: WorkspaceDictionary) throws -> Int {
         try attempt.count(of: try checkedName(dictionary))
     }
 
     /// The keys of `dictionary` that begin with `prefix`, in the order of their UTF-8 bytes or
     /// against it, at most `limit`. A key that comes or goes in what was looked at is a conflict.
+    ///
+    /// - Throws: as `contains(_:in:)`.
     public mutating func keys(
         of dictionary: WorkspaceDictionary, prefix: String = "", limit: Int? = nil,
         order: ScanOrder = .ascending
@@ -80,9 +86,10 @@ public struct Transaction: ~Copyable {
 
     // MARK: Changing
 
-    /// Sets the value of `key` in `dictionary`.
+    /// Sets the value of `key` in `dictionary`. Does not suspend.
     ///
-    /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`.
+    /// - Throws: `.encodingFailed`, `.keyTooLarge`; `.valueTooLarge` where the value is too large, or all changes
+    ///   of the transaction have more than 1 GiB.
     public mutating func set<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String, in dictionary: WorkspaceDictionary
     ) throws {
@@ -98,12 +105,16 @@ public struct Transaction: ~Copyable {
     }
 
     /// Removes `key` from `dictionary`; a key without a value is no error.
+    ///
+    /// - Throws: `.keyTooLarge`; `.valueTooLarge` where all changes of the transaction have more than 1 GiB.
     public mutating func removeValue(forKey key: String, in dictionary: WorkspaceDictionary) throws
     {
         try attempt.remove(key, in: try checkedName(dictionary))
     }
 
     /// Removes every key of `dictionary`, those that the body has set included.
+    ///
+    /// - Throws: as `removeValue(forKey:in:)`.
     public mutating func removeAll(in dictionary: WorkspaceDictionary) throws {
         try attempt.clear(try checkedName(dictionary))
     }

@@ -60,7 +60,8 @@ public final class Workspace: Sendable {
     /// and reported in ``recovery``.
     ///
     /// - Throws: `.locked` while another opening for writing is active; `.corrupt` where bytes that were on
-    ///   disk are damaged, with file and offset, and nothing is changed; `.unsupportedVersion`;
+    ///   disk are damaged, with file and offset, and nothing is changed; `.unsupportedVersion`; `.wrongKey`;
+    ///   `.readOnly` where it is to be written to and follows a copy, so that it has to be promoted first;
     ///   `.outOfSpace`; `.io`, also where the directory would be made inside another workspace's.
     public static func open(
         at path: String, configuration: Configuration = .init()
@@ -137,6 +138,8 @@ public final class Workspace: Sendable {
 
     /// A workspace without files that behaves as one with them, for tests and previews. It ends
     /// with its last reference; durability is then only a word, but every call waits as it would.
+    ///
+    /// - Throws: `.io` where `configuration` asks for reading only, as there is nothing to read.
     public static func inMemory(configuration: Configuration = .init()) async throws -> Workspace {
         try await open(
             at: "(in memory)", configuration: configuration, fileSystem: MemoryFileSystem())
@@ -192,7 +195,9 @@ public final class Workspace: Sendable {
     }
 
     /// The names of the dictionaries that have at least one key, in the order of their bytes.
-    /// Costs a look-up per dictionary in each snapshot, and a sort of the keys in the log.
+    /// Costs a look-up per dictionary in each snapshot, and a sort of the keys in the log. Does not suspend.
+    ///
+    /// - Throws: `.corrupt`, `.io`, `.closed`.
     public var dictionaryNames: [String] {
         get throws {
             try engine.view().dictionaryNames().map { String(decoding: $0, as: UTF8.self) }
@@ -207,7 +212,7 @@ public final class Workspace: Sendable {
     ///   - durability: what has survived when the call returns; the workspace's where it is `nil`.
     ///   - body: what adds the changes; it runs once.
     /// - Throws: what `body` throws, or the first error of an operation in it (`.keyTooLarge`,
-    ///   `.valueTooLarge`, `.encodingFailed`); then nothing is changed.
+    ///   `.valueTooLarge`, `.encodingFailed`); then nothing is changed. Else as `set(_:forKey:durability:)`.
     public nonisolated(nonsending) func write<Result: Sendable>(
         durability: Durability? = nil, _ body: (inout WriteBatch) throws -> Result
     ) async throws -> Result {
@@ -224,7 +229,8 @@ public final class Workspace: Sendable {
     /// long as others write the same dictionary by its keys and take them away.
     ///
     /// - Throws: What an enqueued write failed with that nobody was told yet, the first where
-    ///   there are several; `.poisoned`, `.readOnly`, `.closed`.
+    ///   there are several; `.poisoned`, `.closed`. Where the workspace is open for reading only there is nothing to
+    ///   bring to disk.
     public func synchronize() async throws {
         await backgroundWrites.made()
         try await engine.synchronize()
@@ -234,12 +240,16 @@ public final class Workspace: Sendable {
     /// replays nothing and overwritten values take no space. Readers and writers go on
     /// meanwhile. Costs reading and writing the whole store; the engine does as much as is
     /// worth while by itself.
+    ///
+    /// - Throws: `.closed`, `.readOnly`, `.poisoned`; `.corrupt`, `.io` and `.outOfSpace` where a file cannot
+    ///   be read or written, and then all values stay as they are.
     public func compact() async throws { try await engine.compact() }
 
     /// Reads every file and checks every checksum. Damage is in the report, not thrown; readers
     /// and writers go on meanwhile.
     ///
     /// - Parameter onProgress: Called now and then, on a thread of the workspace's, which it holds up.
+    /// - Throws: `.closed`; `.outOfSpace`, `.io` and `.poisoned` where no new segment of the log can be begun.
     public func verify(
         onProgress: (@Sendable (VerificationProgress) -> Void)? = nil
     ) async throws -> VerificationReport { try await engine.verify(onProgress) }
@@ -252,6 +262,10 @@ public final class Workspace: Sendable {
     ///
     /// A process that ends without closing loses nothing that was acknowledged; its next
     /// opening replays the log.
+    ///
+    /// - Throws: what an enqueued write failed with that nobody was told yet; `.poisoned` where the last sync fails;
+    ///   `.io` and `.outOfSpace` where the files cannot be left in order, and the next opening then replays the log.
+    ///   The workspace is closed in any case; a second call throws the same.
     public func close() async throws {
         backgroundWrites.beginClosing()
         await backgroundWrites.made()

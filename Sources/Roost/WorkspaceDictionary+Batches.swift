@@ -9,6 +9,9 @@ import RoostFormat
 extension WorkspaceDictionary {
     /// Sets many values as one batch: they survive together, and no reader sees part of them.
     /// Of several values for one key the last counts. `pairs` is walked on the caller's actor.
+    ///
+    /// - Throws: as `set(_:forKey:durability:)`, for any of them, and `.valueTooLarge` where all of them have
+    ///   more than 1 GiB. None of them is set then, except where the outcome is unknown.
     @inlinable
     public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
         _ pairs: some Sequence<(String, Value)>, durability: Durability? = nil
@@ -28,7 +31,7 @@ extension WorkspaceDictionary {
         try await batch.commit(durability)
     }
 
-    /// Sets every entry of a Swift dictionary as one batch.
+    /// Sets every entry of a Swift dictionary as one batch. As `setAll(_:durability:)` of pairs.
     @inlinable
     public nonisolated(nonsending) func setAll<Value: BinaryCodable & Sendable>(
         _ values: [String: Value], durability: Durability? = nil
@@ -36,7 +39,7 @@ extension WorkspaceDictionary {
         try await setAll(values.lazy.map { ($0.key, $0.value) }, durability: durability)
     }
 
-    /// Sets every entry of a Swift dictionary as one batch.
+    /// Sets every entry of a Swift dictionary as one batch. As the other `setAll(_:durability:)`.
     @_disfavoredOverload @inlinable
     public nonisolated(nonsending) func setAll<Value: Codable & Sendable>(
         _ values: [String: Value], durability: Durability? = nil

@@ -92,12 +92,16 @@ extension WorkspaceDictionary {
 
     /// When the value of `key` expires; `nil` where it has no value, or one that stays. Does not
     /// suspend; reads a cold value.
+    ///
+    /// - Throws: as `contains(_:)`.
     public func expiration(forKey key: String) throws -> Date? {
         try liveDeadline(key).map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000) }
     }
 
     /// How long the value of `key` is there yet; `nil` where it has no value, or one that stays.
     /// Does not suspend; reads a cold value.
+    ///
+    /// - Throws: as `contains(_:)`.
     public func remainingTime(forKey key: String) throws -> Duration? {
         guard let deadline = try liveDeadline(key) else { return nil }
         let now = workspace.engine.clock.milliseconds

@@ -20,6 +20,8 @@ extension WorkspaceDictionary {
     }
 
     /// Whether `key` has a value of its own, rather than its default. Decodes nothing.
+    ///
+    /// - Throws: as `contains(_:)` of its name.
     public func contains<Value>(_ key: Key<Value>) throws -> Bool { try contains(key.name) }
 
     // MARK: Writing

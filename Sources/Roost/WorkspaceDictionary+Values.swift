@@ -13,7 +13,9 @@ extension WorkspaceDictionary {
     /// The value of `key`, or `nil` where it has none.
     ///
     /// - Throws: `.typeMismatch` naming both types, `.decodingFailed` (the bytes stay as they
-    ///   are), `.corrupt` with file and offset, `.closed`.
+    ///   are), `.unsupportedVersion` where no migration leads from the value's version to `type`,
+    ///   `.corrupt` and `.io` with file and offset, `.closed`. As from every call of a dictionary,
+    ///   `.keyTooLarge` where the dictionary's name has more than 255 bytes.
     #if compiler(>=6.3)
         // The types that are read most: what is generic counts one reference more for each value.
         @specialized(where Value == Int)
@@ -70,13 +72,15 @@ extension WorkspaceDictionary {
     }
 
     /// As `value(forKey:as:)`; tasks that load the same cold key at once share one load.
+    ///
+    /// - Throws: `.cancelled`; as `value(forKey:as:)`.
     public func load<Value: BinaryCodable & Sendable>(
         _ key: String, as type: Value.Type = Value.self
     ) async throws -> Value? {
         try await loadShared(key, .binary())
     }
 
-    /// As `value(forKey:as:)`; tasks that load the same cold key at once share one load.
+    /// As the other `load(_:as:)`.
     @_disfavoredOverload
     public func load<Value: Codable & Sendable>(
         _ key: String, as type: Value.Type = Value.self
@@ -93,8 +97,10 @@ extension WorkspaceDictionary {
     /// has something to wait for: others that change the key or read it in their turn, or room.
     ///
     /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.readOnly`, `.closed`,
-    ///   `.outOfSpace`, `.cancelled`, and then nothing is changed; `.poisoned` where a sync
-    ///   failed, and then the outcome is unknown until the workspace is reopened.
+    ///   `.outOfSpace`, `.io`, `.cancelled`, and then nothing is changed; `.poisoned` where a sync or a write
+    ///   to the log failed, and then the outcome is unknown until the workspace is reopened. Where
+    ///   compaction fails and the log has become too long, what compaction failed with, with nothing
+    ///   changed.
     public nonisolated(nonsending) func set<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String, durability: Durability? = nil
     ) async throws {

@@ -53,7 +53,9 @@ public struct WorkspaceDictionary: Sendable {
 
     // MARK: Keys
 
-    /// Whether `key` has a value. Decodes nothing.
+    /// Whether `key` has a value. Decodes nothing, and does not suspend.
+    ///
+    /// - Throws: as `value(forKey:as:)`, but for `.typeMismatch`, `.decodingFailed` and `.unsupportedVersion`.
     public func contains(_ key: String) throws -> Bool {
         defer { withExtendedLifetime(self) {} }
         return try workspace.engine.contains(key, prefix: checkedPrefix())
@@ -61,7 +63,9 @@ public struct WorkspaceDictionary: Sendable {
 
     /// How many keys the dictionary has at this moment. Reads no records of a dictionary that was
     /// compacted: costs a look at each key in the log, and once after each flush, until the next
-    /// merge, a look-up of what was flushed.
+    /// merge, a look-up of what was flushed. Does not suspend.
+    ///
+    /// - Throws: as `contains(_:)`.
     public var count: Int {
         get throws {
             let view = try workspace.engine.view()
@@ -70,7 +74,9 @@ public struct WorkspaceDictionary: Sendable {
         }
     }
 
-    /// All keys at one moment, in the order of their UTF-8 bytes. Holds all of them in memory.
+    /// All keys at one moment, in the order of their UTF-8 bytes. Holds all of them in memory. Does not suspend.
+    ///
+    /// - Throws: as `contains(_:)`.
     public var keys: [String] {
         get throws {
             let name = try checkedName()
@@ -88,7 +94,7 @@ public struct WorkspaceDictionary: Sendable {
 
     /// Removes a key; a key without a value is no error. As durable as any write.
     ///
-    /// - Throws: `.readOnly`, `.closed`, `.poisoned`, `.outOfSpace`, `.cancelled`.
+    /// - Throws: as `set(_:forKey:durability:)`, but for `.encodingFailed` and `.valueTooLarge`.
     public nonisolated(nonsending) func removeValue(
         forKey key: String, durability: Durability? = nil
     ) async throws {
@@ -98,7 +104,9 @@ public struct WorkspaceDictionary: Sendable {
 
     /// Removes every key as one batch: no reader sees part of it, and every other write falls
     /// wholly before or after it. Costs one operation in the log, however many keys there are;
-    /// their space comes back at compaction.
+    /// their space comes back at compaction. As durable as any write.
+    ///
+    /// - Throws: as `removeValue(forKey:durability:)`.
     public nonisolated(nonsending) func removeAll(durability: Durability? = nil) async throws {
         try checkCancellation()
         var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)

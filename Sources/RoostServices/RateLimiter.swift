@@ -44,6 +44,9 @@
         }
 
         /// Asks for a call of `key` to pass.
+        ///
+        /// - Throws: as `Workspace.transaction(durability:_:)`; `.decodingFailed` and `.typeMismatch` where
+        ///   what is stored for the key is no count of this type's.
         public func admit(_ key: String) async throws -> Decision {
             let seconds = period / .seconds(1)
             return try await workspace.transaction(durability: .process) { transaction in

@@ -20,6 +20,8 @@
         }
 
         /// Begins a session; its token, of 256 random bits. On disk as the workspace's durability has it.
+        ///
+        /// - Throws: as `set(_:forKey:expiresIn:durability:)` of a `WorkspaceDictionary`.
         public func begin(_ session: Session) async throws -> String {
             let token = Self.makeToken()
             try await sessions.set(session, forKey: token, expiresIn: idleLimit)
@@ -30,6 +32,9 @@
         ///
         /// Where the workspace takes no writes now, as on a full disk or in a reader, the session is there and its
         /// time goes on as it was: it ends then though it is used.
+        ///
+        /// - Throws: `.decodingFailed` and `.typeMismatch` where what is stored is no `Session`; else as
+        ///   `Workspace.transaction(durability:_:)`, but for `.outOfSpace` and `.readOnly`.
         public func session(of token: String) async throws -> Session? {
             guard let session = try sessions.value(forKey: token, as: Session.self) else {
                 return nil
@@ -54,7 +59,9 @@
             }
         }
 
-        /// Changes what a session holds; where there is none, nothing.
+        /// Changes what a session holds, and begins its time anew; where there is none, nothing.
+        ///
+        /// - Throws: as `Workspace.transaction(durability:_:)`; `.encodingFailed`, `.valueTooLarge`.
         public func update(_ session: Session, of token: String) async throws {
             try await workspace.transaction { transaction in
                 guard try transaction.contains(token, in: sessions) else { return }
@@ -62,6 +69,8 @@
             }
         }
 
+        /// Ends a session; where there is none, nothing. On disk as the workspace's durability has it. Throws
+        /// as `removeValue(forKey:durability:)` of a `WorkspaceDictionary`.
         public func end(_ token: String) async throws {
             try await sessions.removeValue(forKey: token)
         }

@@ -21,6 +21,9 @@
             values = workspace.dictionary(dictionary)
         }
 
+        /// Stores a value under a key that has none, with the driver's durability. Throws
+        /// `PersistError.duplicate`, with nothing changed, where the key has one; else as
+        /// `Workspace.transaction(durability:_:)`.
         public func create<Object: Codable & Sendable>(
             key: String, value: Object, expires: Duration?
         ) async throws {
@@ -30,6 +33,8 @@
             }
         }
 
+        /// Sets the value of a key, with the driver's durability. Without `expires` the time stays that the
+        /// value had left. Throws as `Workspace.transaction(durability:_:)`.
         public func set<Object: Codable & Sendable>(
             key: String, value: Object, expires: Duration?
         ) async throws {
@@ -45,6 +50,8 @@
             }
         }
 
+        /// The value of a key, or `nil`. Throws `PersistError.invalidConversion` where it is of another type;
+        /// else as `load(_:as:)` of a `WorkspaceDictionary`.
         public func get<Object: Codable & Sendable>(
             key: String, as type: Object.Type
         ) async throws -> Object? {
@@ -55,6 +62,7 @@
             }
         }
 
+        /// The value of a key and the time that it has left, `nil` where it stays. Throws as `get(key:as:)`.
         public func getWithTTL<Object: Codable & Sendable>(
             key: String, as type: Object.Type
         ) async throws -> (object: Object, ttl: Duration?)? {
@@ -70,6 +78,8 @@
             }
         }
 
+        /// Removes a key; one without a value is no error. Throws as `removeValue(forKey:durability:)` of a
+        /// `WorkspaceDictionary`.
         public func remove(key: String) async throws {
             try await values.removeValue(forKey: key, durability: durability)
         }

@@ -18,8 +18,9 @@ extension WorkspaceDictionary {
     ///   ``Workspace/failures`` tells it; the key keeps its older value.
     ///
     /// - Returns: What was wrong at once, for callers that want to know: `.encodingFailed`,
-    ///   `.keyTooLarge`, `.valueTooLarge`, `.readOnly`, `.closed`, `.poisoned`, or `.outOfSpace`
-    ///   where 64 MiB of enqueued writes wait already.
+    ///   `.keyTooLarge`, `.valueTooLarge`, `.readOnly`, `.closed`, `.poisoned`, `.io`, `.outOfSpace`,
+    ///   also where 64 MiB of enqueued writes wait already, or `.conflict` where the dictionary is one of
+    ///   objects with indexes, and whether these are complete is being written by another call.
     @discardableResult
     public func enqueue<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String

@@ -16,20 +16,27 @@ extension KeyValueDictionary {
         keys(KeySelection(in: range, limit: limit, order: order))
     }
 
-    /// Removes a key; a key without a value is no error.
+    /// Removes a key; a key without a value is no error. Returns once the removal is acknowledged.
+    ///
+    /// - Throws: `.keyTooLarge` and `.cancelled`, and then nothing is changed; what writing throws.
     public func removeValue(forKey key: String) async throws { try await remove(key: key) }
 
     /// Removes every key at once: every other write falls wholly before or after it.
+    ///
+    /// - Throws: as `removeValue(forKey:)`.
     public func removeAll() async throws { try await removeAllKeys() }
 
     // MARK: Typed keys
 
     /// The value of `key`, or its default where it has none.
+    ///
+    /// - Throws: as `load(_:as:)`.
     public func load<Value>(_ key: Key<Value>) async throws -> Value {
         try await load(key, key.form)
     }
 
-    /// Sets the value of `key`, or removes it where `value` is the `nil` of an optional key.
+    /// Sets the value of `key`, or removes it where `value` is the `nil` of an optional key. Else as
+    /// `set(_:forKey:expiresIn:)`.
     public func set<Value>(
         _ value: Value, for key: Key<Value>, expiresIn duration: Duration? = nil
     ) async throws {
@@ -37,6 +44,8 @@ extension KeyValueDictionary {
     }
 
     /// Removes the value of `key`, so that it has its default.
+    ///
+    /// - Throws: as `removeValue(forKey:)`.
     public func removeValue<Value>(for key: Key<Value>) async throws {
         try await remove(key: key.name)
     }

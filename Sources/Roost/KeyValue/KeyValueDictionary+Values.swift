@@ -20,6 +20,8 @@ extension KeyValueDictionary {
     }
 
     /// The value of `key` and its version, for `replace(_:with:)`.
+    ///
+    /// - Throws: as `load(_:as:)`.
     public func loadEntry<Value: BinaryCodable & Sendable>(
         _ key: String, as type: Value.Type = Value.self
     ) async throws -> Entry<Value> {
@@ -54,6 +56,9 @@ extension KeyValueDictionary {
     }
 
     /// Sets many values at once: no reader sees part of them. Of several for one key the last counts.
+    ///
+    /// - Throws: as `set(_:forKey:expiresIn:)`, for any of them, and `.tooLarge` or `.valueTooLarge` where all
+    ///   of them are more than is taken at once. Then none is set.
     public func setAll<Value: BinaryCodable & Sendable>(
         _ pairs: some Sequence<(String, Value)>
     ) async throws {
@@ -68,12 +73,12 @@ extension KeyValueDictionary {
         try await setAll(Array(pairs), form: .codable())
     }
 
-    /// Sets every entry of a Swift dictionary at once.
+    /// Sets every entry of a Swift dictionary at once. As `setAll(_:)` of pairs.
     public func setAll<Value: BinaryCodable & Sendable>(_ values: [String: Value]) async throws {
         try await setAll(values.map { ($0.key, $0.value) }, form: .binary())
     }
 
-    /// Sets every entry of a Swift dictionary at once.
+    /// Sets every entry of a Swift dictionary at once. As the other `setAll(_:)`.
     @_disfavoredOverload
     public func setAll<Value: Codable & Sendable>(_ values: [String: Value]) async throws {
         try await setAll(values.map { ($0.key, $0.value) }, form: .codable())
@@ -104,6 +109,9 @@ extension KeyValueDictionary {
     /// Changes the value of `key` atomically: no other write of the key falls between the read and the write.
     /// `body` gets the value, or `initial` where there is none, and is called again with the newer value where
     /// another writer was there first; it runs on the caller's actor and should do nothing else.
+    ///
+    /// - Throws: what `body` throws, and then nothing is changed; as `load(_:as:)` and
+    ///   `set(_:forKey:expiresIn:)`; `.conflict` where other writers were first for too long.
     @discardableResult
     public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
         _ key: String, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
@@ -133,7 +141,7 @@ extension KeyValueDictionary {
     }
 
     /// Changes, sets or removes the value of `key` atomically: `body` gets `nil` where there is none, and removes
-    /// it by leaving `nil`.
+    /// it by leaving `nil`. Else as `update(_:default:as:_:)`.
     @discardableResult
     public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
         _ key: String, as type: Value.Type, _ body: (inout Value?) throws -> Result

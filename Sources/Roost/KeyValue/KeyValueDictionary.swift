@@ -3,6 +3,11 @@
 /// The calls that its users write take a type or a ``Key`` and are extensions, made of the ones that are
 /// declared here and take a ``ValueForm``. What is acknowledged when a write returns is what the
 /// workspace says: on disk as its durability has it, or by a quorum of the engine's nodes.
+///
+/// What reading throws of a ``Workspace`` is `.corrupt`, `.io` and `.closed`, and what writing throws is
+/// `.readOnly`, `.outOfSpace`, `.io`, `.poisoned` and `.closed`. Of an engine beyond this process either is
+/// `.unavailable`, `.notPermitted`, `.cancelled` and `.closed`, and writing throws besides `.outOfSpace` and
+/// `.unknownOutcome`.
 public protocol KeyValueDictionary: Sendable {
     /// What it is called.
     var name: String { get }

@@ -20,6 +20,8 @@ extension KeyValueTransaction {
     }
 
     /// The value of `key` in `dictionary`, or its default where it has none.
+    ///
+    /// - Throws: as `load(_:as:in:)`.
     public nonisolated(nonsending) func load<Value>(
         _ key: Key<Value>, in dictionary: NamedDictionary
     ) async throws -> Value {
@@ -28,6 +30,8 @@ extension KeyValueTransaction {
 
     /// The keys of `dictionary` that begin with `prefix`, in the order of their UTF-8 bytes or against
     /// it, at most `limit`.
+    ///
+    /// - Throws: what reading from the engine throws.
     public nonisolated(nonsending) func keys(
         of dictionary: NamedDictionary, prefix: String = "", limit: Int? = nil,
         order: ScanOrder = .ascending
@@ -38,7 +42,8 @@ extension KeyValueTransaction {
     /// Sets the value of `key` in `dictionary`. With `duration`, the value is gone once that has passed, counted
     /// from this call.
     ///
-    /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.tooLarge`.
+    /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`. Where all changes are more than an engine takes at
+    ///   once, the transaction throws `.tooLarge` when it ends.
     public func set<Value: BinaryCodable & Sendable>(
         _ value: Value, forKey key: String, in dictionary: NamedDictionary,
         expiresIn duration: Duration? = nil
@@ -56,7 +61,7 @@ extension KeyValueTransaction {
     }
 
     /// Sets the value of `key` in `dictionary`, or removes it where `value` is the `nil` of an optional
-    /// key.
+    /// key. Else as `set(_:forKey:in:expiresIn:)`.
     public func set<Value>(
         _ value: Value, for key: Key<Value>, in dictionary: NamedDictionary,
         expiresIn duration: Duration? = nil

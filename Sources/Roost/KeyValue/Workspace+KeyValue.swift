@@ -42,21 +42,23 @@ public final class SuspendingTransaction: KeyValueTransaction {
         try transaction.read(key, dictionary, form.codec)
     }
 
-    /// Whether `key` has a value in `dictionary`. Decodes nothing.
+    /// Whether `key` has a value in `dictionary`. Decodes nothing. As the call of ``Transaction``.
     public nonisolated(nonsending) func contains(
         _ key: String, in dictionary: WorkspaceDictionary
     ) async throws -> Bool {
         try transaction.contains(key, in: dictionary)
     }
 
-    /// How many keys `dictionary` has. Any later change of which keys it has is a conflict.
+    /// How many keys `dictionary` has. Any later change of which keys it has is a conflict. As the
+    /// call of ``Transaction``.
     public nonisolated(nonsending) func count(
         of dictionary: WorkspaceDictionary
     ) async throws -> Int {
         try transaction.count(of: dictionary)
     }
 
-    /// The selected keys. A key that comes or goes in what was looked at is a conflict.
+    /// The selected keys. A key that comes or goes in what was looked at is a conflict. As
+    /// `keys(of:prefix:limit:order:)` of a ``Transaction``.
     public nonisolated(nonsending) func keys(
         of dictionary: WorkspaceDictionary, _ selection: KeySelection
     ) async throws -> [String] {
@@ -73,12 +75,13 @@ public final class SuspendingTransaction: KeyValueTransaction {
         try transaction.put(encoded.with(deadline: deadline ?? .never), key, dictionary)
     }
 
-    /// Removes `key` from `dictionary`; a key without a value is no error.
+    /// Removes `key` from `dictionary`; a key without a value is no error. As the call of ``Transaction``.
     public func removeValue(forKey key: String, in dictionary: WorkspaceDictionary) throws {
         try transaction.removeValue(forKey: key, in: dictionary)
     }
 
-    /// Removes every key of `dictionary`, those that the body has set included.
+    /// Removes every key of `dictionary`, those that the body has set included. As the call of
+    /// ``Transaction``.
     public func removeAll(in dictionary: WorkspaceDictionary) throws {
         try transaction.removeAll(in: dictionary)
     }

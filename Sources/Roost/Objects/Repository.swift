@@ -46,14 +46,14 @@ public final class Repository<Item: Identifiable & Sendable>: Sendable where Ite
     /// The object with this identifier, or `nil`; tasks that load the same cold one at once share one
     /// load.
     ///
-    /// - Throws: `.typeMismatch`, `.decodingFailed`, `.corrupt`, `.closed`, `.cancelled`.
+    /// - Throws: as `load(_:as:)` of a dictionary.
     public func find(by id: Item.ID) async throws -> Item? {
         try await dictionary.loadShared(key(of: id), codec)
     }
 
     /// The object with this identifier, or `nil`. Does not suspend.
     ///
-    /// - Throws: `.typeMismatch`, `.decodingFailed`, `.corrupt`, `.closed`.
+    /// - Throws: as `value(forKey:as:)` of a dictionary.
     public subscript(id: Item.ID) -> Item? {
         get throws { try dictionary.read(key(of: id), codec) }
     }

@@ -23,7 +23,7 @@ public struct EntrySequence<Value: Sendable>: AsyncSequence, Sendable {
             pieces = EntryPieces(sequence.scan, sequence.codec)
         }
 
-        /// - Throws: `.typeMismatch`, `.decodingFailed`, `.corrupt`, `.closed`, `.cancelled`.
+        /// - Throws: `.typeMismatch`, `.decodingFailed`, `.unsupportedVersion`, `.corrupt`, `.io`, `.closed`, `.cancelled`.
         @inlinable
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
@@ -56,7 +56,7 @@ public struct KeySequence: AsyncSequence, Sendable {
 
         fileprivate init(_ sequence: KeySequence) { pieces = KeyPieces(sequence.scan) }
 
-        /// - Throws: `.corrupt`, `.closed`, `.cancelled`.
+        /// - Throws: `.corrupt`, `.io`, `.closed`, `.cancelled`.
         @inlinable
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation

@@ -11,7 +11,7 @@ extension WorkspaceDictionary {
     /// Does not suspend. Costs a read view, a search in the log and in each tier of snapshots, and then
     /// what the entries cost. All of them are in memory.
     ///
-    /// - Throws: `.typeMismatch`, `.decodingFailed`, `.corrupt`, `.io`, `.closed`.
+    /// - Throws: `.typeMismatch`, `.decodingFailed`, `.unsupportedVersion`, `.corrupt`, `.io`, `.closed`.
     public func page<Value: BinaryCodable & Sendable>(
         prefix: String = "", after key: String? = nil, as type: Value.Type = Value.self,
         limit: Int, order: ScanOrder = .ascending

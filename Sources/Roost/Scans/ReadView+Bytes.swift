@@ -14,7 +14,8 @@ extension ReadView {
     ///
     /// Does not suspend, and holds no lock while it calls. What `body` throws ends the scan.
     ///
-    /// - Throws: `.typeMismatch` at a value of another type, `.corrupt`, `.closed`; what `body` throws.
+    /// - Throws: `.typeMismatch` at a value of another type, `.decodingFailed` at one of a kind that this version
+    ///   does not know, `.corrupt`, `.io`, `.closed`; what `body` throws.
     public func forEachBytes(
         of dictionary: WorkspaceDictionary, prefix: String = "", limit: Int? = nil,
         order: ScanOrder = .ascending, _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Void

@@ -76,8 +76,9 @@
         /// it at once, without waiting for the interval.
         ///
         /// - Throws: `.fenced` where another writer has taken over: whether what was committed last is
-        ///   in the copy is told by ``status``; `.poisoned`; `.closed` where copying was stopped before;
-        ///   `.cancelled`.
+        ///   in the copy is told by ``status``; what else copying has ended with: `.corrupt`,
+        ///   `.unsupportedVersion` or `.wrongKey` where the copy is none to go on with, `.poisoned`;
+        ///   `.closed` where copying was stopped before; `.cancelled`.
         public func waitUntilCopied() async throws {
             try await waitUntilCopied(through: copier.engine.lastSequence)
         }
@@ -91,7 +92,8 @@
         /// Copies what is committed and not copied yet, and ends; gives up after `limit`. To be called before
         /// the workspace is closed.
         ///
-        /// - Throws: Why not all was copied: `.cancelled` where the storage did not take it in time.
+        /// - Throws: Why not all was copied: `.cancelled` where the storage did not take it in time; what
+        ///   copying has ended with before, as ``waitUntilCopied()`` says.
         public func stop(within limit: Duration = .seconds(10)) async throws {
             shared.askToStop()
             let timer = Task { [task] in

@@ -26,7 +26,8 @@
             /// (`.outOfSpace`). It is asked again.
             public var trouble: RoostError?
             /// Why nothing more is followed: the copy began a new history, or its retention removed what
-            /// would have come next. A new directory has to be followed in.
+            /// would have come next. A new directory has to be followed in. Any other error than `.io` ends
+            /// following too, such as `.outOfSpace` of this workspace's disk or `.corrupt` of an entry.
             public var failure: RoostError?
             /// Whether the workspace was promoted.
             public var isPromoted = false
@@ -150,6 +151,8 @@
         }
 
         /// Ends following and closes the workspace.
+        ///
+        /// - Throws: as `Workspace.close()`.
         public func close() async throws {
             await stopFollowing().value
             try await workspace.close()

@@ -6,6 +6,10 @@
     /// Names are ASCII letters, digits, `-`, `.` and `/`. All calls may be made at the same time, suspend
     /// and do not block. What a call has written is seen by every later one. Where a call throws,
     /// nobody knows whether it took effect, or will: callers reckon with all three.
+    ///
+    /// What may go better later throws `.io`, or an error that is no `RoostError`: it is tried again. Copying tries
+    /// every other error again too, but for `.corrupt`, `.unsupportedVersion` and `.wrongKey`, which end it; following
+    /// ends with any `RoostError` but `.io`. Where its task is cancelled, a call throws `CancellationError`.
     public protocol ObjectStorage: Sendable {
         /// The whole object; `nil` where there is none.
         ///
@@ -72,9 +76,13 @@
         }
 
         /// A part of it.
+        ///
+        /// - Throws: what the closure throws that reads the content.
         public func read(_ range: Range<UInt64>) async throws -> [UInt8] { try await bytes(range) }
 
         /// All of it.
+        ///
+        /// - Throws: as ``read(_:)``.
         public func readAll() async throws -> [UInt8] { try await bytes(0..<sizeBytes) }
     }
 

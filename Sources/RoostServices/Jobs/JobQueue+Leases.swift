@@ -7,6 +7,8 @@
         ///
         /// A job that does not decode as `Payload`, as one of another version of the service, holds up no other: it
         /// stays, and is looked at again after the policy's longest delay. ``counts`` has it.
+        ///
+        /// - Throws: as `Workspace.transaction(durability:_:)`.
         public func lease(for duration: Duration = .seconds(30)) async throws -> Lease? {
             try await workspace.transaction { transaction in
                 // Those that have no attempt left are set aside on the way, a few at a time.
@@ -38,7 +40,7 @@
 
         /// Holds on to a job for `duration` from now on.
         ///
-        /// - Throws: ``LeaseLost``.
+        /// - Throws: ``LeaseLost``, with nothing changed; as `Workspace.transaction(durability:_:)`.
         public func extend(_ lease: inout Lease, by duration: Duration) async throws {
             let held = lease
             lease.endsAt = try await workspace.transaction { transaction in
@@ -52,7 +54,8 @@
         /// The job is done and gone, with the changes of `body`, which are made if the lease still counts: what
         /// a job does to this workspace it does exactly once so.
         ///
-        /// - Throws: ``LeaseLost``, with nothing changed; what `body` throws.
+        /// - Throws: ``LeaseLost``, with nothing changed; what `body` throws; as
+        ///   `Workspace.transaction(durability:_:)`.
         public func complete(
             _ lease: Lease, durability: Durability? = nil,
             _ body: (inout Transaction) throws -> Void = { _ in }
@@ -66,7 +69,7 @@
 
         /// The attempt has failed: another is made after the policy's delay, or the job is dead.
         ///
-        /// - Throws: ``LeaseLost``.
+        /// - Throws: ``LeaseLost``, with nothing changed; as `Workspace.transaction(durability:_:)`.
         public func fail(_ lease: Lease, reason: String) async throws {
             try await workspace.transaction { transaction in
                 var job = try take(lease, in: &transaction)
@@ -82,7 +85,7 @@
 
         /// Gives a job back that was not begun, for another to take at once; the attempt does not count.
         ///
-        /// - Throws: ``LeaseLost``.
+        /// - Throws: ``LeaseLost``, with nothing changed; as `Workspace.transaction(durability:_:)`.
         public func giveBack(_ lease: Lease) async throws {
             try await workspace.transaction { transaction in
                 var job = try take(lease, in: &transaction)
@@ -97,6 +100,8 @@
 
         /// Those that have failed for good, at most `limit`. Letters that do not decode as `Payload` are passed
         /// over; ``counts`` has them.
+        ///
+        /// - Throws: as `page(prefix:after:as:limit:order:)` of a `WorkspaceDictionary`.
         public func deadLetters(limit: Int = 100) throws -> [DeadLetter] {
             var letters: [DeadLetter] = []
             var last: String?
@@ -122,6 +127,9 @@
         }
 
         /// Enqueues a dead job anew, with all its attempts; `false` where there is none of that identifier.
+        ///
+        /// - Throws: `.decodingFailed` and `.typeMismatch` where the letter holds no `Payload`; as
+        ///   `Workspace.transaction(durability:_:)`. Then nothing is changed.
         @discardableResult
         public func revive(_ id: String) async throws -> Bool {
             try await workspace.transaction { transaction in

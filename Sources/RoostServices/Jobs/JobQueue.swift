@@ -63,6 +63,9 @@
         // MARK: Enqueuing
 
         /// Adds a job; its identifier. It is there to be done once `durability` holds.
+        ///
+        /// - Throws: as `Workspace.transaction(durability:_:)`, `.encodingFailed` and `.valueTooLarge`; then
+        ///   there is no job.
         @discardableResult
         public func enqueue(
             _ payload: Payload, delay: Duration = .zero, durability: Durability? = nil
@@ -73,6 +76,8 @@
         }
 
         /// Adds a job with the transaction's other changes: it is there if they are.
+        ///
+        /// - Throws: as `contains(_:in:)` and `set(_:forKey:in:)` of a `Transaction`.
         @discardableResult
         public func enqueue(
             _ payload: Payload, id: String = UUID().uuidString, delay: Duration = .zero,
@@ -86,6 +91,8 @@
         }
 
         /// How many jobs are to be done or being done, and how many are dead.
+        ///
+        /// - Throws: as `count` of a `WorkspaceDictionary`.
         public var counts: (pending: Int, dead: Int) {
             get throws { (try jobs.count, try dead.count) }
         }

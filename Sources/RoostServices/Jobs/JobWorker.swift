@@ -50,6 +50,8 @@
             self.completion = completion
         }
 
+        /// Does jobs until the shutdown. Throws `.closed`, `.poisoned` and `.readOnly`; where its task is
+        /// cancelled, what the queue's calls throw then.
         public func run() async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<width { group.addTask { try await workUntilShutdown() } }

@@ -34,6 +34,9 @@ public struct SharedEvents: AsyncSequence, Sendable {
         public private(set) var instant = ContinuousClock.now
 
         /// The next event; `nil` after the last.
+        ///
+        /// - Throws: `.unavailable` where the reader fell far behind; else what the engine ends its events
+        ///   with, as where the connection broke.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> SharedEvent? {

@@ -124,7 +124,10 @@ public final class FollowedDictionary: Sendable {
 
     // MARK: Reading
 
-    /// The value of `key`, or `nil`; synchronous, as of a `WorkspaceDictionary`, with its errors.
+    /// The value of `key`, or `nil`; synchronous, as of a `WorkspaceDictionary`.
+    ///
+    /// - Throws: `.notLoaded` where keys are loaded as they are asked for and this one is not yet; as `value(forKey:as:)` of a
+    ///   `WorkspaceDictionary`.
     public func value<Value: BinaryCodable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self
     ) throws -> Value? {
@@ -139,14 +142,14 @@ public final class FollowedDictionary: Sendable {
         try values(with: key).value(forKey: key, as: type)
     }
 
-    /// The value of `key`, or `value` where it has none.
+    /// The value of `key`, or `value` where it has none; as `value(forKey:as:)`.
     public subscript<Value: BinaryCodable & Sendable>(
         key: String, default value: @autoclosure () -> Value
     ) -> Value {
         get throws { try values(with: key).value(forKey: key, as: Value.self) ?? value() }
     }
 
-    /// The value of `key`, or `value` where it has none.
+    /// The value of `key`, or `value` where it has none; as `value(forKey:as:)`.
     @_disfavoredOverload
     public subscript<Value: Codable & Sendable>(
         key: String, default value: @autoclosure () -> Value
@@ -154,18 +157,24 @@ public final class FollowedDictionary: Sendable {
         get throws { try values(with: key).value(forKey: key, as: Value.self) ?? value() }
     }
 
-    /// The value of `key`, or its default.
+    /// The value of `key`, or its default; as `value(forKey:as:)`.
     public subscript<Value>(key: Key<Value>) -> Value {
         get throws { try values(with: key.name)[key] }
     }
 
     /// Whether `key` has a value.
+    ///
+    /// - Throws: `.notLoaded`; as `contains(_:)` of a `WorkspaceDictionary`.
     public func contains(_ key: String) throws -> Bool { try values(with: key).contains(key) }
 
     /// How many keys there are; of those that are loaded.
+    ///
+    /// - Throws: as `count` of a `WorkspaceDictionary`.
     public var count: Int { get throws { try values.count } }
 
     /// All keys, of those that are loaded, in the order of their UTF-8 bytes.
+    ///
+    /// - Throws: as `keys` of a `WorkspaceDictionary`.
     public var keys: [String] { get throws { try values.keys } }
 
     /// Every change as it comes to be read here, from the next on.

@@ -78,19 +78,23 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     /// The matching objects, in order, all of one revision.
     ///
     /// - Throws: `.notIndexed`, which says what is missing; `.decodingFailed` and `.typeMismatch`, naming the key,
-    ///   where an object that was looked at is none; `.compacted` where it takes longer than the engine keeps the
-    ///   revision; what reading from the engine throws.
+    ///   where an object that was looked at is none; `.corrupt` where an entry of an index is none; `.compacted` where it
+    ///   takes longer than the engine keeps the revision; what reading from the engine throws.
     public func fetch() async throws -> [Item] { try await SharedQueryRun(self).fetch() }
 
     /// The first of the matching objects.
+    ///
+    /// - Throws: as ``fetch()``.
     public func first() async throws -> Item? { try await limit(1).fetch().first }
 
     /// How many objects match. Reads no object where the entries say all.
+    ///
+    /// - Throws: as ``fetch()``.
     public func count() async throws -> Int { try await SharedQueryRun(self).count() }
 
     /// How the query is answered, as far as that is known before: by which index, or by reading every object.
     ///
-    /// - Throws: `.notIndexed`, as ``fetch()``.
+    /// - Throws: `.notIndexed`, as ``fetch()``; what reading from the engine throws.
     public func explain() async throws -> String { try await SharedQueryRun(self).explain() }
 }
 

@@ -34,16 +34,24 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     // MARK: Reading
 
     /// The object with this identifier, or `nil`. Linearizable; one request.
+    ///
+    /// - Throws: `.typeMismatch`, `.decodingFailed`; what reading from the engine throws, as `contains` of a
+    ///   dictionary does.
     public func find(by id: Item.ID) async throws -> Item? {
         try await dictionary.load(key(id), form: form)
     }
 
     /// The object with this identifier, or `nil`, and its version, for ``replace(_:with:)``.
+    ///
+    /// - Throws: as ``find(by:)``.
     public func entry(of id: Item.ID) async throws -> Entry<Item> {
         try await dictionary.loadEntry(key(id), form: form)
     }
 
     /// All objects of one revision, in the order of the keys of their identifiers.
+    ///
+    /// - Throws: as ``find(by:)``, for any of them; `.compacted` where it takes longer than the engine keeps
+    ///   the revision.
     public func loadAll() async throws -> [Item] {
         var items: [Item] = []
         for try await entry in dictionary.entries(KeySelection(), form: form) {
@@ -53,6 +61,8 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     }
 
     /// How many objects there are. Reads all of their keys.
+    ///
+    /// - Throws: as `count` of the dictionary.
     public var count: Int { get async throws { try await dictionary.count } }
 
     /// Every change of the objects, from the next on, or from those after the version `since` on.
@@ -66,7 +76,9 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     /// type with indexes two, as its earlier entries are those of the object that was there.
     ///
     /// - Throws: `.notUnique`, whose cause names the index and the other object, with nothing changed; as `set` of
-    ///   a dictionary.
+    ///   a dictionary. Of a type with indexes also `.valueTooLarge` where a value that is to be unique is too long,
+    ///   `.decodingFailed` where the type does not decode what it has encoded, and `.conflict` where other writers were
+    ///   first until the call's deadline.
     public func save(_ item: Item) async throws {
         guard indexes != nil else {
             return try await dictionary.set(item, forKey: key(item.id), expiresIn: nil, form: form)
@@ -76,6 +88,8 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
 
     /// Saves objects in one commit; more than the engine takes at once, entries included, is `.tooLarge`. Of several
     /// with one identifier the last counts.
+    ///
+    /// - Throws: as ``save(_:)``, for any of them, and then none is saved.
     public func saveAll(_ items: some Sequence<Item>) async throws {
         let pairs = items.map { (key($0.id), $0) }
         guard indexes != nil else { return try await dictionary.setAll(pairs, form: form) }
@@ -87,7 +101,7 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
 
     /// Saves an object where none has its identifier.
     ///
-    /// - Throws: `.alreadyExists`, with nothing changed.
+    /// - Throws: `.alreadyExists`, with nothing changed; as ``save(_:)``.
     public func insert(_ item: Item) async throws {
         guard indexes == nil else {
             return try await workspace.transaction { try await $0.insert(item, in: self) }
@@ -119,7 +133,7 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
 
     /// Saves an object in the place of the version that was read.
     ///
-    /// - Throws: `.conflict`, with nothing changed, where another writer was there first.
+    /// - Throws: `.conflict`, with nothing changed, where another writer was there first; as ``save(_:)``.
     @discardableResult
     public func replace(_ entry: Entry<Item>, with item: Item) async throws -> Entry<Item> {
         precondition(key(item.id) == entry.key, "the object has another identifier")
@@ -143,6 +157,9 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
 
     /// Changes the object with this identifier atomically; `body` gets `nil` where there is none, and removes it by
     /// leaving `nil`.
+    ///
+    /// - Throws: what `body` throws, and then nothing is changed; `.conflict` where other writers were first
+    ///   until the call's deadline; as ``find(by:)`` and ``save(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update<Result: Sendable>(
         _ id: Item.ID, _ body: (inout Item?) throws -> Result
@@ -160,6 +177,9 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     }
 
     /// Removes the object with this identifier; that there is none is no error.
+    ///
+    /// - Throws: as `removeValue(forKey:)` of a dictionary; of a type with indexes also `.conflict` where other writers
+    ///   were first until the call's deadline.
     public func delete(_ id: Item.ID) async throws {
         guard indexes != nil else { return try await dictionary.remove(key: key(id)) }
         try await workspace.transaction { try await $0.delete(id, in: self) }

@@ -86,9 +86,13 @@ where Item.ID: KeyRepresentable {
     // MARK: Here
 
     /// The object with this identifier, as it is here. Does not suspend.
+    ///
+    /// - Throws: as `value(forKey:as:)` of a `WorkspaceDictionary`.
     public func find(by id: Item.ID) throws -> Item? { try records.items.value(forKey: id.key) }
 
     /// All objects, as they are here, in the order of their keys.
+    ///
+    /// - Throws: as ``find(by:)``, for any of them; `.cancelled`.
     public func loadAll() async throws -> [Item] {
         var all: [Item] = []
         for try await entry in records.items.entries(prefix: "", as: Item.self) {
@@ -98,21 +102,31 @@ where Item.ID: KeyRepresentable {
     }
 
     /// How many changes wait to be sent.
+    ///
+    /// - Throws: as `count` of a `WorkspaceDictionary`.
     public var waitingCount: Int { get throws { try records.queue.count } }
 
     /// Saves an object here, and queues the change. It takes the place of whatever is here, also of what an exchange has
     /// brought since the object was read: ``update(_:_:)`` reads and changes at once.
+    ///
+    /// - Throws: as `Workspace.transaction(durability:_:)` of the local workspace; `.encodingFailed`,
+    ///   `.keyTooLarge`, `.valueTooLarge`; `.decodingFailed` and `.typeMismatch` where what is here is no such
+    ///   object. Then nothing is changed.
     public func save(_ item: Item) async throws {
         try await records.change(item.id.key, always: true) { $0 = item }
     }
 
     /// Removes an object here, and queues the change.
+    ///
+    /// - Throws: as ``save(_:)``, but for `.encodingFailed`.
     public func delete(_ id: Item.ID) async throws {
         try await records.change(id.key, always: true) { $0 = nil }
     }
 
     /// Changes the object with this identifier here, and queues the change; no exchange falls between. `body` gets `nil`
     /// where there is none, removes it by leaving `nil`, and is called again where another writer was first.
+    ///
+    /// - Throws: what `body` throws, and then nothing is changed; as ``save(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update<Result: Sendable>(
         _ id: Item.ID, _ body: (inout Item?) throws -> Result

@@ -128,6 +128,8 @@ extension SharedTransaction {
 
 extension SharedTransaction {
     /// The object with this identifier, or `nil`. That there is none is a conflict with whoever makes one.
+    ///
+    /// - Throws: as `load(_:as:in:)`.
     public nonisolated(nonsending) func find<Item>(
         _ id: Item.ID, in repository: SharedRepository<Item>
     ) async throws -> Item? {
@@ -136,7 +138,7 @@ extension SharedTransaction {
 
     /// Stores an object whose identifier has none yet.
     ///
-    /// - Throws: `.alreadyExists`, `.notUnique`, whose causes say of what, and then the transaction should be left.
+    /// - Throws: `.alreadyExists`, and as `save`; after that the transaction should be left.
     public nonisolated(nonsending) func insert<Item>(
         _ item: Item, in repository: SharedRepository<Item>
     ) async throws {
@@ -150,7 +152,9 @@ extension SharedTransaction {
 
     /// Stores an object, in the place of the one with its identifier if there is one.
     ///
-    /// - Throws: `.notUnique`, whose cause names the index and the other object.
+    /// - Throws: `.notUnique`, whose cause names the index and the other object; `.encodingFailed`, `.keyTooLarge`;
+    ///   `.valueTooLarge` where a value that is to be unique is too long; `.decodingFailed` where the type does not decode
+    ///   what it has encoded and has indexes; what reading from the engine throws.
     public nonisolated(nonsending) func save<Item>(
         _ item: Item, in repository: SharedRepository<Item>
     ) async throws {
@@ -158,6 +162,8 @@ extension SharedTransaction {
     }
 
     /// Removes the object with this identifier; that there is none is no error.
+    ///
+    /// - Throws: `.keyTooLarge`; of a type with indexes, what reading from the engine throws.
     public nonisolated(nonsending) func delete<Item>(
         _ id: Item.ID, in repository: SharedRepository<Item>
     ) async throws {

@@ -64,6 +64,8 @@ public final class SharedTransaction: KeyValueTransaction {
     }
 
     /// Whether `key` has a value in `dictionary`.
+    ///
+    /// - Throws: what reading from the engine throws, as `contains(_:)` of a dictionary does.
     public nonisolated(nonsending) func contains(
         _ key: String, in dictionary: SharedDictionary
     ) async throws -> Bool {
@@ -72,6 +74,8 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// How many keys `dictionary` has. Reads and guards all of them: more than the engine takes at once is
     /// `.tooLarge` at the commit.
+    ///
+    /// - Throws: as `contains(_:in:)`.
     public nonisolated(nonsending) func count(
         of dictionary: SharedDictionary
     ) async throws -> Int {
@@ -80,6 +84,8 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// The selected keys. A key that comes or goes in what was looked at is a conflict; each that is found
     /// counts against what the engine takes at once.
+    ///
+    /// - Throws: as `contains(_:in:)`.
     public nonisolated(nonsending) func keys(
         of dictionary: SharedDictionary, _ selection: KeySelection
     ) async throws -> [String] {
@@ -207,12 +213,16 @@ public final class SharedTransaction: KeyValueTransaction {
     }
 
     /// Removes `key` from `dictionary`; a key without a value is no error.
+    ///
+    /// - Throws: `.keyTooLarge`.
     public func removeValue(forKey key: String, in dictionary: SharedDictionary) throws {
         writes[try engineKey(key, dictionary)] = Write()
         noteChange(byKeysOf: dictionary)
     }
 
     /// Removes every key of `dictionary`, those that the body has set included.
+    ///
+    /// - Throws: `.keyTooLarge` where the dictionary's name is too long.
     public func removeAll(in dictionary: SharedDictionary) throws {
         check(dictionary)
         _ = try dictionary.checkedName()
@@ -304,8 +314,8 @@ extension SharedWorkspace {
     ///   not keep the attempt. One that changes nothing never conflicts.
     /// - Returns: what the last run of `body` returned, once the engine's quorum has its changes.
     /// - Throws: what `body` throws, and then nothing is changed; `.tooLarge` where it read or changed more than
-    ///   the engine takes at once; `.conflict` where others were first until the deadline; `.unavailable`,
-    ///   `.unknownOutcome`, `.cancelled`.
+    ///   the engine takes at once; `.conflict` where others were first until the deadline; else as `set` of a
+    ///   dictionary.
     public nonisolated(nonsending) func transaction<Result: Sendable>(
         _ body: nonisolated(nonsending) (SharedTransaction) async throws -> Result
     ) async throws -> Result {

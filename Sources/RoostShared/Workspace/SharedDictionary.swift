@@ -57,6 +57,9 @@ public struct SharedDictionary: KeyValueDictionary {
     // MARK: Reading
 
     /// Whether `key` has a value. Linearizable; one request.
+    ///
+    /// - Throws: what reading from the engine throws: `.unavailable`, `.notPermitted`, `.cancelled`, `.closed`;
+    ///   `.keyTooLarge`.
     public func contains(_ key: String) async throws -> Bool {
         let (record, _) = try await connection.record(
             try engineKey(key), before: workspace.callEnd)
@@ -64,6 +67,8 @@ public struct SharedDictionary: KeyValueDictionary {
     }
 
     /// How many keys the dictionary has, at one revision. Reads all of its keys.
+    ///
+    /// - Throws: as `contains(_:)`; `.compacted` where it takes longer than the engine keeps the revision.
     public var count: Int {
         get async throws {
             var count = 0
@@ -81,6 +86,8 @@ public struct SharedDictionary: KeyValueDictionary {
 
     /// The value of `key` and its version, which is the engine's revision; of a value that has expired and is
     /// not removed yet, what set that.
+    ///
+    /// - Throws: as `load(_:form:)`.
     public func loadEntry<Value>(
         _ key: String, form: ValueForm<Value>
     ) async throws -> Entry<Value> {
@@ -95,6 +102,10 @@ public struct SharedDictionary: KeyValueDictionary {
 
     /// Sets the value of `key`; as the call that takes a type. Acknowledged by the engine's quorum when it
     /// returns; one request.
+    ///
+    /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.tooLarge`, `.unavailable`, `.notPermitted`, `.outOfSpace`, `.cancelled`,
+    ///   `.closed`, and `.unsupportedVersion` where the dictionary has a list of indexes that this version does not know:
+    ///   then nothing is changed. `.unknownOutcome` where the engine could not be asked until the deadline whether it is.
     public func set<Value>(
         _ value: Value, forKey key: String, expiresIn duration: Duration?, form: ValueForm<Value>
     ) async throws {
@@ -107,6 +118,8 @@ public struct SharedDictionary: KeyValueDictionary {
     }
 
     /// Sets many values in one commit; more than the engine takes at once is `.tooLarge`.
+    ///
+    /// - Throws: as `set(_:forKey:expiresIn:form:)`, for any of them, and then none is set.
     public func setAll<Value>(_ pairs: [(String, Value)], form: ValueForm<Value>) async throws {
         var places: [[UInt8]: Int] = [:]
         var operations: [SharedOperation] = []
@@ -125,11 +138,15 @@ public struct SharedDictionary: KeyValueDictionary {
     }
 
     /// Removes a key; one request.
+    ///
+    /// - Throws: as `set(_:forKey:expiresIn:form:)`, but for `.encodingFailed`.
     public func remove(key: String) async throws {
         try await write([.remove(key: try engineKey(key))])
     }
 
     /// Removes every key in one commit.
+    ///
+    /// - Throws: as `remove(key:)`.
     public func removeAllKeys() async throws {
         _ = try checkedName()
         try await write([.removeRange(connection.keys.range(of: name))])
@@ -146,6 +163,9 @@ public struct SharedDictionary: KeyValueDictionary {
 
     /// Sets or removes the entry's key if it still has the entry's version; one request. Where `duration` is not
     /// `nil`, the value is gone once that has passed.
+    ///
+    /// - Throws: `.conflict`, with nothing changed, where another writer was there first; as
+    ///   `set(_:forKey:expiresIn:form:)`.
     public func replace<Value>(
         _ entry: Entry<Value>, with value: Value?, expiresIn duration: Duration?,
         form: ValueForm<Value>

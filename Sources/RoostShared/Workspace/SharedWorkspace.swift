@@ -39,7 +39,8 @@ public final class SharedWorkspace: KeyValueWorkspace {
     ///   - target: which engine, where, and with which credentials: `.etcd(…)`, `.postgres(…)`, `.memory(…)`.
     ///   - namespace: what the keys of this workspace begin with: 1 to 128 bytes.
     ///   - configuration: deadlines and coders.
-    /// - Throws: `.unavailable` where nobody answers within the deadline; `.notPermitted`;
+    /// - Throws: `.unavailable` where nobody answers within the deadline; `.notPermitted`; `.keyTooLarge` where
+    ///   the namespace's name is empty or has more than 128 bytes;
     ///   `.unsupportedVersion` where the server is too old, or the namespace has keys that another program, or
     ///   a newer version of this one, wrote. Where the configuration ``Configuration/connectsLazily``, the calls throw
     ///   this, and connecting only says that the namespace's name is too long.
@@ -92,7 +93,9 @@ public final class SharedWorkspace: KeyValueWorkspace {
     /// What the engine takes at once. As if it took everything before a workspace that connects lazily has.
     public var limits: SharedLimits { connection.engine.limits }
 
-    /// The revision of the newest commit, by anybody. Linearizable.
+    /// The revision of the newest commit, by anybody. Linearizable; one request.
+    ///
+    /// - Throws: `.unavailable`, `.notPermitted`, `.cancelled`, `.closed`.
     public var revision: UInt64 {
         get async throws {
             let read = SharedRead(SharedKeyRange(connection.keys.format))

@@ -19,7 +19,9 @@ extension Repository {
     /// Stores an object, in the place of the one with its identifier if there is one.
     ///
     /// - Throws: `.notUnique`; `.decodingFailed` where the type does not decode what it has encoded and that takes
-    ///   the object to make its index entries (`StoredFields`); as `set(_:forKey:durability:)` of a dictionary.
+    ///   the object to make its index entries (`StoredFields`); as `set(_:forKey:durability:)` of a dictionary. Of a
+    ///   type that declares indexes also `.conflict`, where the dictionary has the indexes of another type while the
+    ///   workspace is open, and as `transaction`.
     public nonisolated(nonsending) func save(
         _ item: Item, durability: Durability? = nil
     ) async throws {
@@ -37,6 +39,9 @@ extension Repository {
 
     /// Stores many objects as one batch: all of them or none. Of several with one identifier the
     /// last counts. Values that are to be unique are so once all are stored: objects may swap them.
+    ///
+    /// - Throws: as `save`, for any of them; `.valueTooLarge` where all of them have more than 1 GiB. Then none
+    ///   is stored.
     public nonisolated(nonsending) func saveAll(
         _ items: some Sequence<Item>, durability: Durability? = nil
     ) async throws {
@@ -75,6 +80,9 @@ extension Repository {
     }
 
     /// Removes the object with this identifier; if there is none that is no error.
+    ///
+    /// - Throws: as `removeValue(forKey:durability:)` of a dictionary; of a type that declares indexes, as `transaction`,
+    ///   and `.conflict` where the dictionary has the indexes of another type while the workspace is open.
     public nonisolated(nonsending) func delete(
         _ id: Item.ID, durability: Durability? = nil
     ) async throws {
@@ -88,7 +96,7 @@ extension Repository {
         }
     }
 
-    /// Removes an object, by its identifier.
+    /// Removes an object, by its identifier. As the call that takes the identifier.
     public nonisolated(nonsending) func delete(
         _ item: Item, durability: Durability? = nil
     ) async throws {
@@ -101,7 +109,8 @@ extension Repository {
     /// to be unique is kept so from then on, and ``insert(_:durability:)`` and the others wait for it.
     ///
     /// - Throws: `.conflict` where one cannot be built, saying why: two objects have a value that is to be
-    ///   unique, or one does not decode. It is tried again at the next opening, and by `reindex`.
+    ///   unique, or one does not decode. It is tried again at the next opening, and by `reindex`. Else as
+    ///   `set(_:forKey:durability:)` of a dictionary.
     public func indexesBuilt() async throws { try await indexes?.built(throwing: true) }
 
     /// Builds the declared indexes anew, and returns once they are complete.

@@ -7,6 +7,8 @@ import RoostIO
 
 extension Transaction {
     /// The object with this identifier, or `nil`. That there is none is remembered as well.
+    ///
+    /// - Throws: as `value(forKey:as:in:)`.
     public mutating func find<Item>(
         _ id: Item.ID, in repository: Repository<Item>
     ) throws -> Item? {
@@ -65,6 +67,9 @@ extension Transaction {
     }
 
     /// Removes the object with this identifier; `false` where there is none.
+    ///
+    /// - Throws: as `contains(_:in:)` and `removeValue(forKey:in:)`; `.conflict` where the dictionary has the
+    ///   indexes of another type while the workspace is open.
     @discardableResult
     public mutating func delete<Item>(
         _ id: Item.ID, in repository: Repository<Item>

@@ -6,6 +6,8 @@ where Item.ID: Sendable {
 
     /// How many objects have each value. Where an index has the field first and says all about the
     /// query's condition, one object of each value is read.
+    ///
+    /// - Throws: as ``Query/fetch()``.
     public func counts() throws -> [Value: Int] {
         try query.atOneMoment { try counts(&$0) }
     }
@@ -20,13 +22,15 @@ where Item.ID: Sendable {
     }
 
     /// The smallest value of another field for each value; NaN is none.
+    ///
+    /// - Throws: as ``Query/fetch()``.
     public func minima<Other: Comparable>(
         of field: KeyPath<Item, Other> & Sendable
     ) throws -> [Value: Other] {
         try query.atOneMoment { try extremes(field, &$0, Swift.min) }
     }
 
-    /// The largest value of another field for each value; NaN is none.
+    /// The largest value of another field for each value; NaN is none. As `minima(of:)`.
     public func maxima<Other: Comparable>(
         of field: KeyPath<Item, Other> & Sendable
     ) throws -> [Value: Other] {

@@ -3,6 +3,8 @@ import RoostEngine
 extension Query {
     /// The smallest value of a field among the matching objects; NaN is none. `nil` where there is none.
     /// From an index that has the field in order, one object is read.
+    ///
+    /// - Throws: as ``fetch()``.
     public func min<Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value> & Sendable
     ) throws -> Value? {
@@ -16,14 +18,16 @@ extension Query {
         try atOneMoment { try least(path, .descending, &$0) }
     }
 
-    /// The smallest value of a field among the matching objects that have one.
+    /// The smallest value of a field among the matching objects that have one. Else as the call for a field
+    /// that every object has.
     public func min<Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value?> & Sendable
     ) throws -> Value? {
         try atOneMoment { try leastPresent(path, .ascending, &$0) }
     }
 
-    /// The largest value of a field among the matching objects that have one.
+    /// The largest value of a field among the matching objects that have one. Else as the call for a field that
+    /// every object has.
     public func max<Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value?> & Sendable
     ) throws -> Value? {
@@ -42,6 +46,8 @@ extension Query {
 
     /// The different values of a field among the matching objects, in order. Where an index has the field
     /// first and says all about the condition, one object of each value is read.
+    ///
+    /// - Throws: as ``fetch()``.
     public func distinct<Value: IndexRepresentable>(
         _ path: KeyPath<Item, Value> & Sendable
     ) throws -> [Value] {
@@ -67,7 +73,7 @@ extension Repository {
         all.grouped(by: path)
     }
 
-    /// The different values of a field, in order.
+    /// The different values of a field, in order. As `distinct(_:)` of a query.
     public func distinct<Value: IndexRepresentable>(
         _ path: KeyPath<Item, Value> & Sendable
     ) throws -> [Value] {

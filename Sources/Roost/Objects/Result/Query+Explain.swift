@@ -4,6 +4,8 @@ extension Query {
     /// How the query is answered: runs it, and says which index it used and what it read.
     ///
     ///     index "color-priority", color = "red", priority > 100: 132 entries, 132 objects read
+    ///
+    /// - Throws: as ``fetch()``.
     public func explain() throws -> String {
         try atOneMoment { try explain(&$0) }
     }

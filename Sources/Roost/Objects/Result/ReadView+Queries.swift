@@ -2,31 +2,43 @@
 
 extension ReadView {
     /// The objects that matched at the view's moment.
+    ///
+    /// - Throws: as ``Query/fetch()``; `.closed` also where the view is.
     public func fetch<Item>(_ query: Query<Item>) throws -> [Item] {
         try read(query) { try query.fetch(&$0) }
     }
 
     /// The first of the objects that matched at the view's moment.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func first<Item>(_ query: Query<Item>) throws -> Item? {
         try fetch(query.limit(1)).first
     }
 
     /// How many objects matched at the view's moment.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func count<Item>(of query: Query<Item>) throws -> Int {
         try read(query) { try query.count(&$0) }
     }
 
     /// Whether no object matched at the view's moment.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func isEmpty<Item>(_ query: Query<Item>) throws -> Bool {
         try count(of: query.limit(1)) == 0
     }
 
     /// How many objects a repository had at the view's moment.
+    ///
+    /// - Throws: as `count(of:)` of its dictionary.
     public func count<Item>(of repository: Repository<Item>) throws -> Int {
         try count(of: repository.dictionary)
     }
 
     /// The object that had an identifier at the view's moment.
+    ///
+    /// - Throws: as `value(forKey:as:in:)`.
     public func find<Item>(_ id: Item.ID, in repository: Repository<Item>) throws -> Item? {
         try read(repository.key(of: id), repository.dictionary, repository.codec)
     }
@@ -51,6 +63,8 @@ extension ReadView {
     // MARK: Values
 
     /// The smallest value of a field among the objects that matched; NaN is none.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func min<Item, Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> Value? {
@@ -58,6 +72,8 @@ extension ReadView {
     }
 
     /// The largest value of a field among the objects that matched; NaN is none.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func max<Item, Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> Value? {
@@ -65,6 +81,8 @@ extension ReadView {
     }
 
     /// The smallest value of a field among the objects that matched and have one.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func min<Item, Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
     ) throws -> Value? {
@@ -72,6 +90,8 @@ extension ReadView {
     }
 
     /// The largest value of a field among the objects that matched and have one.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func max<Item, Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
     ) throws -> Value? {
@@ -86,6 +106,8 @@ extension ReadView {
     }
 
     /// The different values of a field among the objects that matched, in order.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func distinct<Item, Value: IndexRepresentable>(
         _ path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> [Value] {
@@ -107,6 +129,8 @@ extension ReadView {
     }
 
     /// The smallest value of another field for each value; NaN is none.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func minima<Item, Value, Other: Comparable>(
         of field: KeyPath<Item, Other> & Sendable, in groups: GroupedQuery<Item, Value>
     ) throws -> [Value: Other] {
@@ -114,6 +138,8 @@ extension ReadView {
     }
 
     /// The largest value of another field for each value; NaN is none.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public func maxima<Item, Value, Other: Comparable>(
         of field: KeyPath<Item, Other> & Sendable, in groups: GroupedQuery<Item, Value>
     ) throws -> [Value: Other] {

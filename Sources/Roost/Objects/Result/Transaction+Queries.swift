@@ -5,23 +5,31 @@ import RoostEngine
 
 extension Transaction {
     /// The matching objects, as the body has left them. That there are no others is remembered.
+    ///
+    /// - Throws: as ``Query/fetch()``.
     public mutating func fetch<Item>(_ query: Query<Item>) throws -> [Item] {
         let pinned = try self.pinned(query)
         return try pinned.fetch(&attempt)
     }
 
     /// The first of the matching objects.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func first<Item>(_ query: Query<Item>) throws -> Item? {
         try fetch(query.limit(1)).first
     }
 
     /// How many objects match.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func count<Item>(of query: Query<Item>) throws -> Int {
         let pinned = try self.pinned(query)
         return try pinned.count(&attempt)
     }
 
     /// Whether no object matches.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func isEmpty<Item>(_ query: Query<Item>) throws -> Bool {
         try count(of: query.limit(1)) == 0
     }
@@ -50,6 +58,8 @@ extension Transaction {
     // MARK: Values
 
     /// The smallest value of a field among the matching objects; NaN is none.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func min<Item, Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> Value? {
@@ -58,6 +68,8 @@ extension Transaction {
     }
 
     /// The largest value of a field among the matching objects; NaN is none.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func max<Item, Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> Value? {
@@ -66,6 +78,8 @@ extension Transaction {
     }
 
     /// The smallest value of a field among the matching objects that have one.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func min<Item, Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
     ) throws -> Value? {
@@ -74,6 +88,8 @@ extension Transaction {
     }
 
     /// The largest value of a field among the matching objects that have one.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func max<Item, Value: IndexRepresentable & Comparable>(
         of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
     ) throws -> Value? {
@@ -90,6 +106,8 @@ extension Transaction {
     }
 
     /// The different values of a field among the matching objects, in order.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func distinct<Item, Value: IndexRepresentable>(
         _ path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> [Value] {
@@ -118,6 +136,8 @@ extension Transaction {
     }
 
     /// The smallest value of another field for each value; NaN is none.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func minima<Item, Value, Other: Comparable>(
         of field: KeyPath<Item, Other> & Sendable, in groups: GroupedQuery<Item, Value>
     ) throws -> [Value: Other] {
@@ -127,6 +147,8 @@ extension Transaction {
     }
 
     /// The largest value of another field for each value; NaN is none.
+    ///
+    /// - Throws: as `fetch(_:)`.
     public mutating func maxima<Item, Value, Other: Comparable>(
         of field: KeyPath<Item, Other> & Sendable, in groups: GroupedQuery<Item, Value>
     ) throws -> [Value: Other] {
@@ -136,6 +158,8 @@ extension Transaction {
     }
 
     /// Removes the matching objects; how many they were.
+    ///
+    /// - Throws: as `fetch(_:)` and `delete`.
     @discardableResult
     public mutating func deleteAll<Item>(_ query: Query<Item>) throws -> Int {
         let keys = try pinned(query).keys(&attempt)
