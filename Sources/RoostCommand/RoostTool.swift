@@ -18,7 +18,7 @@ struct RoostTool: AsyncParsableCommand {
             the kind: {"$data": "…"} in base 64, {"$uint8": 7}, {"$json": "…"} and so on.
 
             roost --cluster etcd://host:port --namespace NAME does get, set, remove, keys, scan, watch, \
-            import, export, stat and shell on a shared workspace: roost --cluster --help.
+            import, export, stat and shell on a shared workspace: roost --cluster --help. roost --version says which roost this is.
 
             Exit status: 0 done, 1 not found, 2 wrong usage or bad input, 3 damage found, \
             4 locked by another opening, 5 any other failure.

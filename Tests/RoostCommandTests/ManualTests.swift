@@ -42,7 +42,8 @@ import Testing
             #expect(section.contains(command.abstract ?? ""), "\(command.commandName): make manual")
             for argument in command.arguments ?? [] where argument.shouldDisplay {
                 for name in argument.names ?? [] where name.kind == "long" {
-                    guard name.name != "help" else { continue }
+                    // Those of the command itself.
+                    guard !["help", "version"].contains(name.name) else { continue }
                     #expect(
                         section.contains("--" + name.name),
                         "no --\(name.name) of \(command.commandName): make manual")

@@ -49,6 +49,20 @@ import Testing
         try await local.close()
     }
 
+    @Test func whatIsHereAndIsNoObjectIsReplacedAndRemoved() async throws {
+        let local = try await Workspace.inMemory()
+        let notes = try await device(local)
+        for id in ["a", "b"] { try await notes.save(Note(id: id, text: id)) }
+        _ = try await notes.synchronize()
+        for id in ["a", "b"] { try await local.dictionary("notes").set(5, forKey: id.key) }
+        await #expect(throws: RoostError.self) { try await notes.update("a") { $0?.text = "x" } }
+        try await notes.save(Note(id: "a", text: "new"))
+        try await notes.delete("b")
+        #expect(try await notes.synchronize().sentCount == 2)
+        #expect(try await others().loadAll() == [Note(id: "a", text: "new")])
+        try await local.close()
+    }
+
     /// One that the engine refuses, when what is sent is written down already; where it is made all the same, the device
     /// knows it as its own.
     @Test(arguments: [false, true])

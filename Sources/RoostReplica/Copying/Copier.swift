@@ -339,7 +339,7 @@
         /// that is known.
         func firstEntries(behind sequence: UInt64) -> Range<UInt64> {
             let next = journal.state.next
-            let found = entryPlaces.partitionPoint { $0.lastSequence <= sequence }
+            let found = entryPlaces.partitionIndex { $0.lastSequence <= sequence }
             if found > 0 {
                 let index = found < entryPlaces.count ? entryPlaces[found].index : next
                 return index..<index
@@ -395,18 +395,6 @@
     extension Identifier {
         init(_ workspace: WorkspaceIdentifier) {
             self.init(first: workspace.first, second: workspace.second)
-        }
-    }
-
-    extension Array {
-        /// The first index whose element does not satisfy `isBefore`, which no later one does.
-        func partitionPoint(_ isBefore: (Element) -> Bool) -> Int {
-            var (low, high) = (0, count)
-            while low < high {
-                let middle = (low + high) / 2
-                if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-            }
-            return low
         }
     }
 #endif

@@ -29,26 +29,38 @@ where Item.ID: KeyRepresentable {
 
     // MARK: Changing
 
-    /// - Parameter always: whether an object that was not here and is not now counts as changed.
+    /// Puts an object in the place of whatever is here, which may be none of this type, or removes that.
+    func replace(_ key: String, with item: Item?) async throws {
+        try await local.transaction { transaction in
+            try noteChange(key, &transaction)
+            try put(item, key, &transaction)
+        }
+    }
+
+    /// An object that was not here and is not now does not count as changed.
     nonisolated(nonsending) func change<Result: Sendable>(
-        _ key: String, always: Bool, _ body: (inout Item?) throws -> Result
+        _ key: String, _ body: (inout Item?) throws -> Result
     ) async throws -> Result {
         try await local.transaction { transaction in
             let old = try transaction.value(forKey: key, as: Item.self, in: items)
             var new = old
             let result = try body(&new)
-            if old == nil && new == nil && !always { return result }
-            let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
-            // The first change that waits says what all of them are based on.
-            let base = try waiting?.base ?? transaction.value(forKey: key, in: versions) ?? 0
-            var origin = waiting?.origin
-            origin?.isChanged = true
-            try transaction.set(
-                Waiting(base: base, number: .random(in: 0 ... .max), origin: origin), forKey: key,
-                in: queue)
+            if old == nil && new == nil { return result }
+            try noteChange(key, &transaction)
             try put(new, key, &transaction)
             return result
         }
+    }
+
+    private func noteChange(_ key: String, _ transaction: inout Transaction) throws {
+        let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
+        // The first change that waits says what all of them are based on.
+        let base = try waiting?.base ?? transaction.value(forKey: key, in: versions) ?? 0
+        var origin = waiting?.origin
+        origin?.isChanged = true
+        try transaction.set(
+            Waiting(base: base, number: .random(in: 0 ... .max), origin: origin), forKey: key,
+            in: queue)
     }
 
     private func put(_ item: Item?, _ key: String, _ transaction: inout Transaction) throws {

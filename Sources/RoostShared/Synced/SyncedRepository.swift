@@ -110,28 +110,28 @@ where Item.ID: KeyRepresentable {
     /// brought since the object was read: ``update(_:_:)`` reads and changes at once.
     ///
     /// - Throws: as `Workspace.transaction(durability:_:)` of the local workspace; `.encodingFailed`,
-    ///   `.keyTooLarge`, `.valueTooLarge`; `.decodingFailed` and `.typeMismatch` where what is here is no such
-    ///   object. Then nothing is changed.
+    ///   `.keyTooLarge`, `.valueTooLarge`. Then nothing is changed.
     public func save(_ item: Item) async throws {
-        try await records.change(item.id.key, always: true) { $0 = item }
+        try await records.replace(item.id.key, with: item)
     }
 
     /// Removes an object here, and queues the change.
     ///
     /// - Throws: as ``save(_:)``, but for `.encodingFailed`.
     public func delete(_ id: Item.ID) async throws {
-        try await records.change(id.key, always: true) { $0 = nil }
+        try await records.replace(id.key, with: nil)
     }
 
     /// Changes the object with this identifier here, and queues the change; no exchange falls between. `body` gets `nil`
     /// where there is none, removes it by leaving `nil`, and is called again where another writer was first.
     ///
-    /// - Throws: what `body` throws, and then nothing is changed; as ``save(_:)``.
+    /// - Throws: what `body` throws, and then nothing is changed; as ``save(_:)``; `.decodingFailed` and `.typeMismatch` where what is
+    ///   here is no such object.
     @discardableResult
     public nonisolated(nonsending) func update<Result: Sendable>(
         _ id: Item.ID, _ body: (inout Item?) throws -> Result
     ) async throws -> Result {
-        try await records.change(id.key, always: false) { item in
+        try await records.change(id.key) { item in
             let result = try body(&item)
             precondition(item.map { $0.id == id } ?? true, "the object has another identifier")
             return result

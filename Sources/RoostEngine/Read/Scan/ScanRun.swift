@@ -94,7 +94,7 @@ final class OperationRun: ScanRun {
 
 extension RandomAccessCollection where Index == Int {
     /// The first place whose element is not before; those that are come first.
-    func partitionIndex(_ isBefore: (Element) -> Bool) -> Int {
+    package func partitionIndex(_ isBefore: (Element) -> Bool) -> Int {
         var low = startIndex
         var high = endIndex
         while low < high {
