@@ -75,13 +75,16 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     }
 
     /// Saves objects in one commit; more than the engine takes at once, entries included, is `.tooLarge`. Of several
-    /// with one identifier the last counts.
+    /// with one identifier the last counts. Values that are to be unique are so once all are stored: objects may swap
+    /// them.
+    ///
+    /// - Throws: `.notUnique`, with nothing changed.
     public func saveAll(_ items: some Sequence<Item>) async throws {
         let pairs = items.map { (key($0.id), $0) }
         guard indexes != nil else { return try await dictionary.setAll(pairs, form: form) }
         try await workspace.transaction { attempt in
             try await attempt.prefetch(pairs.map(\.0), in: dictionary)
-            for (key, item) in pairs { try await attempt.change(key, to: item, in: self) }
+            try await attempt.changeTogether(pairs, in: self)
         }
     }
 
