@@ -14,7 +14,7 @@ package struct EngineTransaction: ~Copyable {
     private var latest: [UInt64: Int] = [:]
     private var clearedDictionaries: Set<[UInt8]> = []
 
-    private let hasTurn: Bool
+    package let hasTurn: Bool
 
     /// - Parameter hasTurn: Whether the attempt is made by a transaction that has its turn: then it does
     ///   not see what is enqueued and has no place among the changes yet, as that comes after it.

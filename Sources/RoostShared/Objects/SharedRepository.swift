@@ -87,7 +87,8 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     }
 
     /// Saves objects in one commit; more than the engine takes at once, entries included, is `.tooLarge`. Of several
-    /// with one identifier the last counts.
+    /// with one identifier the last counts. Values that are to be unique are so once all are stored: objects may swap
+    /// them.
     ///
     /// - Throws: as ``save(_:)``, for any of them, and then none is saved.
     public func saveAll(_ items: some Sequence<Item>) async throws {
@@ -95,7 +96,7 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
         guard indexes != nil else { return try await dictionary.setAll(pairs, form: form) }
         try await workspace.transaction { attempt in
             try await attempt.prefetch(pairs.map(\.0), in: dictionary)
-            for (key, item) in pairs { try await attempt.change(key, to: item, in: self) }
+            try await attempt.changeTogether(pairs, in: self)
         }
     }
 

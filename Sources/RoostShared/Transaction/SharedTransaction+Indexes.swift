@@ -51,7 +51,9 @@ extension SharedTransaction {
         catalog.indexes.removeAll(where: isDropped)
         setCatalog(catalog, of: name)
         for index in dropped {
-            clear(connection.keys.entries(of: name, number: index.number))
+            let entries = connection.keys.entries(of: name, number: index.number)
+            clear(entries)
+            awaitedEntries?.removeAll(in: entries)
         }
     }
 
@@ -98,19 +100,42 @@ extension SharedTransaction {
             let old = try before.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
             let new = try kept.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
             let start = connection.keys.entries(of: dictionary.name, number: listed.number).lower
-            for entry in new where !old.contains(entry) {
-                if entry.isSole, let other = try await holder(start + entry.key, objectKey) {
-                    throw indexes.notUnique(at: place, objectKey, other)
-                }
-            }
-            for entry in old where !new.contains(entry) {
-                try write(nil, forKey: start + entry.key)
-            }
-            for entry in new where !old.contains(entry) {
-                try write(entry.value, forKey: start + entry.key)
+            try await changeEntries(start, from: old, to: new, objectKey) {
+                indexes.notUnique(at: place, objectKey, $0)
             }
         }
         try write(stored, forKey: engineKey)
+    }
+
+    /// Writes what changes of an object's entries in one index, whose keys begin with `start`.
+    private nonisolated(nonsending) func changeEntries<Item>(
+        _ start: [UInt8], from old: [DeclaredIndexes<Item>.Entry],
+        to new: [DeclaredIndexes<Item>.Entry], _ objectKey: [UInt8],
+        _ notUnique: @escaping (_ other: [UInt8]) -> RoostError
+    ) async throws {
+        let added = new.filter { !old.contains($0) }
+        if awaitedEntries == nil {
+            for entry in added where entry.isSole {
+                if let other = try await holder(start + entry.key, objectKey) {
+                    throw notUnique(other)
+                }
+            }
+        }
+        for entry in old where !new.contains(entry) {
+            let key = start + entry.key
+            if entry.isSole, awaitedEntries?.remove(key, objectKey) == true { continue }
+            try write(nil, forKey: key)
+        }
+        for entry in added {
+            let key = start + entry.key
+            if entry.isSole, awaitedEntries != nil {
+                awaitedEntries?.add(
+                    .init(
+                        key: key, value: entry.value, objectKey: objectKey, notUnique: notUnique))
+            } else {
+                try write(entry.value, forKey: key)
+            }
+        }
     }
 
     /// The other object that has a sole entry; `nil` where none has.

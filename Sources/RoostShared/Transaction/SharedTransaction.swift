@@ -18,6 +18,8 @@ public final class SharedTransaction: KeyValueTransaction {
     let isFirst: Bool
     private var revision: UInt64?
     var catalogs: [[UInt8]: AttemptCatalog] = [:]
+    /// While a call changes many objects.
+    var awaitedEntries: AwaitedSharedEntries?
     private var changedByKeys: [[UInt8]: String] = [:]
     /// What was read: it is asked for once.
     private var fetched: [[UInt8]: SharedRecord?] = [:]

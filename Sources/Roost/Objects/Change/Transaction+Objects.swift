@@ -240,11 +240,20 @@ extension Transaction {
             $0.flatMap { IndexCatalog.Progress(stored: $0) }
         }
         switch progress {
+        // Nobody has looked yet whether it is of another declaration: whoever adopts it does so.
+        case .built where !isKnownToAgree(active, repository):
+            throw noteIncomplete(active.index.name, repository)
         // Where it cannot be built two objects have one value already.
         case .built, .failed: completeMarks.insert(active.mark)
         case .building, nil:
             throw noteIncomplete(active.index.name, repository)
         }
+    }
+
+    private func isKnownToAgree<Item>(
+        _ active: IndexSet<Item>.Active, _ repository: Repository<Item>
+    ) -> Bool {
+        active.index.isToldByShape || repository.indexes?.looks.answer(of: active.number) == true
     }
 
     /// Has the transaction wait for the indexes and begin anew. The error ends this attempt.

@@ -8,7 +8,7 @@ extension Condition {
     public init(_ predicate: Predicate<Root>) {
         self.init(
             .term(
-                ConditionTerm(nil, nil, { "a predicate" }, nil) {
+                ConditionTerm(nil, nil, { "a predicate" }, nil, isComparison: false) {
                     try predicate.evaluate($0.pointee)
                 }))
     }

@@ -19,7 +19,11 @@ public struct Row<Root>: Sendable {
     /// Objects for which `body` says so. It is called for each object that the rest of the condition
     /// leaves, which are read whole for it.
     public func satisfies(_ body: @escaping @Sendable (Root) -> Bool) -> Condition<Root> {
-        Condition(.term(ConditionTerm(nil, nil, { "a closure" }, nil) { body($0.pointee) }))
+        Condition(
+            .term(
+                ConditionTerm(nil, nil, { "a closure" }, nil, isComparison: false) {
+                    body($0.pointee)
+                }))
     }
 }
 

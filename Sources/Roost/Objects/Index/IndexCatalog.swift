@@ -27,6 +27,11 @@ enum IndexCatalog {
     struct Root: Codable, Sendable {
         var nextNumber: UInt64 = 1
         var indexes: [Listed] = []
+
+        /// Those of the indexes of a name that the catalog has.
+        func numbers(of name: String, _ dictionary: String) -> [UInt64] {
+            indexes.filter { $0.isOf(dictionary) && $0.name == name }.map(\.number)
+        }
     }
 
     struct Listed: Codable, Sendable {

@@ -32,6 +32,7 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
     /// Where another type has the dictionary: what every use of these throws.
     private let refusal: RoostError?
     private let state = Mutex(State())
+    let looks = IndexLooks()
     /// Whether writers have nothing to wait for.
     private let isReady = Atomic<Bool>(false)
     var isReadyToWrite: Bool { isReady.load(ordering: .acquiring) }
@@ -61,7 +62,7 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
     }
 
     /// `nil` where nobody holds the workspace any more.
-    private var dictionary: WorkspaceDictionary? {
+    var dictionary: WorkspaceDictionary? {
         workspace.value.map {
             WorkspaceDictionary(workspace: $0, name: dictionaryName, coder: coder)
         }
@@ -93,8 +94,11 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
     }
 
     /// Those of the declared indexes that the catalog has and whose marks are there.
+    ///
+    /// - Parameter isAdopting: Without those that are to be built anew: what failed once is tried again at each
+    ///   opening, and so is what is found not to agree with the declaration.
     private func existing(
-        _ root: IndexCatalog.Root, _ view: EngineView, includingFailed: Bool = true
+        _ root: IndexCatalog.Root, _ view: EngineView, isAdopting: Bool = false
     ) throws -> IndexSet<Item> {
         var active: [IndexSet<Item>.Active] = []
         var missing: [Index<Item>] = []
@@ -103,12 +107,16 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
             let listed = root.indexes.first {
                 $0.isOf(dictionaryName) && $0.name == index.name && $0.shape == shape
             }
-            switch try listed.flatMap({
-                try IndexCatalog.progress(IndexCatalog.mark($0.number), view)
-            }) {
-            case .failed where !includingFailed: missing.append(index)
-            case nil: missing.append(index)
-            default: if let listed { active.append(.init(index, listed.number)) }
+            let found = listed.map { IndexSet<Item>.Active(index, $0.number) }
+            let progress = try found.flatMap { try IndexCatalog.progress($0.mark, view) }
+            guard let found, let progress else {
+                missing.append(index)
+                continue
+            }
+            if isAdopting, try isToBeReplaced(found, progress, view) {
+                missing.append(index)
+            } else {
+                active.append(found)
             }
         }
         return IndexSet(active, missing: missing)
@@ -144,7 +152,12 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
                         let count = self.state.withLock { $0.declarationCount }
                         let set = try await adopt()
                         let isAdopted = self.state.withLock { state in
-                            state.isAdopted = state.declarationCount == count
+                            // What a query has found meanwhile not to agree is to be built anew too.
+                            state.isAdopted =
+                                state.declarationCount == count
+                                && !set.active.contains {
+                                    self.looks.answer(of: $0.number) == false
+                                }
                             // At one moment: whoever says afterwards that something is to be adopted
                             // must not be given this task, which has ended.
                             if state.isAdopted { state.adoption = nil }
@@ -205,8 +218,7 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
             defer { view.close() }
             let root = try IndexCatalog.readRoot(view)
             var change = try CatalogChange(root, dictionaryName, view)
-            // What failed once is tried again at each opening.
-            let found = try existing(root, view, includingFailed: false)
+            let found = try existing(root, view, isAdopting: true)
             let kept = Set(found.active.map(\.number))
             var active = found.active
             if !found.missing.isEmpty || change.hasOthers(than: kept) {
@@ -215,7 +227,9 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
                     let number =
                         numbers[index.name] ?? indexNumbers.next(root.nextNumber)
                     numbers[index.name] = number
-                    active.append(.init(index, number))
+                    let added = IndexSet<Item>.Active(index, number)
+                    looks.noteAdded(number, insteadOf: root.numbers(of: index.name, dictionaryName))
+                    active.append(added)
                     change.add(index.name, try shape(index), number)
                 }
                 let set = IndexSet(active)
@@ -330,71 +344,4 @@ struct WeakWorkspace: ~Copyable, Sendable {
     init(_ workspace: Workspace) { reference = Mutex(Reference(workspace: workspace)) }
 
     var value: Workspace? { reference.withLock { $0.workspace } }
-}
-
-/// Numbers of new indexes: none is given twice while the workspace is open, whoever asks.
-final class IndexNumbers: Sendable {
-    private let last = Atomic<UInt64>(0)
-
-    func next(_ least: UInt64) -> UInt64 {
-        var number = last.load(ordering: .relaxed)
-        while true {
-            let next = max(number + 1, least)
-            let (isExchanged, seen) = last.compareExchange(
-                expected: number, desired: next, ordering: .relaxed)
-            if isExchanged { return next }
-            number = seen
-        }
-    }
-}
-
-/// A change of the catalog that is committed if the catalog is still as it was read.
-private struct CatalogChange {
-    private var root: IndexCatalog.Root
-    private let dictionary: String
-    private let reads: TransactionReads
-    private var batch: EncodedBatch
-    /// The marks of the indexes that are dropped.
-    private(set) var droppedMarks: Set<[UInt8]> = []
-
-    init(_ root: IndexCatalog.Root, _ dictionary: String, _ view: EngineView) throws {
-        self.root = root
-        self.dictionary = dictionary
-        var reads = TransactionReads(view)
-        reads.note(recordKey: IndexCatalog.root, in: IndexCatalog.name)
-        self.reads = reads
-        batch = EncodedBatch(hashSeed: view.hashSeed)
-    }
-
-    func hasOthers(than kept: Set<UInt64>) -> Bool {
-        root.indexes.contains { $0.isOf(dictionary) && !kept.contains($0.number) }
-    }
-
-    mutating func drop(allBut kept: Set<UInt64>) {
-        for index in root.indexes where index.isOf(dictionary) && !kept.contains(index.number) {
-            let mark = IndexCatalog.mark(index.number)
-            droppedMarks.insert(mark)
-            batch.write(nil, recordKey: mark, in: IndexCatalog.name)
-            batch.clear(IndexCatalog.entries(index.number))
-        }
-        root.indexes.removeAll { $0.isOf(dictionary) && !kept.contains($0.number) }
-    }
-
-    mutating func add(_ name: String, _ shape: String, _ number: UInt64) {
-        root.nextNumber = max(root.nextNumber, number + 1)
-        root.indexes.append(
-            .init(dictionary: dictionary, name: name, shape: shape, number: number))
-        // A crash may have left entries of an index that never came into the catalog.
-        batch.clear(IndexCatalog.entries(number))
-        batch.write(
-            IndexCatalog.Progress.building(after: nil).stored,
-            recordKey: IndexCatalog.mark(number), in: IndexCatalog.name)
-    }
-
-    /// `false`, with nothing changed, where the catalog is another by now.
-    mutating func commit(_ engine: Engine) async throws -> Bool {
-        batch.write(
-            try IndexCatalog.encode(root), recordKey: IndexCatalog.root, in: IndexCatalog.name)
-        return try await engine.commit(batch, reads: reads, durability: nil) != nil
-    }
 }

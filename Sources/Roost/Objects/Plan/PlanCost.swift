@@ -30,7 +30,7 @@ extension Query {
     package func planCosts() throws -> (chosen: PlanCost, every: [PlanCost]) {
         let view = try repository.dictionary.workspace.engine.view()
         defer { view.close() }
-        let planner = try QueryPlanner(self, view, showsIndexes: true)
+        let planner = try QueryPlanner(self, view, showsIndexes: true, mayLook: true)
         return (
             try cost(of: planner.plan(), view),
             try planner.everyPlan().map { try cost(of: $0, view) }

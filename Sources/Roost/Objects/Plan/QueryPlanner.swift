@@ -21,7 +21,10 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// From here on it is asked whether a scan would cost less.
     static var manyEntries: Int { 64 }
 
-    init(_ query: Query<Item>, _ view: EngineView, showsIndexes: Bool) throws {
+    /// - Parameter mayLook: Whether indexes may be looked at that nobody has looked at yet (`ObjectIndexes.agreement`).
+    init(
+        _ query: Query<Item>, _ view: EngineView, showsIndexes: Bool, mayLook: Bool
+    ) throws {
         self.query = query
         self.view = view
         name = try query.repository.dictionary.checkedName()
@@ -34,21 +37,51 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         let set = try query.indexSet ?? indexes.current()
         for index in set.missing { notes.append("index \"\(index.name)\" is not built yet") }
         for active in set.active {
-            switch try IndexCatalog.progress(active.mark, view) {
-            case .built: usable.append(active)
-            case .building: notes.append("index \"\(active.index.name)\" is being built")
-            case .failed(let reason):
-                notes.append("index \"\(active.index.name)\" cannot be built: \(reason)")
-            case nil:
-                if try indexes.isMarked(active) {
-                    notes.append("index \"\(active.index.name)\" is newer than what is read")
-                } else {
-                    notes.append(
-                        "index \"\(active.index.name)\" was written round, and is built anew")
-                    indexes.noteMarkMissing()
+            guard let progress = try IndexCatalog.progress(active.mark, view) else {
+                try noteUnmarked(active, indexes)
+                continue
+            }
+            if case .built = progress {
+                switch try indexes.agreement(active, progress, view, mayLook: mayLook) {
+                case .agrees: usable.append(active)
+                case .disagrees: notes.append(Self.disagreement(active, indexes))
+                case .unknown:
+                    notes.append("index \"\(active.index.name)\" has not been looked at yet")
                 }
+            } else {
+                notes.append(Self.note(progress, active, indexes))
             }
         }
+    }
+
+    private mutating func noteUnmarked(
+        _ active: IndexSet<Item>.Active, _ indexes: ObjectIndexes<Item>
+    ) throws {
+        if try indexes.isMarked(active) {
+            notes.append("index \"\(active.index.name)\" is newer than what is read")
+        } else {
+            notes.append("index \"\(active.index.name)\" was written round, and is built anew")
+            indexes.noteMarkMissing()
+        }
+    }
+
+    /// Why an index that is there and not built is not used.
+    private static func note(
+        _ progress: IndexCatalog.Progress, _ active: IndexSet<Item>.Active,
+        _ indexes: ObjectIndexes<Item>
+    ) -> String {
+        if case .failed(let reason) = progress {
+            return "index \"\(active.index.name)\" cannot be built: \(reason)"
+        }
+        return indexes.looks.isReplacement(active.number)
+            ? disagreement(active, indexes) : "index \"\(active.index.name)\" is being built"
+    }
+
+    private static func disagreement(
+        _ active: IndexSet<Item>.Active, _ indexes: ObjectIndexes<Item>
+    ) -> String {
+        "index \"\(active.index.name)\" does not have what its declaration makes of the objects, and is "
+            + (indexes.engine.isWritable ? "built anew" : "not used")
     }
 
     /// - Parameter isCounting: whether no object is needed where the entries say all.

@@ -29,7 +29,9 @@ struct IndexGroups<Item: Identifiable & Sendable> where Item.ID: Sendable {
         }
         let name = try query.repository.dictionary.checkedName()
         let view = try source.planningView()
-        let planner = try QueryPlanner(query, view, showsIndexes: source.showsIndexes(of: name))
+        let planner = try QueryPlanner(
+            query, view, showsIndexes: source.showsIndexes(of: name),
+            mayLook: !source.isWaitedFor)
         guard let ranges = planner.index(of: path) else { return nil }
         try source.noteMark(ranges.active.mark)
         self.ranges = ranges

@@ -11,6 +11,9 @@ protocol ObjectSource: ~Copyable {
     /// Whether the indexes of a dictionary show what the source does.
     func showsIndexes(of name: DictionaryName) -> Bool
 
+    /// Whether writers may wait for whoever reads.
+    var isWaitedFor: Bool { get }
+
     /// Notes that an index is relied on.
     mutating func noteMark(_ mark: [UInt8]) throws
 
@@ -35,6 +38,7 @@ extension EngineTransaction: ObjectSource {
     mutating func planningView() throws -> EngineView { try readingView() }
 
     func showsIndexes(of name: DictionaryName) -> Bool { !hasPlainChanges(of: name) }
+    var isWaitedFor: Bool { hasTurn }
 
     mutating func noteMark(_ mark: [UInt8]) throws {
         try withValue(recordKey: mark, in: IndexCatalog.name) { _ in }
@@ -66,6 +70,7 @@ struct ViewSource: ObjectSource {
 
     func planningView() -> EngineView { view }
     func showsIndexes(of name: DictionaryName) -> Bool { true }
+    var isWaitedFor: Bool { false }
     func noteMark(_ mark: [UInt8]) {}
 
     func forEachRecord(

@@ -23,7 +23,8 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         self.query = query
         name = try query.repository.dictionary.checkedName()
         let planner = try QueryPlanner(
-            query, try source.planningView(), showsIndexes: source.showsIndexes(of: name))
+            query, try source.planningView(), showsIndexes: source.showsIndexes(of: name),
+            mayLook: !source.isWaitedFor)
         plan = try planner.plan(isCounting: isCounting)
         stored = plan.asksObjects(isCounting: isCounting) ? query.storedCondition : nil
         for access in [plan.access, plan.attempt?.way] {
