@@ -66,7 +66,8 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     /// type with indexes two, as its earlier entries are those of the object that was there.
     ///
     /// - Throws: `.notUnique`, whose cause names the index and the other object, with nothing changed; as `set` of
-    ///   a dictionary.
+    ///   a dictionary. An index keeps its values unique from ``buildIndexes()`` on, until somebody else's write takes it
+    ///   away.
     public func save(_ item: Item) async throws {
         guard indexes != nil else {
             return try await dictionary.set(item, forKey: key(item.id), expiresIn: nil, form: form)
