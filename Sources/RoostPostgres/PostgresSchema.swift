@@ -8,6 +8,9 @@
     /// - `roost_changes` has the changes after the revision `trimmed`, each with what was before it, so that
     ///   the keys can be read as they were at any revision from there on.
     enum PostgresSchema {
+        /// Where an empty server begins: the first commit makes the next.
+        static let firstRevision: UInt64 = 1
+
         static let creation = [
             """
             CREATE TABLE IF NOT EXISTS roost_revision (
@@ -25,7 +28,10 @@
             """,
             "CREATE INDEX IF NOT EXISTS roost_changes_by_key ON roost_changes (key, revision)",
             "CREATE INDEX IF NOT EXISTS roost_keys_by_deadline ON roost_keys (deadline)",
-            "INSERT INTO roost_revision VALUES (1, 1, 1) ON CONFLICT (id) DO NOTHING",
+            """
+            INSERT INTO roost_revision VALUES (1, \(firstRevision), \(firstRevision))
+            ON CONFLICT (id) DO NOTHING
+            """,
         ]
 
         private static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"

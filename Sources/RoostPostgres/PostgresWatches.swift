@@ -45,7 +45,9 @@
             source.onEnd { [weak self] in
                 Task { await self?.remove(id) }
             }
-            watchers[id] = Watcher(range: range, source: source, revision: revision)
+            // No commit made the first revision, so that who begins before it misses nothing.
+            watchers[id] = Watcher(
+                range: range, source: source, revision: max(revision, PostgresSchema.firstRevision))
             guard !isRunning else { return }
             isRunning = true
             Task { await run() }

@@ -63,6 +63,21 @@ import Testing
         try await local.close()
     }
 
+    /// Else it would be found under the identifier of another, on every device.
+    @Test func aRuleGivesNoOtherIdentifier() async throws {
+        let local = try await Workspace.inMemory()
+        let notes = try await device(local) { _, _ in .merged(Note(id: "z", text: "both")) }
+        for id in ["a", "b"] { try await notes.save(Note(id: id, text: "mine")) }
+        try await others().save(Note(id: "a", text: "theirs"))
+        let error = await #expect(throws: RoostError.self) { try await notes.synchronize() }
+        #expect(error?.code == .encodingFailed)
+        #expect(try notes.find(by: "a")?.text == "mine")
+        #expect(try await others().find(by: "a")?.text == "theirs")
+        #expect(try await others().find(by: "b")?.text == "mine")
+        #expect(try notes.waitingCount == 1)
+        try await local.close()
+    }
+
     /// One that the engine refuses, when what is sent is written down already; where it is made all the same, the device
     /// knows it as its own.
     @Test(arguments: [false, true])

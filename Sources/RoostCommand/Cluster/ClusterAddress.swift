@@ -22,10 +22,13 @@ struct ClusterAddress {
         text = argument
     }
 
+    /// Whether it is one of etcd, whose credentials are options of the command.
+    var isEtcd: Bool { text.hasPrefix("etcd") }
+
     /// - Throws: `Failure` where this program was built without the engine. No error has the address, which
     ///   may hold a password.
     func target(_ credentials: ClusterCredentials) throws -> SharedTarget {
-        text.hasPrefix("etcd") ? try etcd(credentials) : try postgres(credentials)
+        isEtcd ? try etcd(credentials) : try postgres(credentials)
     }
 
     #if Etcd
@@ -101,6 +104,15 @@ struct ClusterCredentials: ParsableArguments {
     var hasFiles: Bool { ca != nil || certificate != nil || certificateKey != nil }
     var isGiven: Bool { hasFiles || user != nil }
 
+    /// What is used of these at `address`, where `isShared` says that etcd is at another address of the same command:
+    /// they are etcd's then, and PostgreSQL has its own in its address.
+    func used(at address: ClusterAddress, isShared: Bool) -> ClusterCredentials {
+        guard isShared, !address.isEtcd else { return self }
+        var others = self
+        (others.ca, others.certificate, others.certificateKey, others.user) = (nil, nil, nil, nil)
+        return others
+    }
+
     func password() throws -> String {
         if let passwordFile { return try InputFile.secret(in: passwordFile) }
         guard let password = ProcessInfo.processInfo.environment["ROOST_PASSWORD"] else {
@@ -110,13 +122,16 @@ struct ClusterCredentials: ParsableArguments {
     }
 
     /// Runs `body` on the shared workspace and gives its connections back.
+    ///
+    /// - Parameter makesNamespace: `false` for what only reads: a name that is mistyped is to be an error.
     func withWorkspace<Result: Sendable>(
-        at address: ClusterAddress, namespace: String,
+        at address: ClusterAddress, namespace: String, makesNamespace: Bool,
         _ body: (SharedWorkspace) async throws -> Result
     ) async throws -> Result {
+        var configuration = SharedWorkspace.Configuration(callDeadline: .seconds(deadline))
+        configuration.makesNamespace = makesNamespace
         let workspace = try await SharedWorkspace.connect(
-            to: try address.target(self), namespace: namespace,
-            configuration: .init(callDeadline: .seconds(deadline)))
+            to: try address.target(self), namespace: namespace, configuration: configuration)
         let result: Result
         do { result = try await body(workspace) } catch {
             await workspace.close()

@@ -9,8 +9,8 @@ struct ClusterTool: AsyncParsableCommand {
         discussion: """
             roost --cluster etcd://host:2379,host:2379 --namespace NAME <subcommand>, or \
             postgres://user@host/database. Values are shown and read as those of a directory. What is \
-            written is acknowledged by a quorum when the command returns; reads are linearizable. The \
-            namespace is made where there is none.
+            written is acknowledged by a quorum when the command returns; reads are linearizable. set and \
+            import make the namespace where there is none.
 
             Exit status: 0 done, 1 not found, 2 wrong usage or bad input, 3 damage found, 5 any other \
             failure, such as a cluster that nobody can reach.
@@ -51,13 +51,17 @@ struct ClusterArgument: ParsableArguments {
     @Option(help: "What the keys of the shared workspace begin with.") var namespace: String
     @OptionGroup var credentials: ClusterCredentials
 
+    /// - Parameter makesNamespace: `false` for what only reads.
     func withStore<Result: Sendable>(
+        makesNamespace: Bool = false,
         _ body: (ClusterStore) async throws -> Result
     ) async throws -> Result {
         guard let address = ClusterAddress(cluster) else {
             throw ValidationError("--cluster is etcd://…, etcds://… or postgres://…")
         }
-        return try await credentials.withWorkspace(at: address, namespace: namespace) {
+        return try await credentials.withWorkspace(
+            at: address, namespace: namespace, makesNamespace: makesNamespace
+        ) {
             try await body(ClusterStore(workspace: $0))
         }
     }

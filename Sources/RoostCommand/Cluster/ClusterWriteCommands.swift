@@ -14,7 +14,7 @@ struct ClusterSetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let record = StoredRecord(dictionary: dictionary, key: key, value: try value.stored())
-        try await target.withStore { try await $0.write([record]) }
+        try await target.withStore(makesNamespace: true) { try await $0.write([record]) }
     }
 }
 
@@ -55,7 +55,7 @@ struct ClusterImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let reader = try LineReader(path: input)
-        let count = try await target.withStore { store in
+        let count = try await target.withStore(makesNamespace: true) { store in
             try await ImportCommand.importAll(from: reader, into: store)
         }
         printError("\(grouped(count)) records imported")

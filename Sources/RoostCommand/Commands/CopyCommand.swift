@@ -94,7 +94,10 @@ struct CopyCommand: AsyncParsableCommand {
         guard let namespace else {
             throw ValidationError("which namespace? say --namespace NAME")
         }
-        return try await credentials.withWorkspace(at: address, namespace: namespace) {
+        let hasEtcd = [source, target].contains { ClusterAddress($0)?.isEtcd == true }
+        return try await credentials.used(at: address, isShared: hasEtcd).withWorkspace(
+            at: address, namespace: namespace, makesNamespace: access == .readWrite
+        ) {
             try await body(ClusterStore(workspace: $0))
         }
     }

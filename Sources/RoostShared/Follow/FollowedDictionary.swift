@@ -57,7 +57,8 @@ public final class FollowedDictionary: Sendable {
 
     /// How long ago the engine last said how far it was: what is read may be so old. Engines that say it only
     /// when something changes, as etcd before 3.4.25, let this grow while nothing does. What waits here to be
-    /// stored counts from when it came.
+    /// stored counts from when it came. Where the local workspace had the dictionary, it is more than thirty years
+    /// until the engine has said anything.
     public var lag: Duration { state.lag }
 
     /// Returns once reads are of this revision or a later one: of a write that was just made, for example.
@@ -196,8 +197,8 @@ public final class FollowedDictionary: Sendable {
 extension SharedWorkspace {
     /// Keeps the dictionary called `name` beside the process, in `local`, and follows its changes.
     ///
-    /// Returns once it has been loaded whole, or at once where `local` has it from an earlier time; then also
-    /// while the engine cannot be reached.
+    /// Returns once it has been loaded whole, or at once where `local` has it from an earlier time: after a second at
+    /// most while the engine cannot be reached.
     ///
     /// - Parameters:
     ///   - name: what the dictionary is called.
@@ -272,7 +273,9 @@ final class FollowState: Sendable {
     /// Of the local workspace: the names of those that have to be loaded anew.
     static let lossesName = "followed-lost"
 
-    private let current = Mutex<(revision: UInt64, heard: ContinuousClock.Instant)>((0, .now))
+    /// Until the engine has said how far it is, what is here may be of any age.
+    private let current = Mutex<(revision: UInt64, heard: ContinuousClock.Instant)>(
+        (0, .now - .seconds(1 << 30)))
     private let kept = Mutex<(revision: UInt64, instant: ContinuousClock.Instant)>((0, .now))
     private let lastFailure = Mutex<(any Error)?>(nil)
     private let isLost = Atomic<Bool>(false)
@@ -291,6 +294,27 @@ final class FollowState: Sendable {
     /// What the local workspace has, and since when.
     var keptRevision: UInt64 { kept.withLock { $0.revision } }
     var keptInstant: ContinuousClock.Instant { kept.withLock { $0.instant } }
+
+    /// Where a dictionary that was followed before stands: nothing has been heard of the engine.
+    func begin(at revision: UInt64) {
+        current.withLock { $0.revision = revision }
+        keep(revision)
+    }
+
+    /// Asks the engine whether it has fewer commits than `revision`, which it lost then. Not for long, as reads wait for
+    /// it, and following finds out too.
+    func asksWhetherLost(
+        _ revision: UInt64, _ workspace: SharedWorkspace
+    ) async throws -> Bool {
+        let heard = ContinuousClock.now
+        let brief = workspace.withCallDeadline(min(workspace.callDeadline, Self.askingLimit))
+        let newest = try await brief.revision
+        // Where the engine has no more either, what is here is as it is there.
+        if newest == revision, !hasLost { reach(revision, at: heard) }
+        return newest < revision
+    }
+
+    private static let askingLimit = Duration.seconds(1)
 
     func keep(_ revision: UInt64) { kept.withLock { $0 = (revision, .now) } }
 

@@ -31,14 +31,13 @@ struct Follower: Sendable {
         guard let revision = try revisions.value(forKey: values.name, as: UInt64.self) else {
             return try await loadAll()
         }
-        state.reach(revision, at: .now - .seconds(1 << 30))
-        state.keep(revision)
+        state.begin(at: revision)
         if try losses.contains(values.name) { state.noteLoss() }
         // Where nobody has been asked yet, reads do not wait until somebody answers: following finds out.
         guard shared.connection.isConnected else { return }
         // The engine may have been set up anew since, or be out of reach.
         do {
-            if try await shared.workspace.revision < revision { try await noteLoss() }
+            if try await state.asksWhetherLost(revision, shared.workspace) { try await noteLoss() }
             if state.hasLost { try await loadAll() }
         } catch let error as RoostError where [.unavailable, .compacted].contains(error.code) {}
     }

@@ -69,14 +69,15 @@ final class KeyFollower: Sendable {
         if let revision = try revisions.value(forKey: values.name, as: UInt64.self) {
             let loaded = try marks.keys.map { Array($0.utf8) }
             keys.withLock { $0.loaded = Set(loaded) }
-            state.reach(revision, at: .now - .seconds(1 << 30))
-            state.keep(revision)
+            state.begin(at: revision)
             if try losses.contains(values.name) { state.noteLoss() }
             // Where nobody has been asked yet, reads do not wait until somebody answers: following finds out.
             guard shared.connection.isConnected else { return }
             do {
                 // An engine that was set up anew has other revisions.
-                if try await shared.workspace.revision < revision { try await noteLoss() }
+                if try await state.asksWhetherLost(revision, shared.workspace) {
+                    try await noteLoss()
+                }
                 if state.hasLost { try await reload() }
             } catch let error as RoostError where [.unavailable, .compacted].contains(error.code) {}
             return

@@ -78,7 +78,8 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     /// - Throws: `.notUnique`, whose cause names the index and the other object, with nothing changed; as `set` of
     ///   a dictionary. Of a type with indexes also `.valueTooLarge` where a value that is to be unique is too long,
     ///   `.decodingFailed` where the type does not decode what it has encoded, and `.conflict` where other writers were
-    ///   first until the call's deadline.
+    ///   first until the call's deadline. An index keeps its values unique from ``buildIndexes()`` on, until somebody
+    ///   else's write takes it away.
     public func save(_ item: Item) async throws {
         guard indexes != nil else {
             return try await dictionary.set(item, forKey: key(item.id), expiresIn: nil, form: form)

@@ -24,7 +24,7 @@ where Item.ID: KeyRepresentable {
     public enum Decision: Sendable {
         case mine
         case theirs
-        /// `nil` removes the object.
+        /// `nil` removes the object. One with another identifier is not exchanged: `.encodingFailed`.
         case merged(Item?)
     }
 

@@ -95,6 +95,9 @@ extension SyncedExchange {
         case .mine: break
         case .theirs: take(there.item, &plan)
         case .merged(let item):
+            if let item, item.id.key != key {
+                throw RoostError(.encodingFailed, "the rule gave the object another identifier")
+            }
             plan.attempt.isMine = false
             plan.attempt.result = item
         }

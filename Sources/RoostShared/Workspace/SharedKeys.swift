@@ -126,9 +126,10 @@ private let percent = UInt8(ascii: "%")
 enum SharedFormat {
     private static let version = Array("roost 1".utf8)
 
-    /// Writes the version into an empty namespace; throws where the namespace has another, or none.
+    /// Writes the version into an empty namespace, where it `makes` one; throws where the namespace has another, or none.
     static func check(
-        _ engine: any SharedEngine, _ keys: SharedKeys, before deadline: ContinuousClock.Instant
+        _ engine: any SharedEngine, _ keys: SharedKeys, makes: Bool,
+        before deadline: ContinuousClock.Instant
     ) async throws {
         while true {
             let found = try await engine.read(
@@ -145,6 +146,9 @@ enum SharedFormat {
                     SharedRead(SharedKeyRange(keys.format)), before: deadline)
                 if again.records.isEmpty { throw foreign(keys) }
                 continue
+            }
+            guard makes else {
+                throw RoostError(.io, "there is no namespace \"\(keys.namespace)\"")
             }
             let commit = SharedCommit(
                 guards: [.key(keys.format, revision: 0)],

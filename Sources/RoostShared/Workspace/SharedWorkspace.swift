@@ -52,11 +52,11 @@ public final class SharedWorkspace: KeyValueWorkspace {
         let engine: any SharedEngine
         if configuration.connectsLazily {
             engine = LazyEngine(attemptLimit: configuration.callDeadline) { deadline in
-                try await Self.engine(of: target, keys, clock, before: deadline)
+                try await Self.engine(of: target, keys, clock, configuration, before: deadline)
             }
         } else {
             engine = try await Self.engine(
-                of: target, keys, clock, before: end(of: configuration.callDeadline))
+                of: target, keys, clock, configuration, before: end(of: configuration.callDeadline))
         }
         return SharedWorkspace(
             SharedConnectionState(engine, keys, clock, configuration.coder),
@@ -66,11 +66,12 @@ public final class SharedWorkspace: KeyValueWorkspace {
     /// Connects, looks whether the namespace can be read, and at the engine's clock.
     private static func engine(
         of target: SharedTarget, _ keys: SharedKeys, _ clock: SharedClock,
-        before deadline: ContinuousClock.Instant
+        _ configuration: Configuration, before deadline: ContinuousClock.Instant
     ) async throws -> any SharedEngine {
         let engine = try await target.connect(deadline)
         do {
-            try await SharedFormat.check(engine, keys, before: deadline)
+            try await SharedFormat.check(
+                engine, keys, makes: configuration.makesNamespace, before: deadline)
             try await clock.adjust(to: engine, before: deadline)
             return engine
         } catch {
@@ -128,6 +129,9 @@ public final class SharedWorkspace: KeyValueWorkspace {
         /// ``SyncedRepository``, or ``SharedWorkspace/follow(_:in:loading:)`` of what was loaded before. The first call
         /// connects then, and each later one until somebody has answered.
         public var connectsLazily: Bool
+
+        /// Whether a namespace that is not there is made. Connecting throws `.io` where it is not to be.
+        package var makesNamespace = true
 
         /// The defaults suit a server; each argument is the property of its name.
         public init(
