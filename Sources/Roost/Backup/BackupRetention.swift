@@ -1,6 +1,7 @@
 /// Which generations of a series of backups are kept.
 ///
-/// A generation is kept where any of the rules keeps it; the newest always is.
+/// A generation is kept where any of the rules keeps it; the newest always is. One that cannot be read, as its manifest is
+/// gone, counts for no rule, and goes once `newestCount` newer ones can be.
 ///
 /// ```swift
 /// let retention = BackupRetention(newestCount: 24, dailyCount: 14, weeklyCount: 8)
@@ -32,12 +33,16 @@ public struct BackupRetention: Sendable, Hashable {
 
     private static let daySeconds = 86_400.0
 
-    /// Those of `generations`, the oldest first, that no rule keeps.
+    /// Those of `generations`, the oldest first, that no rule keeps. One that is no backup any more takes no place
+    /// of those that are, or so many damaged ones would have the last sound one removed.
     func removed(of generations: [BackupGeneration]) -> [BackupGeneration] {
-        var kept = Set(generations.suffix(newestCount).map(\.number))
+        // What another key opens is sound to whoever has that key.
+        let readable = generations.filter { $0.problem == nil || $0.problem?.code == .wrongKey }
+        let first = readable.count > newestCount ? readable.suffix(newestCount).first : nil
+        var kept = Set(generations.map(\.number).filter { $0 >= first?.number ?? 0 })
         func keep(_ count: Int, by period: (Double) -> Double) {
             var periods: Set<Double> = []
-            for generation in generations.reversed() {
+            for generation in readable.reversed() {
                 let seconds = generation.date.timeIntervalSince1970
                 if periods.contains(period(seconds)) { continue }
                 if periods.count == count { return }

@@ -118,4 +118,25 @@ import Testing
             try await workspace.close()
         }
     }
+
+    @Test func generationsThatCannotBeReadTakeNoPlaceOfThoseThatCan() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            func backUp() async throws -> String {
+                try await workspace.backup(
+                    toSeries: series, keeping: .init(newestCount: 2, dailyCount: 1)
+                ).path
+            }
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            var paths = [try await backUp(), try await backUp()]
+            try FileManager.default.removeItem(atPath: "\(paths[1])/MANIFEST")
+            for kept in [[0, 1, 2], [2, 3]] {
+                paths.append(try await backUp())
+                #expect(
+                    try Workspace.backups(inSeries: series).map(\.path) == kept.map { paths[$0] })
+            }
+            try await workspace.close()
+        }
+    }
 }
