@@ -73,6 +73,10 @@
         }
 
         /// Adds a job with the transaction's other changes: it is there if they are.
+        ///
+        /// - Parameter id: Of a job that is to be added once: where one of this identifier is to be done, or being
+        ///   done, nothing is added, and its payload stays. One that is done or dead keeps no other away; of several that
+        ///   die the last letter is kept.
         @discardableResult
         public func enqueue(
             _ payload: Payload, id: String = UUID().uuidString, delay: Duration = .zero,
