@@ -15,7 +15,9 @@ extension Workspace {
     /// blocking is not allowed.
     ///
     /// - Throws: `.locked` while `source` is open, or another call writes to `target`; `.unsupportedVersion`; `.io` where
-    ///   `source` cannot be read at all, or there is something at `target`; what writing throws.
+    ///   `source` cannot be read at all, or there is something at `target`; `.wrongKey` where nothing can be read
+    ///   without another key; what writing throws.
+    ///
     /// An encrypted workspace is salvaged into one that the same key opens.
     package static func salvage(
         from source: String, to target: String, encryption: WorkspaceEncryption? = nil,
@@ -23,6 +25,7 @@ extension Workspace {
     ) async throws -> SalvageReport {
         let configuration = Configuration(encryption: encryption)
         var salvage = try Salvage(path: source, fileSystem: configuration.fileSystem)
+        try checkKey(of: salvage, from: source, encryption)
         let place = URL(fileURLWithPath: target).standardizedFileURL
         let (name, incomplete) = (place.lastPathComponent, "\(place.lastPathComponent).incomplete")
         let parent = try PosixFileSystem().openOrMakeDirectory(
@@ -37,6 +40,23 @@ extension Workspace {
         try parent.rename(incomplete, to: name)
         try parent.sync()
         return salvage.report
+    }
+
+    /// What another key opens is not lost, and a new workspace without it would say that it is.
+    private static func checkKey(
+        of salvage: Salvage, from source: String, _ encryption: WorkspaceEncryption?
+    ) throws {
+        guard salvage.isEmpty else { return }
+        if let wrongKey = salvage.wrongKey { throw wrongKey }
+        // Where the manifest is damaged, nothing else of a sealed workspace says to one who has no key that it is
+        // sealed.
+        guard encryption == nil else { return }
+        let directory = try PosixFileSystem().openDirectory(at: source, create: false)
+        guard try directory.entries().contains(where: { $0.name == KeyRing.fileName }) else {
+            return
+        }
+        throw RoostError(
+            .wrongKey, "the workspace is encrypted: salvage it with its key", file: source)
     }
 
     /// Removes what a salvage that did not end has left, but no file that is not a workspace's.

@@ -12,7 +12,7 @@
             public let isAllowed: Bool
             /// How many more would pass now.
             public let remainingCount: Int
-            /// When the next one will pass, where none would now.
+            /// When the next one will pass, where none would now, in whole milliseconds.
             public let retryAfter: Duration
         }
 
@@ -28,9 +28,13 @@
         private let period: Duration
         private let now: @Sendable () -> Date
 
+        /// Of a call.
+        private static let tolerance = 0.001
+
         /// - Parameters:
         ///   - burstCount: So many pass at once.
         ///   - period: In this time as many come back.
+        /// - Precondition: `burstCount` and `period` are more than zero, as nothing would ever pass.
         public init(
             _ workspace: Workspace, dictionary: String = "rate-limits", burstCount: Int,
             period: Duration, now: @escaping @Sendable () -> Date = { Date() }
@@ -62,18 +66,27 @@
                 if time > bucket.filledAt || bucket.filledAt - time > seconds {
                     bucket.filledAt = time
                 }
-                let isAllowed = bucket.tokens >= 1
+                // What is missing by that calculation's error is missing for the next call.
+                let isAllowed = bucket.tokens >= 1 - Self.tolerance
                 if isAllowed { bucket.tokens -= 1 }
                 // A full bucket is as good as none.
                 try transaction.set(bucket, forKey: key, in: buckets, expiresIn: period)
-                let missing = max(0, 1 - bucket.tokens)
                 return Decision(
                     isAllowed: isAllowed,
-                    remainingCount: Int(exactly: bucket.tokens.rounded(.down)) ?? .max,
-                    retryAfter: .seconds(
-                        missing == 0
-                            ? 0 : bucket.filledAt - time + missing / burstCount * seconds))
+                    remainingCount: Int(exactly: max(0, bucket.tokens).rounded(.down)) ?? .max,
+                    retryAfter: retryAfter(bucket, time))
             }
+        }
+
+        /// In whole milliseconds, rounded up: a clock's seconds since 1970 tell no less than a quarter of a microsecond.
+        private func retryAfter(_ bucket: Bucket, _ time: Double) -> Duration {
+            let missing = 1 - bucket.tokens
+            guard missing > Self.tolerance else { return .zero }
+            let seconds = bucket.filledAt - time + missing / burstCount * (period / .seconds(1))
+            // What the calculation is off by makes no millisecond more.
+            let milliseconds = (seconds * 1000 - 0.001).rounded(.up)
+            return milliseconds < 0x1p62
+                ? .milliseconds(Int64(milliseconds)) : .milliseconds(1 << 62)
         }
     }
 #endif

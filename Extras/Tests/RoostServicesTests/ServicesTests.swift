@@ -163,7 +163,7 @@ import Testing
         for _ in 0..<5 { #expect(try await limiter.admit("ada").isAllowed) }
         now.withLock { $0 -= 1 }
         let refused = try await limiter.admit("ada")
-        #expect(!refused.isAllowed && refused.retryAfter == .seconds(1.2))
+        #expect(!refused.isAllowed && refused.retryAfter == .milliseconds(1200))
         now.withLock { $0 += 1 }
         #expect(try await !limiter.admit("ada").isAllowed)
         now.withLock { $0 += 0.25 }

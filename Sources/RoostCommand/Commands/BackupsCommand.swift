@@ -11,7 +11,9 @@ struct BackupsCommand: AsyncParsableCommand {
         abstract: "Lists the backups of a series, the oldest first.",
         discussion: """
             "new" is what a backup does not share with the one before it. With --verify every file is \
-            read and every checksum checked. Exit status 3 where any backup is damaged, 1 where there is none.
+            read and every checksum checked. A backup that the given key does not open, as one of before a change \
+            of the key, is "not opened". Exit status 3 where any backup is damaged, else 5 where any was not \
+            opened, 1 where there is none.
             """)
 
     @Argument(help: "The directory of the series.", completion: .directory) var series: String
@@ -25,25 +27,32 @@ struct BackupsCommand: AsyncParsableCommand {
         var rows = RowWriter(
             columns: ["number", "date", "sizeBytes", "newBytes", "lastSequence", "state", "path"],
             format: format.format, output: try Output())
-        var isDamaged = false
+        var problems: [RoostError.Code] = []
         let encryption = try encryption.encryption()
         let generations = try Workspace.backups(inSeries: series, encryption: encryption)
         for generation in generations {
             let problem = await problem(of: generation, encryption)
             if let problem {
-                isDamaged = true
+                problems.append(problem.code)
                 printError(problem.description)
             }
-            let state = problem != nil ? "damaged" : verify ? "sound" : "not checked"
             try rows.write([
                 .integer(generation.number), .string(generation.date.formatted(.iso8601)),
                 .integer(generation.sizeBytes), .integer(generation.newBytes),
-                .integer(generation.lastSequence), .string(state), .string(generation.path),
+                .integer(generation.lastSequence), .string(state(problem)),
+                .string(generation.path),
             ])
         }
         try rows.finish()
-        if isDamaged { throw Failure(.damaged, nil) }
+        // A key that is another's says nothing of what it does not open.
+        if problems.contains(where: { $0 != .wrongKey }) { throw Failure(.damaged, nil) }
+        if !problems.isEmpty { throw Failure(.failed, nil) }
         if generations.isEmpty { throw try noSeries() }
+    }
+
+    private func state(_ problem: RoostError?) -> String {
+        guard let problem else { return verify ? "sound" : "not checked" }
+        return problem.code == .wrongKey ? "not opened" : "damaged"
     }
 
     private func noSeries() throws -> Failure {

@@ -90,10 +90,18 @@ struct RestoreCommand: AsyncParsableCommand {
 
     private func backupPath(_ encryption: WorkspaceEncryption?) throws -> String {
         let generations = try Workspace.backups(inSeries: backup, encryption: encryption)
-        guard let generation else { return generations.last?.path ?? backup }
+        guard let generation else {
+            guard let newest = generations.last else { return backup }
+            return try path(of: newest)
+        }
         guard let found = generations.first(where: { $0.number == generation }) else {
             throw Failure(.notFound, "there is no backup \(generation) in \(backup)")
         }
-        return found.path
+        return try path(of: found)
+    }
+
+    private func path(of generation: BackupGeneration) throws -> String {
+        if let problem = generation.problem { throw problem }
+        return generation.path
     }
 }

@@ -32,6 +32,7 @@ extension Salvage {
         do {
             reader = try LogReader(number: number, in: directory, writable: false)
         } catch let error as RoostError where error.code != .unsupportedVersion {
+            noteWrongKey(error)
             report.losses.append(
                 .init(file: FileName.segment(number).text, offset: nil, reason: error.message))
             return

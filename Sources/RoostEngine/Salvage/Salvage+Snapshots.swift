@@ -19,6 +19,7 @@ extension Salvage {
                 noteDictionary(of: reader)
                 snapshots.append(reader)
             } catch let error as RoostError where error.code != .unsupportedVersion {
+                noteWrongKey(error)
                 let known = all.first { $0.number == number }
                 noteLoss(of: known, number: number, reason: error.message, offset: error.offset)
             }

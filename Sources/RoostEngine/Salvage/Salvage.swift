@@ -33,6 +33,8 @@ package struct Salvage {
     /// `nil` where it cannot be read.
     let manifest: ManifestRecord?
     package internal(set) var report = SalvageReport()
+    /// Why the first file did not open that is sealed under another key.
+    package internal(set) var wrongKey: RoostError?
     var winners: [[UInt8]: Winner] = [:]
     var clears: [[UInt8]: UInt64] = [:]
     var snapshots: [SnapshotReader] = []
@@ -52,6 +54,7 @@ package struct Salvage {
         var failure: RoostError?
         manifest = try Self.readManifest(in: directory, entries, &failure)
         if let failure {
+            noteWrongKey(failure)
             report.losses.append(
                 .init(
                     file: FileName.manifest.text, offset: failure.offset,
@@ -80,6 +83,9 @@ package struct Salvage {
     }
 
     // MARK: The records
+
+    /// Whether no record was found, of those that were removed either.
+    package var isEmpty: Bool { winners.isEmpty }
 
     /// The record keys that have a value, in the order of their bytes.
     package var recordKeys: [[UInt8]] {
@@ -166,6 +172,10 @@ package struct Salvage {
     }
 
     package mutating func noteWritten(recordCount: Int) { report.recordCount += recordCount }
+
+    mutating func noteWrongKey(_ error: RoostError) {
+        if error.code == .wrongKey, wrongKey == nil { wrongKey = error }
+    }
 
     mutating func note(
         _ key: [UInt8], _ sequence: UInt64, isPut: Bool, at location: Location

@@ -3,20 +3,39 @@
     public import Roost
 
     extension JobQueue {
-        /// Takes the job that is due for the longest time; `nil` where none is.
+        /// Takes the job that is due for the longest time; `nil` where none is. Those of one millisecond come in no
+        /// particular order.
         ///
         /// A job that does not decode as `Payload`, as one of another version of the service, holds up no other: it
-        /// stays, and is looked at again after the policy's longest delay. ``counts`` has it.
+        /// stays, and is looked at again after the policy's longest delay, or a second where that is shorter.
+        /// ``counts`` has it.
         ///
         /// - Throws: as `Workspace.transaction(durability:_:)`.
         public func lease(for duration: Duration = .seconds(30)) async throws -> Lease? {
+            // What is set aside on the way is due after this, so that the looking ends.
+            let end = timeKey(now().addingTimeInterval(0.001))
+            while true {
+                let look = try await look(before: end, for: duration)
+                if case .found(let lease) = look { return lease }
+                if case .none = look { return nil }
+            }
+        }
+
+        /// What a transaction has found.
+        private enum Look {
+            case found(Lease)
+            case none
+            /// Jobs that were set aside; there may be others.
+            case others
+        }
+
+        private func look(before end: String, for duration: Duration) async throws -> Look {
             try await workspace.transaction { transaction in
-                // Those that have no attempt left are set aside on the way, a few at a time.
+                // Those that have no attempt left, or cannot be read, are set aside on the way, a few at a time.
                 for _ in 0..<16 {
-                    let end = timeKey(now().addingTimeInterval(0.001))
                     guard let key = try transaction.keys(of: due, in: ..<end, limit: 1).first,
                         let id = try transaction.value(forKey: key, as: String.self, in: due)
-                    else { return nil }
+                    else { return .none }
                     try transaction.removeValue(forKey: key, in: due)
                     guard var job = try readableJob(id, in: &transaction) else { continue }
                     // A worker that cannot read the job has put this key beside that of a lease.
@@ -30,11 +49,12 @@
                     job.token = token
                     job.dueKey = dueKey(id, after: duration)
                     try put(job, id, in: &transaction)
-                    return Lease(
-                        id: id, payload: job.payload, attempt: job.attemptCount,
-                        endsAt: now().addingTimeInterval(duration / .seconds(1)), token: token)
+                    return .found(
+                        Lease(
+                            id: id, payload: job.payload, attempt: job.attemptCount,
+                            endsAt: now().addingTimeInterval(duration / .seconds(1)), token: token))
                 }
-                return nil
+                return .others
             }
         }
 
@@ -126,7 +146,8 @@
             func encode(to encoder: any Encoder) throws { try letter.encode(to: encoder) }
         }
 
-        /// Enqueues a dead job anew, with all its attempts; `false` where there is none of that identifier.
+        /// Enqueues a dead job anew, with all its attempts; `false` where there is none of that identifier, or another
+        /// job has it by now: the letter stays then.
         ///
         /// - Throws: `.decodingFailed` and `.typeMismatch` where the letter holds no `Payload`; as
         ///   `Workspace.transaction(durability:_:)`. Then nothing is changed.
@@ -135,6 +156,7 @@
             try await workspace.transaction { transaction in
                 guard let letter = try transaction.value(forKey: id, as: DeadLetter.self, in: dead)
                 else { return false }
+                if try transaction.contains(id, in: jobs) { return false }
                 try transaction.removeValue(forKey: id, in: dead)
                 try enqueue(letter.payload, id: id, in: &transaction)
                 return true
@@ -151,7 +173,7 @@
             } catch let error as RoostError
                 where error.code == .decodingFailed || error.code == .typeMismatch
             {
-                let later = dueKey(id, after: retries.longestDelay)
+                let later = dueKey(id, after: max(retries.longestDelay, .seconds(1)))
                 try transaction.set(id, forKey: later, in: due)
                 return nil
             }

@@ -77,6 +77,9 @@
 
         /// Adds a job with the transaction's other changes: it is there if they are.
         ///
+        /// - Parameter id: Of a job that is to be added once: where one of this identifier is to be done, or being
+        ///   done, nothing is added, and its payload stays. One that is done or dead keeps no other away; of several that
+        ///   die the last letter is kept.
         /// - Throws: as `contains(_:in:)` and `set(_:forKey:in:)` of a `Transaction`.
         @discardableResult
         public func enqueue(

@@ -10,6 +10,9 @@ struct OperationsRoutes {
 
     func add(to router: Router<some RequestContext>) {
         router.get("health") { _, _ in "alive\n" }
+        // Load balancers look with HEAD. Routes that the router makes of those of GET would be counted as active
+        // for ever by the metrics' middleware.
+        router.head("health") { _, _ in Response(status: .ok) }
         // A write tells what no look can: a full disk, a poisoned workspace.
         router.get("ready") { _, _ in
             try await workspace.dictionary("operations").set("ready", forKey: "probe")

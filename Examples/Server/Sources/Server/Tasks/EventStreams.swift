@@ -74,6 +74,8 @@ final class EventStreams: Service {
         _ changes: DictionaryChanges<TaskItem>, _ lines: AsyncStream<String>.Continuation
     ) async throws {
         let encoder = JSONEncoder()
+        // As in the answers: a client reads a task the same way wherever it comes from.
+        encoder.dateEncodingStrategy = .iso8601
         for await change in changes {
             guard let line = try line(change, encoder) else { continue }
             // A client that is too slow comes again, and reads the list first.

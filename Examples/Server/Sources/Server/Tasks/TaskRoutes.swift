@@ -10,10 +10,17 @@ struct TaskRoutes {
     let finished: JobQueue<FinishedTask>
     let events: EventStreams
 
+    /// What stands in a task's place in other paths below `/tasks`.
+    private static let takenNames: Set = ["", "events", "finished"]
+
     func add(to router: Router<some RequestContext>) {
         let group = router.group("tasks")
         group.post { request, context in
             let draft = try await request.decode(as: TaskDraft.self, context: context)
+            if let id = draft.id, Self.takenNames.contains(id) {
+                throw HTTPError(
+                    .badRequest, message: "no path would lead to a task of this identifier")
+            }
             let task = TaskItem(
                 id: draft.id ?? UUID().uuidString, title: draft.title,
                 owner: draft.owner ?? "nobody")
