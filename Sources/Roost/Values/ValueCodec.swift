@@ -111,7 +111,14 @@ struct ValueCodec<Value: Sendable>: Sendable {
 /// Whether values of a type are references: whoever changes one changes it for all who have it, so each
 /// reader gets one of their own. docs/decisions/0247.
 @inline(__always)
-func isReference<Value>(_ type: Value.Type) -> Bool { type is AnyObject.Type }
+func isReference<Value>(_ type: Value.Type) -> Bool {
+    // The cast takes a hundred and fifty instructions, and each cold read asks. What has another size than a reference,
+    // or needs no retain, is none.
+    guard MemoryLayout<Value>.size == MemoryLayout<AnyObject>.size, !_isPOD(type) else {
+        return false
+    }
+    return type is AnyObject.Type
+}
 
 extension Engine {
     /// Makes a value that was decoded from `found` resident; not a reference, which its reader may change.
