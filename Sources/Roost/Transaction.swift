@@ -20,7 +20,7 @@ public struct Transaction: ~Copyable {
     /// The marks of unique indexes that the attempt has found to be complete.
     var completeMarks: Set<[UInt8]> = []
     /// While many objects are changed as one.
-    var awaitedEntries: AwaitedEntries?
+    var awaitedEntries: AwaitedEntries<AwaitedEntry>?
     /// What the attempt would have needed, and does not come to anything without.
     var incompleteIndex: IncompleteIndex?
 

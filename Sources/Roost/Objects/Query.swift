@@ -113,6 +113,13 @@ struct OrderTerm<Item>: Sendable {
         }
     }
 
+    /// In which order of the keys objects are in these orders; `nil` where in none.
+    static func keyOrder(of orders: [OrderTerm]) -> ScanOrder? {
+        guard let first = orders.first else { return .ascending }
+        guard first.identifierOrder != nil else { return nil }
+        return first.isDescending ? .descending : .ascending
+    }
+
     /// Of the identifier: the key in a sort key in which its place begins at `start`; `nil` where there is none.
     func key(inSortKey bytes: UnsafeRawBufferPointer, from start: Int) -> [UInt8]? {
         guard isDescending else { return Array(bytes[start...]) }
@@ -132,11 +139,7 @@ extension Query {
     }
 
     /// In which order of the keys the objects are in the query's order; `nil` where in none.
-    var keyOrder: ScanOrder? {
-        guard let first = orders.first else { return .ascending }
-        guard first.identifierOrder != nil else { return nil }
-        return first.isDescending ? .descending : .ascending
-    }
+    var keyOrder: ScanOrder? { OrderTerm.keyOrder(of: orders) }
 
     /// The key that the cursor is at, where the keys say the order.
     var cursorKey: [UInt8]? {

@@ -53,7 +53,7 @@ extension SharedTransaction {
         for index in dropped {
             let entries = connection.keys.entries(of: name, number: index.number)
             clear(entries)
-            awaitedEntries?.removeAll(in: entries)
+            awaitedEntries?.removeAll { entries.contains($0) }
         }
     }
 
@@ -123,7 +123,7 @@ extension SharedTransaction {
         }
         for entry in old where !new.contains(entry) {
             let key = start + entry.key
-            if entry.isSole, awaitedEntries?.remove(key, objectKey) == true { continue }
+            if entry.isSole, awaitedEntries?.remove(key, of: objectKey) == true { continue }
             try write(nil, forKey: key)
         }
         for entry in added {
@@ -131,7 +131,8 @@ extension SharedTransaction {
             if entry.isSole, awaitedEntries != nil {
                 awaitedEntries?.add(
                     .init(
-                        key: key, value: entry.value, objectKey: objectKey, notUnique: notUnique))
+                        key: key, value: entry.value, objectKey: objectKey, notUnique: notUnique),
+                    key, of: objectKey)
             } else {
                 try write(entry.value, forKey: key)
             }

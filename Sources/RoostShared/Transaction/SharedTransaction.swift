@@ -19,7 +19,7 @@ public final class SharedTransaction: KeyValueTransaction {
     private var revision: UInt64?
     var catalogs: [[UInt8]: AttemptCatalog] = [:]
     /// While a call changes many objects.
-    var awaitedEntries: AwaitedSharedEntries?
+    var awaitedEntries: AwaitedEntries<AwaitedSharedEntry>?
     private var changedByKeys: [[UInt8]: String] = [:]
     /// What was read: it is asked for once.
     private var fetched: [[UInt8]: SharedRecord?] = [:]

@@ -220,10 +220,12 @@ extension Transaction {
 
     /// Whether a change of an entry is made once all objects of the call are changed.
     private mutating func isAwaited(
-        _ change: IndexChange, _ entry: AwaitedEntries.Awaited
+        _ change: IndexChange, _ entry: AwaitedEntry
     ) -> Bool {
-        guard change.isAdded else { return awaitedEntries?.remove(entry) ?? false }
-        awaitedEntries?.add(entry)
+        guard change.isAdded else {
+            return awaitedEntries?.remove(entry.recordKey, of: entry.objectKey) ?? false
+        }
+        awaitedEntries?.add(entry, entry.recordKey, of: entry.objectKey)
         return true
     }
 }

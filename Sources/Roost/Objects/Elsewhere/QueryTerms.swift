@@ -72,9 +72,5 @@ extension QueryTerms where Item: Identifiable & Sendable, Item.ID: Sendable {
     }
 
     /// In which order of the keys the objects are in the order that is asked for; `nil` where in none.
-    package var keyOrder: ScanOrder? {
-        guard let first = orders.first else { return .ascending }
-        guard first.identifierOrder != nil else { return nil }
-        return first.isDescending ? .descending : .ascending
-    }
+    package var keyOrder: ScanOrder? { OrderTerm.keyOrder(of: orders) }
 }

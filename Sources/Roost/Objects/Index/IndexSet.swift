@@ -26,7 +26,7 @@ final class IndexSet<Item: Sendable>: Sendable {
             try maker.entries(of: object)
         }
 
-        func awaited(_ entry: IndexEntry, _ objectKey: [UInt8]) -> AwaitedEntries.Awaited {
+        func awaited(_ entry: IndexEntry, _ objectKey: [UInt8]) -> AwaitedEntry {
             .init(indexName: name, entries: entries, entry: entry, objectKey: objectKey)
         }
     }
