@@ -26,8 +26,8 @@
             /// (`.outOfSpace`). It is asked again.
             public var trouble: RoostError?
             /// Why nothing more is followed: the copy began a new history, or its retention removed what
-            /// would have come next. A new directory has to be followed in. Any other error than `.io` ends
-            /// following too, such as `.outOfSpace` of this workspace's disk or `.corrupt` of an entry.
+            /// would have come next. A new directory has to be followed in. Any other error than `.io` and
+            /// `.outOfSpace` ends following too, such as `.corrupt` of an entry.
             public var failure: RoostError?
             /// Whether the workspace was promoted.
             public var isPromoted = false

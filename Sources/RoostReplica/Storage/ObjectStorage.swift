@@ -9,7 +9,7 @@
     ///
     /// What may go better later throws `.io`, or an error that is no `RoostError`: it is tried again. Copying tries
     /// every other error again too, but for `.corrupt`, `.unsupportedVersion` and `.wrongKey`, which end it; following
-    /// ends with any `RoostError` but `.io`. Where its task is cancelled, a call throws `CancellationError`.
+    /// ends with any `RoostError` but `.io` and `.outOfSpace`. Where its task is cancelled, a call throws `CancellationError`.
     public protocol ObjectStorage: Sendable {
         /// The whole object; `nil` where there is none.
         ///
