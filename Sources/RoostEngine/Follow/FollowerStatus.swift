@@ -34,7 +34,14 @@ final class FollowerStatus: Sendable {
     var page: SignalPage? { state.withLock { $0.page } }
     var isStopping: Bool { stopping.load(ordering: .sequentiallyConsistent) }
     var durableSequence: UInt64 { durable.load(ordering: .relaxed) }
+    /// As the last pass found it at its begin.
     var isWriterOpen: Bool { writerOpen.load(ordering: .relaxed) }
+    /// Asks the system: what a pass found is older than the batches that it made visible, where a writer
+    /// came meanwhile. Where the system does not say, the last pass's answer stands, and its thread throws.
+    var isWriterOpenNow: Bool {
+        guard let page else { return false }
+        do { return try page.isWriterOpen } catch { return isWriterOpen }
+    }
     /// The last batch that is visible.
     var sequence: UInt64 { log.lastSequence }
 

@@ -2,7 +2,8 @@
 public struct FollowingStatus: Sendable, Hashable {
     /// The sequence number of the last batch that reads show.
     public var sequence: UInt64
-    /// Whether a writer has the workspace open, in this process or another.
+    /// Whether a writer has the workspace open, in this process or another, when this is asked: the
+    /// batches that reads show may be older.
     public var isWriterOpen: Bool
     /// How many batches the writer is known to be ahead. It tells of them when readers have seen what
     /// there was, half a millisecond apart at the least, so that it may be more by what came since.
@@ -14,7 +15,7 @@ extension Engine {
     package var following: FollowingStatus? {
         guard let shared = follower?.shared else { return nil }
         let sequence = shared.sequence
-        let isWriterOpen = shared.isWriterOpen
+        let isWriterOpen = shared.isWriterOpenNow
         let told = isWriterOpen ? shared.page?.sequence ?? 0 : 0
         return FollowingStatus(
             sequence: sequence, isWriterOpen: isWriterOpen,

@@ -168,6 +168,21 @@ import Testing
         }
     }
 
+    @Test func aReaderSaysAtOnceWhetherAWriterIsThere() async throws {
+        try await withTemporaryDirectory { path in
+            try await Workspace.open(at: path).close()
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            for _ in 0..<5 {
+                #expect(reader.following?.isWriterOpen == false)
+                let writer = try await Workspace.open(at: path)
+                #expect(reader.following?.isWriterOpen == true)
+                try await writer.close()
+            }
+            #expect(reader.following?.isWriterOpen == false)
+            try await reader.close()
+        }
+    }
+
     private struct Bird: Codable, Identifiable, Indexed {
         var id: Int
         var wing: Int
