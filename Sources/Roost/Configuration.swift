@@ -103,6 +103,7 @@ extension Workspace {
             configuration.memoryBudgetBytes = memoryBudgetBytes
             configuration.compresses = compression == .lz4
             configuration.wallClock = clock.milliseconds
+            configuration.clockMoves = clock.moves
             configuration.observer = observer
             let threshold = min(max(UInt64(memoryBudgetBytes) * 2, 4 << 20), 128 << 20)
             configuration.flushThresholdBytes = threshold

@@ -1,4 +1,5 @@
 import Foundation
+import RoostEngine
 import RoostIO
 import Synchronization
 
@@ -6,6 +7,8 @@ import Synchronization
 public struct WallClock: Sendable {
     /// Milliseconds since 1970.
     let milliseconds: @Sendable () -> UInt64
+    /// Tells where it is set by hand.
+    let moves: ClockMoves?
 
     /// What the clock says, in milliseconds since 1970.
     package var now: UInt64 { milliseconds() }
@@ -15,15 +18,16 @@ public struct WallClock: Sendable {
 
     /// The clock that `time` says, for tests.
     public static func settable(_ time: SettableTime) -> WallClock {
-        WallClock(milliseconds: { milliseconds(of: time.now) })
+        WallClock(milliseconds: { milliseconds(of: time.now) }, moves: time.moves)
     }
 
-    private init(milliseconds: @escaping @Sendable () -> UInt64) {
+    private init(milliseconds: @escaping @Sendable () -> UInt64, moves: ClockMoves? = nil) {
         self.milliseconds = milliseconds
+        self.moves = moves
     }
 
     /// The clock that `now` reads. Called whenever a value with a deadline is met, from any
-    /// thread; it must not block.
+    /// thread; it must not block. Where it jumps ahead, live results lose what has expired within ten seconds.
     public init(_ now: @escaping @Sendable () -> Date) {
         self.init(milliseconds: { Self.milliseconds(of: now()) })
     }
@@ -46,8 +50,12 @@ public struct WallClock: Sendable {
 /// time.advance(by: .seconds(60))
 /// // The token is gone.
 /// ```
+///
+/// Live results have lost what has expired when a move of the clock returns, so it is not to be moved by code that
+/// encodes or decodes a value.
 public final class SettableTime: Sendable {
     private let date: Mutex<Date>
+    let moves = ClockMoves()
 
     /// A clock that stands at an instant until it is moved.
     public init(_ now: Date = Date(timeIntervalSince1970: 1_000_000_000)) { date = Mutex(now) }
@@ -55,12 +63,16 @@ public final class SettableTime: Sendable {
     /// What the clock says; may be set to earlier, as clocks are.
     public var now: Date {
         get { date.withLock { $0 } }
-        set { date.withLock { $0 = newValue } }
+        set {
+            date.withLock { $0 = newValue }
+            moves.tell()
+        }
     }
 
     /// Moves the clock by `duration`, which may be negative.
     public func advance(by duration: Duration) {
         let (seconds, attoseconds) = duration.components
         date.withLock { $0 += Double(seconds) + Double(attoseconds) / 1e18 }
+        moves.tell()
     }
 }

@@ -55,6 +55,9 @@ package struct EngineConfiguration: Sendable {
     /// What the time is, in milliseconds since 1970, for values that expire.
     package var wallClock: @Sendable () -> UInt64 = { WallTime.milliseconds }
 
+    /// Tells where that clock is set by hand.
+    package var clockMoves: ClockMoves?
+
     /// How long a transaction that has its turn may hold up others, at least; longer where its body
     /// has taken longer before.
     package var turnLimit = Duration.seconds(5)

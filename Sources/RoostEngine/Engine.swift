@@ -18,6 +18,7 @@ package final class Engine: Sendable {
     package let workspaceIdentifier: WorkspaceIdentifier
     package let hashSeed: HashSeed
     package let clock: ExpiryClock
+    package let expiryTimer: ExpiryTimer
     /// What runs tasks of the engine's that no actor claims; the cooperative pool where `nil`.
     package let taskExecutor: (any TaskExecutor)?
     /// Where indexes are built, one piece after another: a thread of its own shares the processor with
@@ -47,6 +48,7 @@ package final class Engine: Sendable {
         workspaceIdentifier = parts.manifest.workspace
         hashSeed = parts.manifest.hashSeed
         clock = parts.clock
+        expiryTimer = ExpiryTimer(parts.clock, parts.scheduling, configuration.clockMoves)
         taskExecutor = parts.scheduling.taskExecutor
         indexingThread = parts.scheduling.thread(named: "roost-indexing")
         shards = parts.shards
@@ -91,6 +93,7 @@ package final class Engine: Sendable {
 
     deinit {
         compactor.restTimer.stop()
+        expiryTimer.stop()
         feed.end()
         failures.end()
         follower?.stop()
@@ -221,6 +224,7 @@ package final class Engine: Sendable {
                 await log?.ahead?.finish()
             }
         } catch { failure = error }
+        expiryTimer.stop()
         feed.end()
         // Before they end: what was lost is told here if it was not told yet.
         let unreported = Result { try failures.throwUnreported() }

@@ -24,6 +24,14 @@ package final class ExpiryClock: Sendable {
         return time <= seen ? seen : latest.max(time, ordering: .relaxed).newValue
     }
 
+    /// How long it is until a deadline, where the wall clock goes on from where it is; not more than zero where it has come.
+    func duration(until deadline: Deadline) -> Duration {
+        if hasFoundPast(deadline) { return .zero }
+        let time = wallClock()
+        guard time < deadline.milliseconds else { return .zero }
+        return .milliseconds(min(deadline.milliseconds - time, Deadline.latest.milliseconds))
+    }
+
     /// Whether a put with this deadline is there for readers now. Every look-up, scan, count and
     /// merge asks here.
     @inline(__always)

@@ -146,6 +146,19 @@ package final class EngineView: Sendable {
         return found
     }
 
+    /// When a record expires, by its whole key; `nil` where it is not there, or not any more. Decompresses nothing.
+    package func deadline(recordKey: [UInt8], in name: DictionaryName) throws -> Deadline? {
+        try recordKey.withUnsafeBytes { recordKey in
+            guard let (place, part) = try place(of: recordKey, name.prefix) else { return nil }
+            return withExtendedLifetime(part) {
+                switch place {
+                case .log(let operation): operation.deadline
+                case .cold(let found): found.record.deadline
+                }
+            }
+        }
+    }
+
     /// Whether a record of the dictionary `prefix` has a value.
     func contains(recordKey: [UInt8], _ prefix: [UInt8]) throws -> Bool {
         try recordKey.withUnsafeBytes { try place(of: $0, prefix) != nil }

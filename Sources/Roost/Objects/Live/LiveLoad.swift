@@ -1,10 +1,11 @@
 import RoostEngine
 import RoostFormat
 import RoostIO
+import RoostSnapshot
 
 /// The matches of a query at one moment, as many as a live result of it keeps.
 struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
-    private(set) var objects: [(key: [UInt8], item: Item)] = []
+    private(set) var objects: [(key: [UInt8], item: Item, deadline: Deadline)] = []
     private(set) var isComplete = true
     /// Of the objects that could not be decoded, which are left out.
     private(set) var failures: [RoostError] = []
@@ -14,9 +15,11 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
         var all = query
         all.offsetCount = 0
         all.limitCount = keptCount == .max ? nil : keptCount
+        var mayExpire = true
         do {
-            var source = ViewSource(view: view)
-            try all.forEach(&source) { objects.append(($0, $1)) }
+            var source = LiveSource(view)
+            try all.forEach(&source) { objects.append(($0, $1, .never)) }
+            mayExpire = source.hasFoundDeadline
         } catch let error as RoostError
             where error.code == .decodingFailed || error.code == .typeMismatch
         {
@@ -24,6 +27,17 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
         }
         isComplete = objects.count < keptCount
         if objects.count > keptCount { objects.removeLast(objects.count - keptCount) }
+        if mayExpire { try findDeadlines(query.repository.dictionary.checkedName(), view) }
+    }
+
+    /// Looks them up, as not all that was read is here, nor in the order in which it was read.
+    private mutating func findDeadlines(_ name: DictionaryName, _ view: EngineView) throws {
+        for index in objects.indices {
+            let key = name.prefix + objects[index].key
+            // What has expired meanwhile goes at once.
+            objects[index].deadline =
+                try view.deadline(recordKey: key, in: name) ?? Deadline(milliseconds: 0)
+        }
     }
 
     /// Reads every object, and leaves out what does not decode.
@@ -51,6 +65,50 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
             try scan.moveToNext()
         }
         found.sort { $0.sortKey < $1.sortKey }
-        objects = found.map { ($0.key, $0.item) }
+        objects = found.map { ($0.key, $0.item, .never) }
+    }
+}
+
+/// A moment of the store that notes whether any value that was read from it has a deadline.
+private struct LiveSource: ObjectSource {
+    private let source: ViewSource
+    private(set) var hasFoundDeadline = false
+
+    init(_ view: EngineView) { source = ViewSource(view: view) }
+
+    func planningView() -> EngineView { source.view }
+    func showsIndexes(of name: DictionaryName) -> Bool { true }
+    var isWaitedFor: Bool { false }
+    func noteMark(_ mark: [UInt8]) {}
+
+    mutating func forEachRecord(
+        in range: RecordRange, _ order: ScanOrder, expectedCount: Int,
+        _ body: (_ recordKey: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws ->
+            Bool
+    ) throws {
+        var hasFoundDeadline = hasFoundDeadline
+        defer { self.hasFoundDeadline = hasFoundDeadline }
+        try source.forEachRecord(in: range, order, expectedCount: expectedCount) { key, value in
+            if Self.expires(value) { hasFoundDeadline = true }
+            return try body(key, value)
+        }
+    }
+
+    func count(in range: RecordRange, upTo limit: Int) throws -> Int {
+        try source.count(in: range, upTo: limit)
+    }
+
+    mutating func withValue<Result>(
+        recordKey: [UInt8], in name: DictionaryName,
+        _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) throws -> Result {
+        try source.withValue(recordKey: recordKey, in: name) { value in
+            if let value, Self.expires(value) { hasFoundDeadline = true }
+            return try body(value)
+        }
+    }
+
+    private static func expires(_ value: UnsafeRawBufferPointer) -> Bool {
+        !value.isEmpty && value[0] & ValueHeader.expiresFlag != 0
     }
 }

@@ -48,7 +48,11 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
         let registration = LiveRegistration(objects: self, id: id)
         let loaded = try LiveLoad(query, in: view)
         for failure in loaded.failures { note(failure) }
-        try changeState { state, told in try state.finishLoading(id, query, loaded, outlet, &told) }
+        try changeState { state, told in
+            try state.finishLoading(id, query, loaded, outlet, &told)
+            // What has expired while it was read is not to be in the first result.
+            if !state.deadlines.isEmpty { try state.takeCommits(&told) }
+        }
         return registration
     }
 
@@ -62,7 +66,10 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
 
     func close(_ id: UInt64) {
         // What is let go of here is so without the mutex.
-        let watch = state.withLock { $0.close(id) }
+        let watch = state.withLock { state in
+            defer { awaitExpiry(&state) }
+            return state.close(id)
+        }
         withExtendedLifetime(watch) {}
     }
 
@@ -87,7 +94,10 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
     }
 
     func unsubscribe(_ subscriber: ObjectSubscriber<Item>) {
-        let watch = state.withLock { $0.remove(subscriber) }
+        let watch = state.withLock { state in
+            defer { awaitExpiry(&state) }
+            return state.remove(subscriber)
+        }
         withExtendedLifetime(watch) {}
     }
 
@@ -114,12 +124,34 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
         }
     }
 
+    // MARK: Expiry
+
+    /// Has the workspace's timer call when the first of the objects expires, where that is another moment now. Under
+    /// the mutex, so that the last that is said is what holds.
+    private func awaitExpiry(_ state: inout LiveState<Item>) {
+        guard let deadline = state.newEarliestDeadline() else { return }
+        let expiry =
+            state.expiry
+            ?? repository.dictionary.workspace.engine.expiryTimer.waiter { [weak self] in
+                self?.takeExpired()
+            }
+        state.expiry = expiry
+        expiry.wait(until: deadline)
+    }
+
+    /// Called by the timer, or by whoever moved the clock.
+    private func takeExpired() {
+        state.withLock { $0.awaitedDeadline = .never }
+        takeCommits()
+    }
+
     private func changeState<Result: Sendable>(
         _ body: @Sendable (inout LiveState<Item>, inout LiveTold) throws -> Result
     ) throws -> Result {
         let (result, told) = state.withLock { state in
             var told = LiveTold()
             let result = Swift.Result { try body(&state, &told) }
+            awaitExpiry(&state)
             return (result, told)
         }
         for afterwards in told.afterwards { afterwards() }

@@ -8,11 +8,14 @@ extension LiveState {
     /// Takes what the watcher was told.
     mutating func takeCommits(_ told: inout LiveTold) throws {
         guard let watch, !isEnded else { return }
+        // Before the batches are taken: what has expired by then and was saved before is among them.
+        let time = deadlines.isEmpty ? nil : engine.clock.milliseconds
         let (events, isEnded) = watch.takeReady()
         // Also where it had been told already: what others tell is to be waited for.
         if !subscribers.isEmpty || !calls.isEmpty { told.hasCalls = true }
         try take(events, &told)
         if isEnded { return end(&told) }
+        if let time { expire(upTo: time, &told) }
         try reloadDue(&told)
     }
 
@@ -48,7 +51,7 @@ extension LiveState {
         finishBatch(cleared, &told)
     }
 
-    private mutating func finishBatch(
+    mutating func finishBatch(
         _ cleared: [LiveObject<Item>], _ told: inout LiveTold
     ) {
         if !calls.isEmpty { told.hasCalls = true }
@@ -90,8 +93,11 @@ extension LiveState {
             return
         }
         var item: Item?
+        let deadline = withExtendedLifetime(event.owner) {
+            operation.isPut ? operation.deadline : .never
+        }
         do {
-            item = try decode(operation, event, key)
+            item = try decode(operation, deadline, event, key)
         } catch {
             let failure =
                 error as? RoostError
@@ -99,17 +105,18 @@ extension LiveState {
             told.failures.append(failure)
             for result in results.values { result.outlet.push(failure, &told.wakes) }
             for subscriber in subscribers[key] ?? [] { tell(subscriber, .failed(failure)) }
-            return change(key, to: nil, &told)
+            return change(key, to: nil, deadline, &told)
         }
         if let item {
             for subscriber in subscribers[key] ?? [] { tell(subscriber, .updated(item)) }
         } else {
             tellDeleted(key)
         }
-        change(key, to: item, &told)
+        change(key, to: item, item == nil ? .never : deadline, &told)
     }
 
-    private func isKnown(_ key: [UInt8]) -> Bool {
+    /// Whether results keep the object or it is subscribed to.
+    func isKnown(_ key: [UInt8]) -> Bool {
         objects.index(forKey: key) != nil
             || !subscribers.isEmpty && subscribers.index(forKey: key) != nil
     }
@@ -122,30 +129,31 @@ extension LiveState {
         for result in results.values { result.outlet.push(failure, &told.wakes) }
     }
 
-    private mutating func tellDeleted(_ key: [UInt8]) {
+    mutating func tellDeleted(_ key: [UInt8]) {
         for subscriber in subscribers[key] ?? [] where subscriber.noteDeleted() {
             tell(subscriber, .deleted)
             subscribers[key]?.removeAll { $0 === subscriber }
         }
         if subscribers[key]?.isEmpty == true { subscribers[key] = nil }
+        forgetDeadline(of: key)
     }
 
     /// `nil` for a removal, and for an object that has expired since it was set.
     private func decode(
-        _ operation: Operation, _ event: WatchEvent, _ key: [UInt8]
+        _ operation: Operation, _ deadline: Deadline, _ event: WatchEvent, _ key: [UInt8]
     ) throws -> Item? {
         try withExtendedLifetime(event.owner) {
-            guard operation.isPut else { return nil }
-            let stored = operation.value
-            if let header = ValueHeader(stored), !engine.clock.isLive(header.deadline) {
-                return nil
-            }
-            return try key.withUnsafeBytes { try repository.decode(stored, $0) }
+            guard operation.isPut, engine.clock.isLive(deadline) else { return nil }
+            return try key.withUnsafeBytes { try repository.decode(operation.value, $0) }
         }
     }
 
-    private mutating func change(_ key: [UInt8], to item: Item?, _ told: inout LiveTold) {
-        for id in loading.keys { loading[id]?.changes[key] = .some(item) }
+    /// - Parameter deadline: Of what is stored, be it an object or not.
+    mutating func change(
+        _ key: [UInt8], to item: Item?, _ deadline: Deadline, _ told: inout LiveTold
+    ) {
+        for id in loading.keys { loading[id]?.changes[key] = (item, deadline) }
+        defer { note(deadline, of: key) }
         let known = objects[key]
         if let known { depart(known) }
         guard let item else {
@@ -203,6 +211,7 @@ extension LiveState {
     /// More came than the watcher had room for: nothing is known any more.
     private mutating func noteMissed() {
         objects = [:]
+        deadlines.removeAll()
         for id in loading.keys { loading[id]?.isMissed = true }
         for result in results.values { result.noteMissed() }
         due = results
@@ -249,6 +258,7 @@ extension LiveState {
         let load = try LiveLoad(result.query, in: view)
         let objects = load.objects.map { object($0.key, $0.item) }
         forget(result.load(objects, isComplete: load.isComplete, in: batch))
+        for object in load.objects { note(object.deadline, of: object.key) }
         due[result.id] = nil
         if isAnew {
             result.show(in: batch)
@@ -261,8 +271,10 @@ extension LiveState {
     private mutating func tellAnew(_ view: EngineView) {
         for (key, subscribers) in subscribers {
             let event: ObjectEvent<Item>
+            var deadline = Deadline.never
+            defer { note(deadline, of: key) }
             do {
-                guard let item = try read(key, view) else {
+                guard let item = try read(key, view, &deadline) else {
                     tellDeleted(key)
                     continue
                 }

@@ -5,6 +5,7 @@ import RoostIO
 /// What `LiveObjects` guards.
 ///
 /// - `objects` has the objects that `results` keep, each as it was after batch number `batch`.
+/// - `deadlines` has those of the objects that results keep or that are subscribed to, where they have one.
 /// - A result is in `results` and `matcher`, or, while it is loaded outside of the mutex, in `loading`
 ///   with what has changed since its view.
 struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
@@ -16,7 +17,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         var isCleared = false
         /// What else has changed is not known.
         var isMissed = false
-        var changes: [[UInt8]: Item?] = [:]
+        var changes: [[UInt8]: (item: Item?, deadline: Deadline)] = [:]
     }
 
     let repository: Repository<Item>
@@ -38,6 +39,11 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     var isEverythingDue = false
     /// The results that the batch under way touches.
     var touched: [Result] = []
+    var deadlines = DeadlineQueue<[UInt8]>()
+    /// The one that `expiry` waits for.
+    var awaitedDeadline = Deadline.never
+    /// Made with the first deadline.
+    var expiry: ExpiryWaiter?
 
     init(_ repository: Repository<Item>) { self.repository = repository }
 
@@ -83,6 +89,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ = result.load(
             unchanged.map { object($0.key, $0.item) },
             isComplete: load.isComplete || changed.isCleared, in: batch)
+        for object in unchanged { note(object.deadline, of: object.key) }
         do { try stage(changed.changes, query.condition, result) } catch {
             // It does not come into being, and nobody will close it.
             var dropped: [Object] = []
@@ -104,12 +111,16 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// What has changed while the result was loaded, as if it came now.
     private mutating func stage(
-        _ changes: [[UInt8]: Item?], _ condition: ConditionNode<Item>, _ result: Result
+        _ changes: [[UInt8]: (item: Item?, deadline: Deadline)], _ condition: ConditionNode<Item>,
+        _ result: Result
     ) throws {
-        for (key, item) in changes {
-            guard let item else { continue }
+        for (key, change) in changes {
+            guard let item = change.item else { continue }
             let object = object(key, item)
-            defer { if object.holders.isEmpty { objects[key] = nil } }
+            defer {
+                if object.holders.isEmpty { objects[key] = nil }
+                note(change.deadline, of: key)
+            }
             let matches = try withUnsafePointer(to: object.item) { try condition.matches($0) }
             if matches, result.stageArrival(object) { object.holders.append(result) }
         }
@@ -139,6 +150,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     mutating func forget(_ dropped: [Object]) {
         for object in dropped where object.holders.isEmpty && objects[object.key] === object {
             objects[object.key] = nil
+            forgetDeadline(of: object.key)
         }
     }
 
@@ -164,6 +176,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     mutating func remove(_ subscriber: ObjectSubscriber<Item>) -> LiveWatch? {
         subscribers[subscriber.key]?.removeAll { $0 === subscriber }
         if subscribers[subscriber.key]?.isEmpty == true { subscribers[subscriber.key] = nil }
+        forgetDeadline(of: subscriber.key)
         calls.removeAll { $0 === subscriber }
         return unneededWatch()
     }
@@ -180,29 +193,34 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         for result in results.values { result.outlet.end(&told.wakes) }
         loading = [:]
         subscribers = [:]
+        deadlines.removeAll()
     }
 
     // MARK: Subscriptions
 
     mutating func add(_ subscriber: ObjectSubscriber<Item>, _ view: EngineView) throws {
+        var deadline = Deadline.never
         let event: ObjectEvent<Item>
         do {
-            event = .initial(try read(subscriber.key, view))
+            event = .initial(try read(subscriber.key, view, &deadline))
         } catch let error as RoostError
             where error.code == .decodingFailed || error.code == .typeMismatch
         {
             event = .failed(error)
         }
         subscribers[subscriber.key, default: []].append(subscriber)
+        note(deadline, of: subscriber.key)
         tell(subscriber, event)
     }
 
-    func read(_ key: [UInt8], _ view: EngineView) throws -> Item? {
+    /// - Parameter deadline: Takes the object's, where there is one, whether it decodes or not.
+    func read(_ key: [UInt8], _ view: EngineView, _ deadline: inout Deadline) throws -> Item? {
         let name = try repository.dictionary.checkedName()
         return try ViewSource(view: view).withValue(recordKey: name.prefix + key, in: name) {
             stored in
-            try stored.map { stored in try key.withUnsafeBytes { try repository.decode(stored, $0) }
-            }
+            guard let stored else { return nil }
+            deadline = ValueHeader(stored)?.deadline ?? .never
+            return try key.withUnsafeBytes { try repository.decode(stored, $0) }
         }
     }
 
