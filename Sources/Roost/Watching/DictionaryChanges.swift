@@ -15,7 +15,7 @@ import RoostIO
 ///   each, which cannot be given back to the disk meanwhile), is counted in `missed`. A batch is
 ///   told whole or counted whole.
 /// - Values are read and decoded by the reader, from the log. One that has expired by then is told
-///   as removed; that a value expires is told at no other time.
+///   as removed; that a value expires is told at no other time, as it is no change that was committed.
 /// - It ends when the workspace is closed, after what was committed before, or goes; for the
 ///   reader whose task is cancelled; and where a writer can be followed no more, which
 ///   ``Workspace/catchUp()`` throws then. It is for one reader: several share the elements.
@@ -93,19 +93,25 @@ struct DictionaryWatch<Value: Sendable>: Sendable {
     func value(of operation: Operation, _ event: WatchEvent, key: String) throws -> Value? {
         try withExtendedLifetime(event.owner) {
             try event.checkRead(operation)
-            return try operation.isPut ? value(of: operation.value, key: key) : nil
+            return try operation.isPut
+                ? value(of: operation.value, event.version, key: key) : nil
         }
     }
 
-    private func value(of stored: UnsafeRawBufferPointer, key: String) throws -> Value? {
-        if let header = ValueHeader(stored), !clock.isLive(header.deadline) { return nil }
+    private func value(
+        of stored: UnsafeRawBufferPointer, _ version: UInt64, key: String
+    ) throws -> Value? {
+        if let header = ValueHeader(stored), header.deadline != .never {
+            guard clock.isLive(header.deadline) else { return nil }
+            handle?.awaitExpiry(at: header.deadline, of: version)
+        }
         // Only a dictionary with a name has events.
         return try decode.value(stored, key, name!)
     }
 
     /// The value that a watcher began with, or `nil` where there was none.
     func value(of record: InitialRecord, key: String) throws -> Value? {
-        try record.withValue { stored in try stored.flatMap { try value(of: $0, key: key) } }
+        try record.withValue { stored in try stored.flatMap { try value(of: $0, 0, key: key) } }
     }
 
     func readable(_ error: any Error, key: String) -> RoostError {

@@ -10,7 +10,8 @@ extension WorkspaceDictionary {
 
     // MARK: One key's value
 
-    /// The value of `key`, and then each newer one. Costs nothing while the key is not written.
+    /// The value of `key`, and then each newer one; `nil` once it is removed or has expired. Costs nothing while the
+    /// key is not written.
     public func updates<Value: BinaryCodable & Sendable>(
         of key: String, as type: Value.Type = Value.self
     ) -> ValueUpdates<Value> {
@@ -43,7 +44,7 @@ extension WorkspaceDictionary {
 
     /// Calls `body` with the value of `key`, `.initial`, and then with each change of it, in
     /// order, one call at a time, on no particular thread; until the subscription is cancelled
-    /// or goes, or the workspace is closed.
+    /// or goes, or the workspace is closed. A value that expires is told as `.deleted`.
     ///
     /// A closure that takes long never holds up a writer: it skips older changes where more than
     /// 1,024 wait. A value that does not read as `Value` is skipped and told to

@@ -24,7 +24,7 @@ package final class ExpiryTimer: Sendable {
     private static let longestSleep = Duration.seconds(10)
     private static let longestLook = Duration.seconds(1)
 
-    private let clock: ExpiryClock
+    let clock: ExpiryClock
     private let scheduling: any Scheduling
     private let moves: ClockMoves?
     private let state = Mutex(State())

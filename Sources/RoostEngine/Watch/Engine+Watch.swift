@@ -1,5 +1,6 @@
 import RoostFormat
 import RoostLog
+import Synchronization
 
 /// Keeps a watcher; the last reference ends it.
 package final class WatchHandle: Sendable {
@@ -7,11 +8,17 @@ package final class WatchHandle: Sendable {
     private let feed: ChangeFeed
     /// Those that the watcher's target may be in.
     private let shards: [Shard]
+    private let timer: ExpiryTimer
+    /// Made with the first value that expires.
+    private let expiry = Mutex<ExpiryWaiter?>(nil)
 
-    fileprivate init(watcher: Watcher, feed: ChangeFeed, shards: [Shard]) {
+    fileprivate init(
+        watcher: Watcher, feed: ChangeFeed, shards: [Shard], timer: ExpiryTimer
+    ) {
         self.watcher = watcher
         self.feed = feed
         self.shards = shards
+        self.timer = timer
     }
 
     deinit {
@@ -28,6 +35,23 @@ package final class WatchHandle: Sendable {
 
     /// The next event that is there, without waiting.
     package func nextReady() -> WatchEvent? { watcher.nextReady() }
+
+    /// The value that the event of `version` told expires then: where it is the last that was told, a watcher of one
+    /// key's value is told that it is gone, by `.cleared`.
+    package func awaitExpiry(at deadline: Deadline, of version: UInt64) {
+        guard !watcher.isOrdered, watcher.target.isKey,
+            watcher.noteDeadline(deadline, ofTaken: version)
+        else { return }
+        expiry.withLock { expiry in
+            let waiter =
+                expiry
+                ?? timer.waiter { [weak watcher, clock = timer.clock] in
+                    watcher?.expire(upTo: clock.milliseconds)
+                }
+            expiry = waiter
+            waiter.wait(until: deadline)
+        }
+    }
 }
 
 extension Engine {
@@ -100,7 +124,7 @@ extension Engine {
             atBegin()
             return record
         }
-        return WatchHandle(watcher: watcher, feed: feed, shards: shards)
+        return WatchHandle(watcher: watcher, feed: feed, shards: shards, timer: expiryTimer)
     }
 
     private func shards(of target: WatchTarget) -> [Shard] {

@@ -53,6 +53,10 @@ final class Watcher: Sendable {
         /// The initial value was an enqueued one with this version: what is committed before it
         /// is older than what the reader knows.
         var awaitedVersion: UInt64 = 0
+        /// The version of the event that a reader took last, and when the value that it told expires, as far as the
+        /// reader has said so.
+        var takenVersion: UInt64 = 0
+        var takenDeadline = Deadline.never
         /// `onReady` was called, and the reader has not found the buffer empty since.
         var isRunning = false
         var isEnded = false
@@ -150,7 +154,11 @@ final class Watcher: Sendable {
 
     private func take() -> Taken {
         state.withLock { state in
-            if let event = state.events.popFirst() { return .event(event) }
+            if let event = state.events.popFirst() {
+                state.takenVersion = event.version
+                state.takenDeadline = .never
+                return .event(event)
+            }
             if let cursor = state.history {
                 state.isReadingHistory = true
                 state.isLookDue = false
@@ -166,6 +174,29 @@ final class Watcher: Sendable {
     /// watchers with a history. An `onReady` is called again after that.
     func nextReady() -> WatchEvent? {
         if case .event(let event) = take() { event } else { nil }
+    }
+
+    /// The value that the event of `version` told expires then; `false` where a newer one was taken meanwhile.
+    func noteDeadline(_ deadline: Deadline, ofTaken version: UInt64) -> Bool {
+        state.withLock { state in
+            guard state.takenVersion == version else { return false }
+            state.takenDeadline = deadline
+            return true
+        }
+    }
+
+    /// Tells that the value which was taken last is gone, where it has expired by `time` and nothing newer waits.
+    func expire(upTo time: UInt64) {
+        var wakes: [Wake] = []
+        state.withLock { state in
+            guard !state.isEnded, state.events.isEmpty, state.takenDeadline != .never,
+                state.takenDeadline.milliseconds <= time
+            else { return }
+            state.takenDeadline = .never
+            state.events.add([WatchEvent(content: .cleared)], buffering)
+            wake(&state, &wakes)
+        }
+        for wake in wakes { wake() }
     }
 
     /// All events that are there, and whether none follows them.
