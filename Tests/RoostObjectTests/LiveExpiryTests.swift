@@ -370,7 +370,8 @@ import Testing
         try await withTickets { tickets in
             try await save(1, expiresIn: .seconds(10), in: tickets)
             let events = Mutex<[ObjectEvent<Ticket>]>([])
-            let subscription = tickets.subscribe(1) { event in events.withLock { $0.append(event) } }
+            let subscription = tickets.subscribe(1) { event in events.withLock { $0.append(event) }
+            }
             subscription.cancel()
             time.advance(by: .seconds(10))
             #expect(events.withLock { $0.count } == 1)

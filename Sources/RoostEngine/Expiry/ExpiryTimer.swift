@@ -112,8 +112,9 @@ package final class ExpiryTimer: Sendable {
                 deadline == seen ? min(leastSleep * 2, Self.longestLook) : .milliseconds(1)
             seen = deadline
             // Cancelled where it is not needed any more, or another sleeps in its place.
-            do { try await scheduling.sleep(for: min(max(remaining, leastSleep), Self.longestSleep)) }
-            catch { return }
+            do {
+                try await scheduling.sleep(for: min(max(remaining, leastSleep), Self.longestSleep))
+            } catch { return }
         }
     }
 

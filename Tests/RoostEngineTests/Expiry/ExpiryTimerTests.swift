@@ -193,7 +193,8 @@ private func pause() async {
                 queue.set(Deadline(milliseconds: deadline), for: key)
                 model[key] = deadline
             }
-            #expect(queue.earliest() == model.values.min().map { .init(milliseconds: $0) } ?? .never)
+            #expect(
+                queue.earliest() == model.values.min().map { .init(milliseconds: $0) } ?? .never)
             #expect(queue.count == model.count)
             #expect(queue.placeCount <= 50 * 2 + 64)
         }
