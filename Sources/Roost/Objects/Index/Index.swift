@@ -23,7 +23,8 @@
 public struct Index<Root>: Sendable {
     /// What tells it from the type's other indexes. With another shape under the same name it is another index.
     public let name: String
-    /// Whether no two objects may have the same values.
+    /// Whether no two objects may have the same values; of an index over elements, whether no two may have an element
+    /// in common.
     public let isUnique: Bool
     let fields: [IndexField<Root>]
     /// How the form of each field is laid out. Beside the fields, as these are generic: asking them for it
@@ -173,24 +174,26 @@ public protocol Indexed {
 }
 
 extension Index {
-    /// An entry for each distinct element of a field.
+    /// An entry for each distinct element of a field. With `isUnique` no two objects may have an element in common, as
+    /// an address for mail that is in one account's list alone; one object may have it twice.
     public init<Value: Collection & SendableMetatype>(
-        _ name: String, each path: KeyPath<Root, Value> & Sendable,
+        _ name: String, each path: KeyPath<Root, Value> & Sendable, isUnique: Bool = false,
         where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) where Value.Element: IndexRepresentable {
         self.init(
-            name: name, isUnique: false, fields: [IndexField(each: path)], filter: filter)
+            name: name, isUnique: isUnique, fields: [IndexField(each: path)], filter: filter)
     }
 }
 
 extension Index {
-    /// An entry for each distinct element of a field that may be `nil`, and then has none.
+    /// An entry for each distinct element of a field that may be `nil`, and then has none; else as the other of an index
+    /// over elements.
     public init<Value: Collection & SendableMetatype>(
-        _ name: String, each path: KeyPath<Root, Value?> & Sendable,
+        _ name: String, each path: KeyPath<Root, Value?> & Sendable, isUnique: Bool = false,
         where filter: ((Row<Root>) -> any ConditionConvertible<Root>)? = nil
     ) where Value.Element: IndexRepresentable {
         self.init(
-            name: name, isUnique: false, fields: [IndexField(eachPresent: path)], filter: filter)
+            name: name, isUnique: isUnique, fields: [IndexField(eachPresent: path)], filter: filter)
     }
 }
 

@@ -78,13 +78,12 @@ final class FormedEntries: Sendable {
 
     /// The entries of an object whose field has elements of these forms, each once.
     ///
-    /// - Throws: `.encodingFailed` where a type does not append one form of its shape.
+    /// - Throws: as `entries(of:)`, for any of them.
     func entries(ofElements forms: [IndexForm]) throws -> IndexEntries {
         var seen: Set<[UInt8]> = []
         let entries = try forms.compactMap { form in
-            if form.isMalformed { throw malformed }
-            return seen.insert(form.bytes).inserted
-                ? IndexEntry(form: form.bytes, isSole: false) : nil
+            try check(form)
+            return seen.insert(form.bytes).inserted ? entry(of: form) : nil
         }
         return .several(entries)
     }
@@ -94,14 +93,21 @@ final class FormedEntries: Sendable {
     /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off; `.encodingFailed` where a type does not
     ///   append one form of its shape.
     func entries(of form: IndexForm) throws -> IndexEntries {
+        try check(form)
+        return .one(entry(of: form))
+    }
+
+    private func entry(of form: IndexForm) -> IndexEntry {
+        IndexEntry(form: form.bytes, isSole: isUnique && !form.isUnequal)
+    }
+
+    private func check(_ form: IndexForm) throws {
         if form.isMalformed { throw malformed }
         if isUnique, form.isTruncated {
             throw RoostError(
                 .valueTooLarge,
                 "index \"\(name)\" keeps its values unique, which have at most 1 KiB therefore")
         }
-        let isSole = isUnique && !form.isUnequal
-        return .one(IndexEntry(form: form.bytes, isSole: isSole))
     }
 
     private var malformed: RoostError {
