@@ -49,6 +49,9 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
     ///
     /// Objects stand in the order of an identifier that is an integer or a `UUID`: in it, ascending or descending, a
     /// query with a limit reads what it gives.
+    ///
+    /// The key path is asked of every match, by the program's own code: `\.tags[0]` ends the program at an object without
+    /// tags, as anywhere else. Order by `\.tags.first`.
     public func order<Value: IndexRepresentable>(
         by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
     ) -> Query {

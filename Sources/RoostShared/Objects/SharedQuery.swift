@@ -42,6 +42,9 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
 
     /// In the order of a field; after the orders that were asked for before. `nil` is before all others, and NaN
     /// after them.
+    ///
+    /// The key path is asked of every match, by the program's own code: `\.tags[0]` ends the program at an object without
+    /// tags, as anywhere else. Order by `\.tags.first`.
     public func order<Value: IndexRepresentable>(
         by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
     ) -> SharedQuery {

@@ -8,6 +8,9 @@ extension SharedRepository {
     /// Builds the indexes that the type declares and the shared workspace does not have, and drops those that it does
     /// not declare any more. Returns once all are built; costs one request where they are.
     ///
+    /// An index over a computed property, or with a closure in `where`, is compared with up to 32 objects first, and built
+    /// anew where one does not agree: the code may be another by now. That costs some 40 requests for each of these.
+    ///
     /// To be called when a service begins, by any number of processes at once. Those that declare other indexes take
     /// away what they do not declare with their first change, so while two versions of a service run, build when the
     /// last of the older has ended.
@@ -16,8 +19,9 @@ extension SharedRepository {
     ///   that is none; `.notIndexed` for one that expires. The index then goes on being kept, and does not count.
     public func buildIndexes() async throws {
         guard let indexes else { return }
+        var looks: [UInt64: Bool] = [:]
         while true {
-            let known = try await listed(indexes)
+            let known = try await listed(indexes, &looks)
             let unbuilt = known.catalog.listed(indexes).filter { !$0.index.isBuilt }
             if unbuilt.isEmpty { return }
             guard try await addEntries(unbuilt, indexes, known.revision) else { continue }
@@ -28,26 +32,53 @@ extension SharedRepository {
     }
 
     /// The catalog, once all declared indexes are in it and no others are.
-    private func listed(_ indexes: DeclaredIndexes<Item>) async throws -> KnownCatalog {
+    ///
+    /// - Parameter looks: Whether each agrees with its declaration, by the numbers of those that were looked at.
+    private func listed(
+        _ indexes: DeclaredIndexes<Item>, _ looks: inout [UInt64: Bool]
+    ) async throws -> KnownCatalog {
         let connection = dictionary.connection
         while true {
-            let known = try await connection.readCatalog(
-                of: dictionary.name, before: dictionary.workspace.callEnd
-            ).known
+            let (known, revision) = try await connection.readCatalog(
+                of: dictionary.name, before: dictionary.workspace.callEnd)
             var catalog = known.catalog
-            let kept = catalog.listed(indexes)
+            var kept: [(place: Int, index: SharedIndexCatalog.Listed)] = []
+            for (place, listed) in catalog.listed(indexes) {
+                if try await agrees(listed, at: place, indexes, revision, &looks) {
+                    kept.append((place, listed))
+                }
+            }
             catalog.indexes = kept.map(\.index)
             for place in indexes.places where !kept.contains(where: { $0.place == place }) {
                 catalog.indexes.append(
                     .init(
                         name: indexes.name(at: place), shape: indexes.shape(at: place),
                         number: catalog.nextNumber, isBuilt: false))
+                // What this declaration alone makes agrees with it.
+                looks[catalog.nextNumber] = true
                 catalog.nextNumber += 1
             }
             if catalog == known.catalog { return known }
             let dropped = known.catalog.indexes.filter { !catalog.indexes.contains($0) }
-            _ = try await commit(catalog, in: known.revision, dropping: dropped)
+            if try await !commit(catalog, in: known.revision, dropping: dropped) {
+                // The numbers may be another process's.
+                looks = looks.filter { $0.key < known.catalog.nextNumber }
+            }
         }
+    }
+
+    /// Whether a listed index has what its declaration makes of the objects, as far as a sample tells; each is looked
+    /// at once.
+    private func agrees(
+        _ listed: SharedIndexCatalog.Listed, at place: Int, _ indexes: DeclaredIndexes<Item>,
+        _ revision: UInt64, _ looks: inout [UInt64: Bool]
+    ) async throws -> Bool {
+        if indexes.isToldByShape(at: place) { return true }
+        if let known = looks[listed.number] { return known }
+        let sample = SharedIndexSample(repository: self, indexes, at: place, listed, at: revision)
+        let agrees = try await sample.agrees()
+        looks[listed.number] = agrees
+        return agrees
     }
 
     /// `false`, with nothing changed, where the catalog is another by now.

@@ -23,6 +23,8 @@ package struct DeclaredIndexes<Item: Sendable>: Sendable {
     package func name(at place: Int) -> String { active[place].index.name }
     /// What tells it from others of its name.
     package func shape(at place: Int) -> String { active[place].index.shape }
+    /// Whether the shape tells all of what the index makes of an object.
+    package func isToldByShape(at place: Int) -> Bool { active[place].index.isToldByShape }
     /// Whether an entry's value, and not its key, may name the object.
     package func hasKeysInValues(at place: Int) -> Bool { active[place].index.isUnique }
 
@@ -52,6 +54,14 @@ package struct DeclaredIndexes<Item: Sendable>: Sendable {
                 value: [ValueKind.bytes.rawValue] + (entry.isSole ? objectKey : []),
                 isSole: entry.isSole)
         }
+    }
+
+    /// The key of the object that an entry names; `nil` where the bytes are no entry of the index.
+    package func objectKey(ofEntry key: [UInt8], _ value: [UInt8], at place: Int) -> [UInt8]? {
+        let index = active[place].index
+        guard let end = key.withUnsafeBytes({ index.parse($0)?.formEnd }) else { return nil }
+        let isInKey = end < key.count || !index.isUnique
+        return isInKey ? Array(key[end...]) : Self.objectKey(inValue: value)
     }
 
     /// The key of the object that an entry's value names.
