@@ -255,7 +255,7 @@ extension Transaction {
     private func isKnownToAgree<Item>(
         _ active: IndexSet<Item>.Active, _ repository: Repository<Item>
     ) -> Bool {
-        active.index.isToldByShape || repository.indexes?.looks.answer(of: active.number) == true
+        repository.indexes?.looks.answer(of: active.number) == true
     }
 
     /// Has the transaction wait for the indexes and begin anew. The error ends this attempt.
