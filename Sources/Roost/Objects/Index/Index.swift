@@ -134,22 +134,31 @@ struct IndexField<Root>: Sendable {
     }
 }
 
-/// A field of an index, and which way it goes.
+/// A field of an index or an order, and which way it goes.
 public struct OrderedField<Root>: Sendable {
     let field: IndexField<Root>
+    /// Appends what an object is sorted by, which is not cut as an entry of an index is.
+    let encode: @Sendable (UnsafePointer<Root>, inout IndexForm) -> Void
+
+    private init<Value: IndexRepresentable>(
+        _ path: KeyPath<Root, Value> & Sendable, isDescending: Bool
+    ) {
+        field = IndexField(path, isDescending: isDescending)
+        encode = OrderTerm.encoding(path, isDescending: isDescending)
+    }
 
     /// The field from its least value up.
     public static func ascending<Value: IndexRepresentable>(
         _ path: KeyPath<Root, Value> & Sendable
     ) -> OrderedField {
-        OrderedField(field: IndexField(path))
+        OrderedField(path, isDescending: false)
     }
 
     /// The field from its greatest value down.
     public static func descending<Value: IndexRepresentable>(
         _ path: KeyPath<Root, Value> & Sendable
     ) -> OrderedField {
-        OrderedField(field: IndexField(path, isDescending: true))
+        OrderedField(path, isDescending: true)
     }
 }
 
