@@ -7,7 +7,7 @@ import Testing
 
 @testable import Roost
 
-/// Indexes over what is computed, where the next program computes something else under the same name and shape.
+/// Indexes where the next program computes something else, or reads it from elsewhere, under the same name and shape.
 @Suite(.timeLimit(.minutes(10))) struct IndexAgreementTests {
     private static let name = "items"
 
@@ -155,6 +155,76 @@ import Testing
             try await shelves.indexesBuilt()
             #expect(try shelves.where { $0.label == 300 }.fetch().map(\.id) == [100])
             #expect(try shelves.where { $0.label == 300 }.explain().hasPrefix("index \"label\""))
+            try await workspace.close()
+        }
+    }
+
+    // MARK: The same field, read otherwise
+
+    private struct Short: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var name: String?
+        var code: String
+        static var indexes: [Index<Short>] {
+            [Index("name", \.name), Index("code", \.code, isUnique: true)]
+        }
+    }
+
+    /// Both fields are stored under other keys than those of `Short`, and `name` has a default.
+    private struct Moved: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var name: String?
+        var code: String
+        static var indexes: [Index<Moved>] {
+            [Index("name", \.name), Index("code", \.code, isUnique: true)]
+        }
+        private enum CodingKeys: String, CodingKey {
+            case id
+            case name = "title"
+            case code = "name"
+        }
+
+        init(id: Int, name: String?, code: String) {
+            self.id = id
+            self.name = name
+            self.code = code
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            id = try values.decode(Int.self, forKey: .id)
+            name = try values.decodeIfPresent(String.self, forKey: .name) ?? "none"
+            code = try values.decode(String.self, forKey: .code)
+        }
+    }
+
+    @Test(arguments: [1, 40, 3_000]) func aFieldThatIsReadFromAnotherKeyHasItsIndexBuiltAnew(
+        count: Int
+    ) async throws {
+        try await withTemporaryDirectory { path in
+            try await write(
+                (0..<count).map { Short(id: $0, name: "n\($0)", code: "c\($0)") }, to: path)
+            #expect(Short.indexes.map(\.shape) == Moved.indexes.map(\.shape))
+            func expectRight(_ items: Repository<Moved>) throws {
+                #expect(try items.where { $0.name == "none" }.fetch().count == count)
+                #expect(try items.where { $0.name == "n0" }.count() == 0)
+                #expect(try items.where { $0.code == "n0" }.fetch().map(\.id) == [0])
+            }
+            let reader = try await Workspace.open(
+                at: path, configuration: .init(access: .readOnly))
+            try expectRight(reader.repository(of: Moved.self, named: Self.name))
+            try await reader.close()
+            let workspace = try await Workspace.open(at: path)
+            let items = workspace.repository(of: Moved.self, named: Self.name)
+            try expectRight(items)
+            let error = await #expect(throws: RoostError.self) {
+                try await items.insert(Moved(id: -1, name: nil, code: "n0"))
+            }
+            #expect(error?.code == .notUnique)
+            try await items.indexesBuilt()
+            try expectRight(items)
+            #expect(try items.where { $0.name == "n0" }.explain().hasPrefix("index \"name\""))
+            for state in try items.indexStates() { #expect(state.faults == []) }
             try await workspace.close()
         }
     }

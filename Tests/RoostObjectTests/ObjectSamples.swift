@@ -162,6 +162,7 @@ extension SeededGenerator {
                 return PairedCondition(condition: !left.condition, matches: { !left.matches($0) })
             }
             let right: PairedCondition<Form> = condition(depth: depth - 1)
+            if once(in: 6) { return listed(left, right, condition(depth: depth - 1)) }
             if once(in: 2) {
                 return PairedCondition(
                     condition: left.condition && right.condition,
@@ -179,6 +180,20 @@ extension SeededGenerator {
         case 8: return fieldsTerm()
         default: return limitTerm()
         }
+    }
+
+    /// Some of several as a list, all or one of which are to hold.
+    private mutating func listed<Form>(
+        _ parts: PairedCondition<Form>...
+    ) -> PairedCondition<Form> {
+        let parts = Array(parts.prefix(below(parts.count + 1)))
+        return once(in: 2)
+            ? PairedCondition(
+                condition: .all(of: parts.map(\.condition)),
+                matches: { item in parts.allSatisfy { $0.matches(item) } })
+            : PairedCondition(
+                condition: .any(of: parts.map(\.condition)),
+                matches: { item in parts.contains { $0.matches(item) } })
     }
 
     /// About identifiers, which objects stand in the order of.
@@ -230,12 +245,7 @@ extension SeededGenerator {
 
     /// About elements alone, so that an index of them may seem to say all.
     private mutating func elementCondition<Form>(depth: Int) -> PairedCondition<Form> {
-        let tag = tag()
-        if depth == 0 || once(in: 4) {
-            return once(in: 3)
-                ? pair({ !$0.tags.contains(tag) }, { !$0.tags.contains(tag) })
-                : pair({ $0.tags.contains(tag) }, { $0.tags.contains(tag) })
-        }
+        if depth == 0 || once(in: 4) { return elementTerm() }
         let left: PairedCondition<Form> = elementCondition(depth: depth - 1)
         let right: PairedCondition<Form> = elementCondition(depth: depth - 1)
         if once(in: 2) {
@@ -246,6 +256,28 @@ extension SeededGenerator {
         return PairedCondition(
             condition: left.condition || right.condition,
             matches: { left.matches($0) || right.matches($0) })
+    }
+
+    private mutating func elementTerm<Form>() -> PairedCondition<Form> {
+        let tag = tag()
+        let prefix = String(tag.prefix(below(3)))
+        let list = (0..<below(4)).map { _ in self.tag() }
+        switch below(8) {
+        case 0, 1: return pair({ !$0.tags.contains(tag) }, { !$0.tags.contains(tag) })
+        case 2:
+            return pair(
+                { $0.tags.contains(anyOf: list) },
+                { item in list.contains { item.tags.contains($0) } })
+        case 3:
+            return pair(
+                { $0.tags.contains(allOf: list) },
+                { item in list.allSatisfy { item.tags.contains($0) } })
+        case 4:
+            return pair(
+                { $0.tags.contains(prefix: prefix) },
+                { $0.tags.contains { $0.hasPrefix(prefix) } })
+        default: return pair({ $0.tags.contains(tag) }, { $0.tags.contains(tag) })
+        }
     }
 
     /// About numbers that have the highest forms, and what a partial index leaves.
@@ -350,12 +382,18 @@ struct PairedOrder<Form: SampleForm> {
 extension SeededGenerator {
     mutating func order<Form>() -> PairedOrder<Form> {
         let isDescending = once(in: 2)
+        // An order may be named by a call, or be a value.
+        let isField = once(in: 2)
         func made<Value: IndexRepresentable>(
             _ path: KeyPath<Sample<Form>, Value> & Sendable,
             _ compare: @escaping (Value, Value) -> Int
         ) -> PairedOrder<Form> {
             PairedOrder(
-                apply: { $0.order(by: path, isDescending ? .descending : .ascending) },
+                apply: {
+                    isField
+                        ? $0.order(by: [isDescending ? .descending(path) : .ascending(path)])
+                        : $0.order(by: path, isDescending ? .descending : .ascending)
+                },
                 compare: { left, right in
                     let order = compare(left[keyPath: path], right[keyPath: path])
                     return isDescending ? -order : order

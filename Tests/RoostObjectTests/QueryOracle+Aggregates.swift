@@ -28,6 +28,9 @@ extension QueryOracle {
         } else {
             #expect(throws: RoostError.self) { try query.sum(of: \.number) }
         }
+        let ratioSum = try query.sum(of: \.ratio)
+        let expectedSum = items.compactMap(\.ratio).reduce(0, +)
+        #expect(ratioSum == expectedSum || (ratioSum.isNaN && expectedSum.isNaN))
         #expect(try query.distinct(\.number) == Set(items.map(\.number)).sorted())
         #expect(try query.distinct(\.text) == Set(items.map(\.text)).sorted())
         #expect(

@@ -120,7 +120,15 @@ extension Workspace {
         try await backup(toSeries: path, keeping: retention) { _, _ in }
     }
 
-    /// As ``backup(toSeries:keeping:)``; `progress` is told how many bytes are done, and of how many.
+    /// As ``backup(toSeries:keeping:)-(String,_)``, for file URLs.
+    @discardableResult
+    public func backup(
+        toSeries url: URL, keeping retention: BackupRetention = .newest(7)
+    ) async throws -> BackupReport {
+        try await backup(toSeries: Self.path(of: url), keeping: retention)
+    }
+
+    /// As ``backup(toSeries:keeping:)-(String,_)``; `progress` is told how many bytes are done, and of how many.
     package func backup(
         toSeries path: String, keeping retention: BackupRetention,
         _ progress: @escaping @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
@@ -154,5 +162,12 @@ extension Workspace {
         var series = try BackupSeries(at: path, fileSystem, create: false)
         try series.read()
         return series.generations
+    }
+
+    /// As ``backups(inSeries:encryption:)-(String,_)``, for file URLs.
+    public static func backups(
+        inSeries url: URL, encryption: WorkspaceEncryption? = nil
+    ) throws -> [BackupGeneration] {
+        try backups(inSeries: path(of: url), encryption: encryption)
     }
 }

@@ -32,10 +32,14 @@ extension Workspace {
     /// As ``backup(to:after:)-(String,_)``, for file URLs.
     @discardableResult
     public func backup(to url: URL, after earlier: URL? = nil) async throws -> BackupReport {
-        for url in [url, earlier].compactMap({ $0 }) where !url.isFileURL {
+        try await backup(to: Self.path(of: url), after: earlier.map { try Self.path(of: $0) })
+    }
+
+    static func path(of url: URL) throws -> String {
+        guard url.isFileURL else {
             throw RoostError(.io, "not a file URL: \(url.absoluteString)")
         }
-        return try await backup(to: url.path, after: earlier?.path)
+        return url.path
     }
 
     /// As ``backup(to:after:)-(String,_)``; `progress` is told how many bytes are done, and of how many.

@@ -60,6 +60,21 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
         return query
     }
 
+    /// In the order of several fields, the first the most significant; after the orders that were asked for before. For
+    /// an order that is chosen while the program runs:
+    ///
+    /// ```swift
+    /// let columns: [String: OrderedField<Post>] = ["title": .ascending(\.title), "-priority": .descending(\.priority)]
+    /// let shown = posts.all.order(by: asked.compactMap { columns[$0] })
+    /// ```
+    public func order(by fields: [OrderedField<Item>]) -> Query {
+        var query = self
+        query.orders += fields.map { field in
+            OrderTerm(field, IdentifierCondition<Item>.order(of: field.field.path))
+        }
+        return query
+    }
+
     /// At most so many. A negative limit is a programmer error, which traps.
     public func limit(_ count: Int) -> Query {
         precondition(count >= 0, "a limit is not negative")
@@ -104,16 +119,30 @@ struct OrderTerm<Item>: Sendable {
         _ path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder,
         _ identifierOrder: IdentifierOrder? = nil
     ) {
-        let access = FieldAccess(path)
         let isDescending = order == .descending
         self.path = FieldPath(path)
         self.isDescending = isDescending
         self.identifierOrder = identifierOrder
-        encode = { object, form in
+        encode = Self.encoding(path, isDescending: isDescending)
+    }
+
+    /// Appends what an object is sorted by.
+    static func encoding<Value: IndexRepresentable>(
+        _ path: KeyPath<Item, Value> & Sendable, isDescending: Bool
+    ) -> @Sendable (UnsafePointer<Item>, inout IndexForm) -> Void {
+        let access = FieldAccess(path)
+        return { object, form in
             let start = form.bytes.count
             access.value(of: object).encode(into: &form)
             if isDescending { form.invert(from: start) }
         }
+    }
+
+    init(_ ordered: OrderedField<Item>, _ identifierOrder: IdentifierOrder?) {
+        path = ordered.field.path
+        isDescending = ordered.field.isDescending
+        self.identifierOrder = identifierOrder
+        encode = ordered.encode
     }
 
     /// In which order of the keys objects are in these orders; `nil` where in none.
@@ -193,4 +222,7 @@ extension Repository {
     ) -> Query<Item> {
         all.order(by: path, order)
     }
+
+    /// All objects in the order of several fields; see ``Query/order(by:)``.
+    public func order(by fields: [OrderedField<Item>]) -> Query<Item> { all.order(by: fields) }
 }

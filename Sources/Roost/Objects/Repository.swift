@@ -58,6 +58,11 @@ public final class Repository<Item: Identifiable & Sendable>: Sendable where Ite
         get throws { try dictionary.read(key(of: id), codec) }
     }
 
+    /// Whether there is an object with this identifier. Decodes nothing, and does not suspend.
+    ///
+    /// - Throws: as `contains(_:)` of a dictionary.
+    public func contains(_ id: Item.ID) throws -> Bool { try dictionary.contains(key(of: id)) }
+
     /// The objects with these identifiers at one moment, in the order of `ids`, without those that are not there: for what
     /// another object names. Does not suspend.
     ///

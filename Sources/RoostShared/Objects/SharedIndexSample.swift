@@ -2,7 +2,7 @@ import Roost
 import RoostIO
 
 /// Looks at some of a shared index whether it has what the declaration makes of the objects now. Its shape does not
-/// tell that where a property is computed, or `where` has a closure. docs/decisions/0259.
+/// tell what computed properties and closures do, and how the type decodes a field. docs/decisions/0259.
 ///
 /// - All is of one revision: an object and its entries are written by one commit.
 /// - Some entries are compared with those of their objects, and those of some objects with the ones that are there.

@@ -53,6 +53,14 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
         return query
     }
 
+    /// In the order of several fields, the first the most significant; after the orders that were asked for before. For
+    /// an order that is chosen while the program runs.
+    public func order(by fields: [OrderedField<Item>]) -> SharedQuery {
+        var query = self
+        for field in fields { query.terms.add(field) }
+        return query
+    }
+
     /// At most so many.
     public func limit(_ count: Int) -> SharedQuery {
         precondition(count >= 0, "a limit is not negative")
@@ -120,5 +128,10 @@ extension SharedRepository {
         by path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder = .ascending
     ) -> SharedQuery<Item> {
         all.order(by: path, order)
+    }
+
+    /// All objects in the order of several fields.
+    public func order(by fields: [OrderedField<Item>]) -> SharedQuery<Item> {
+        all.order(by: fields)
     }
 }

@@ -6,10 +6,11 @@ import RoostIO
 
 extension SharedRepository {
     /// Builds the indexes that the type declares and the shared workspace does not have, and drops those that it does
-    /// not declare any more. Returns once all are built; costs one request where they are.
+    /// not declare any more. Returns once all are built.
     ///
-    /// An index over a computed property, or with a closure in `where`, is compared with up to 32 objects first, and built
-    /// anew where one does not agree: the code may be another by now. That costs some 40 requests for each of these.
+    /// An index that is there is compared with up to 32 objects first, and built anew where one does not agree: what
+    /// computes its entries, or how the type decodes a field, may be another by now. That costs some 40 requests for
+    /// each of them.
     ///
     /// To be called when a service begins, by any number of processes at once. Those that declare other indexes take
     /// away what they do not declare with their first change, so while two versions of a service run, build when the
@@ -73,7 +74,6 @@ extension SharedRepository {
         _ listed: SharedIndexCatalog.Listed, at place: Int, _ indexes: DeclaredIndexes<Item>,
         _ revision: UInt64, _ looks: inout [UInt64: Bool]
     ) async throws -> Bool {
-        if indexes.isToldByShape(at: place) { return true }
         if let known = looks[listed.number] { return known }
         let sample = SharedIndexSample(repository: self, indexes, at: place, listed, at: revision)
         let agrees = try await sample.agrees()

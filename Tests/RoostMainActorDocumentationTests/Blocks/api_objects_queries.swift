@@ -35,6 +35,10 @@ extension Blocks {
         _ = try posts.where { $0.satisfies { $0.title.count > 9 } && $0.priority > 3 }.fetch()   // any Swift closure: asked of what the rest leaves
         _ = try posts.where { $0.title == $0.slug || $0.tags.contains($0.slug) }.fetch()   // two fields of one object
         _ = try posts.where { !$0.isDone && $0.isDone }.fetch()    // a Bool alone
+        _ = try posts.where { $0.tags.contains(anyOf: ["a", "b"]) || $0.tags.contains(prefix: "sw") }.fetch()   // from an index of each, as `contains`
+        let asked: [Condition<Post>] = [.make { $0.priority > 3 }, .make { $0.due != nil }]
+        _ = asked
+        _ = try posts.where(.all(of: asked)).order(by: [.descending(\.priority), .ascending(\.title)]).fetch()   // of what a request asks; any(of:) too
         _ = try posts.order(by: \.id, .descending).limit(20).fetch()                 // integers and UUIDs: reads twenty, without an index
         _ = try posts.where { $0.color.isIn(wanted) }.fetch()      // a Set: asking an object costs the same however many there are
         _ = try posts.find(by: ids)                                // several objects of one moment, in this order

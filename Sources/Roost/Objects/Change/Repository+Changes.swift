@@ -48,9 +48,7 @@ extension Repository {
         guard indexes == nil else {
             let items = Array(items)
             return try await change(durability) { transaction in
-                try transaction.changeTogether { transaction in
-                    for item in items { try transaction.save(item, in: self) }
-                }
+                try transaction.saveAll(items, in: self)
             }
         }
         var batch = EncodedBatch(hashSeed: dictionary.workspace.engine.hashSeed)

@@ -15,6 +15,20 @@ extension Transaction {
         try object(repository.key(of: id), repository)
     }
 
+    /// The objects with these identifiers, in the order of `ids`, without those that are not there, which is remembered
+    /// as well.
+    ///
+    /// - Throws: as `find(_:in:)`, for any of them.
+    public mutating func find<Item>(
+        by ids: some Sequence<Item.ID>, in repository: Repository<Item>
+    ) throws -> [Item] {
+        var found: [Item] = []
+        for id in ids {
+            if let item = try find(id, in: repository) { found.append(item) }
+        }
+        return found
+    }
+
     /// Stores an object whose identifier has none yet.
     ///
     /// - Throws: `.alreadyExists`, `.notUnique`, and then nothing is changed; as `save`.
@@ -37,6 +51,17 @@ extension Transaction {
         var earlier = Earlier.absent
         let before = try earlierObject(key, repository, &earlier)
         try withPointer(to: before) { try put(item, key, $0, earlier, repository) }
+    }
+
+    /// Stores many objects. Values that are to be unique are so once all are stored: objects may swap them.
+    ///
+    /// - Throws: as `save(_:in:)`, for any of them; then none of them is stored, and the transaction's body may go on.
+    public mutating func saveAll<Item>(
+        _ items: some Sequence<Item>, in repository: Repository<Item>
+    ) throws {
+        try changeTogether { transaction in
+            for item in items { try transaction.save(item, in: repository) }
+        }
     }
 
     /// Changes an object; returns what `body` returned, or `nil` where there is no object.
@@ -262,7 +287,7 @@ extension Transaction {
     private func isKnownToAgree<Item>(
         _ index: WrittenIndex, _ repository: Repository<Item>
     ) -> Bool {
-        index.isToldByShape || repository.indexes?.looks.answer(of: index.number) == true
+        repository.indexes?.looks.answer(of: index.number) == true
     }
 
     /// Has the transaction wait for the indexes and begin anew. The error ends this attempt.

@@ -22,9 +22,14 @@ public enum TextMatching: Sendable {
         return part.isEmpty || text.range(of: part, options: options) != nil
     }
 
-    fileprivate func hasPrefix(_ text: String, _ part: String) -> Bool {
+    func hasPrefix(_ text: String, _ part: String) -> Bool {
         guard let options else { return text.hasPrefix(part) }
         return part.isEmpty || text.range(of: part, options: [options, .anchored]) != nil
+    }
+
+    /// What an index knows of the texts that begin with `prefix`.
+    func region(ofPrefix prefix: String) -> IndexRegion? {
+        if case .exact = self { IndexRegion(prefix: prefix) } else { nil }
     }
 
     fileprivate func hasSuffix(_ text: String, _ part: String) -> Bool {
@@ -43,9 +48,7 @@ extension Field where Value == String {
 
     /// Whether the text begins with `part`; from an index where it is `.exact`.
     public func hasPrefix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
-        let region: IndexRegion? =
-            if case .exact = matching { IndexRegion(prefix: part) } else { nil }
-        return term(region, "begins with \(shown(part))") {
+        term(matching.region(ofPrefix: part), "begins with \(shown(part))") {
             matching.hasPrefix($0, part)
         }
     }
@@ -64,9 +67,9 @@ extension Field where Value == String? {
 
     /// Whether there is a text and it begins with `part`; from an index where it is `.exact`.
     public func hasPrefix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
-        let region: IndexRegion? =
-            if case .exact = matching { IndexRegion(prefix: part) } else { nil }
-        return present(region, "begins with \(shown(part))") { matching.hasPrefix($0, part) }
+        present(matching.region(ofPrefix: part), "begins with \(shown(part))") {
+            matching.hasPrefix($0, part)
+        }
     }
 
     /// Whether there is a text and it ends with `part`.

@@ -23,8 +23,6 @@ package struct DeclaredIndexes<Item: Sendable>: Sendable {
     package func name(at place: Int) -> String { active[place].index.name }
     /// What tells it from others of its name.
     package func shape(at place: Int) -> String { active[place].index.shape }
-    /// Whether the shape tells all of what the index makes of an object.
-    package func isToldByShape(at place: Int) -> Bool { active[place].index.isToldByShape }
     /// Whether an entry's value, and not its key, may name the object.
     package func hasKeysInValues(at place: Int) -> Bool { active[place].index.isUnique }
 

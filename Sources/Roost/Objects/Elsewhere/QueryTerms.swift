@@ -55,6 +55,10 @@ extension QueryTerms where Item: Identifiable & Sendable, Item.ID: Sendable {
         orders.append(OrderTerm(path, order, IdentifierCondition.order(of: path)))
     }
 
+    package mutating func add(_ field: OrderedField<Item>) {
+        orders.append(OrderTerm(field, IdentifierCondition<Item>.order(of: field.field.path)))
+    }
+
     /// The keys of the only objects that can match, in order, each once; `nil` where the condition does not say it.
     package func identifierKeys(_ key: (Item.ID) -> String) -> [[UInt8]]? {
         guard let keys = IdentifierCondition(condition)?.keys(key) else { return nil }

@@ -135,10 +135,12 @@ struct IdentifierCondition<Item: Identifiable & Sendable>: Sendable where Item.I
 extension IdentifierCondition {
     /// The order that a field gives, where it is the identifier and the objects stand in its order.
     static func order<Value>(of path: KeyPath<Item, Value> & Sendable) -> IdentifierOrder? {
-        guard Value.self == Item.ID.self, let order = IdentifierOrder(of: Value.self),
-            isIdentifier(FieldPath(path))
-        else { return nil }
-        return order
+        Value.self == Item.ID.self ? order(of: FieldPath(path)) : nil
+    }
+
+    static func order(of path: FieldPath) -> IdentifierOrder? {
+        guard isIdentifier(path) else { return nil }
+        return IdentifierOrder(of: Item.ID.self)
     }
 
     /// Whether a field is the one that objects are stored under: the property `id`, and not one that is computed, which

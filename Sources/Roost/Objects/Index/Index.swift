@@ -16,9 +16,9 @@
 ///   one batch with the object.
 /// - It is known by its name and the shape of its fields: another shape under the same name is another
 ///   index, which is built anew. A closure in `where` has no shape, nor has what a property or a subscript
-///   computes: give the index another name when you change it, or take another one of the same type. Each opening
-///   compares up to 32 objects with such an index before it is used, and builds it anew where one does not agree;
-///   a change that few objects show may be missed.
+///   computes, nor how the type decodes a field (`CodingKeys`, a field's number, a default): give the index another name
+///   when you change it, or take another one of the same type. Each opening compares up to 32 objects with each
+///   index before it is used, and builds it anew where one does not agree; a change that few objects show may be missed.
 /// - An entry holds at most 1 KiB of a field.
 public struct Index<Root>: Sendable {
     /// What tells it from the type's other indexes. With another shape under the same name it is another index.
@@ -32,9 +32,6 @@ public struct Index<Root>: Sendable {
     let layouts: [FieldLayout]
     let filter: ConditionNode<Root>?
     let maker: EntryMaker
-    /// Whether two declarations of one shape make the same entries: what a property computes, which one of a type it is,
-    /// and what a closure in `where` says has no shape. docs/decisions/0253.
-    let isToldByShape: Bool
 
     init(
         name: String, isUnique: Bool, fields: [IndexField<Root>],
@@ -47,9 +44,6 @@ public struct Index<Root>: Sendable {
         let filter = filter.map { $0(Row()).condition.node }
         self.filter = filter
         maker = EntryMaker(name: name, isUnique: isUnique, fields: fields, filter: filter)
-        var isTold = !Self.shape(fields, isUnique, filter).contains(FieldPath.computedName)
-        filter?.forEachTerm { if !$0.isComparison { isTold = false } }
-        isToldByShape = isTold
     }
 
     /// What tells it from others of its name.
@@ -151,22 +145,31 @@ struct IndexField<Root>: Sendable {
     }
 }
 
-/// A field of an index, and which way it goes.
+/// A field of an index or an order, and which way it goes.
 public struct OrderedField<Root>: Sendable {
     let field: IndexField<Root>
+    /// Appends what an object is sorted by, which is not cut as an entry of an index is.
+    let encode: @Sendable (UnsafePointer<Root>, inout IndexForm) -> Void
+
+    private init<Value: IndexRepresentable>(
+        _ path: KeyPath<Root, Value> & Sendable, isDescending: Bool
+    ) {
+        field = IndexField(path, isDescending: isDescending)
+        encode = OrderTerm.encoding(path, isDescending: isDescending)
+    }
 
     /// The field from its least value up.
     public static func ascending<Value: IndexRepresentable>(
         _ path: KeyPath<Root, Value> & Sendable
     ) -> OrderedField {
-        OrderedField(field: IndexField(path))
+        OrderedField(path, isDescending: false)
     }
 
     /// The field from its greatest value down.
     public static func descending<Value: IndexRepresentable>(
         _ path: KeyPath<Root, Value> & Sendable
     ) -> OrderedField {
-        OrderedField(field: IndexField(path, isDescending: true))
+        OrderedField(path, isDescending: true)
     }
 }
 

@@ -2,7 +2,7 @@ import RoostEngine
 import RoostIO
 import Synchronization
 
-/// What was found of the indexes whose shape does not tell all, by their numbers: each is looked at once in an opening.
+/// What was found of the indexes, by their numbers: each is looked at once in an opening. docs/decisions/0264.
 final class IndexLooks: Sendable {
     private struct State {
         var answers: [UInt64: Bool] = [:]
@@ -48,14 +48,13 @@ extension ObjectIndexes {
     }
 
     /// Whether an index has what its declaration makes of the objects, as far as a sample tells. The first call for an
-    /// index whose shape does not tell it looks at the sample; where it does not agree, this has it built anew.
+    /// index looks at the sample; where it does not agree, this has it built anew.
     ///
     /// - Parameter mayLook: `false` where others wait for the caller.
     func agreement(
         _ active: IndexSet<Item>.Active, _ progress: IndexCatalog.Progress, _ view: EngineView,
         mayLook: Bool = true
     ) throws -> Agreement {
-        if active.index.isToldByShape { return .agrees }
         if let known = looks.answer(of: active.number) { return known ? .agrees : .disagrees }
         guard mayLook, let dictionary else { return .unknown }
         let sample = try IndexSample(active, dictionary, codec, view)

@@ -2,8 +2,9 @@ import RoostEngine
 import RoostFormat
 import RoostIO
 
-/// Looks at some of an index whether it has what the declaration makes of the objects now. Its shape does not tell that
-/// where a property is computed, or `where` has a closure: there may be another one by now. docs/decisions/0253.
+/// Looks at some of an index whether it has what the declaration makes of the objects now. Its shape does not tell that: a
+/// property may compute something else by now, a closure in `where` say something else, and a stored property be read from
+/// another key or field, or with another default. docs/decisions/0253 and 0264.
 ///
 /// - Some entries are compared with the entries of their objects, and the entries of some objects with those that are
 ///   there: what was left out and what is too much are found from different sides.

@@ -12,7 +12,7 @@ final class IndexSet<Item: Sendable>: Sendable {
         init(_ index: Index<Item>, _ number: UInt64) {
             self.index = index
             written = WrittenIndex(
-                maker: index.maker, number: number, isToldByShape: index.isToldByShape)
+                maker: index.maker, number: number)
         }
 
         var name: String { written.maker.name }

@@ -8,13 +8,10 @@ final class WrittenIndex: Sendable {
     let number: UInt64
     let entries: DictionaryName
     let mark: [UInt8]
-    /// As of the `Index`.
-    let isToldByShape: Bool
 
-    init(maker: EntryMaker, number: UInt64, isToldByShape: Bool) {
+    init(maker: EntryMaker, number: UInt64) {
         self.maker = maker
         self.number = number
-        self.isToldByShape = isToldByShape
         entries = IndexCatalog.entries(number)
         mark = IndexCatalog.mark(number)
     }

@@ -28,7 +28,10 @@ extension ConditionNode {
         case .not: return .everything
         case .all(let nodes):
             let regions = nodes.map { $0.elementRegion(of: field) }.filter { !$0.isEverything }
-            return regions.min { $0.intervals.count < $1.intervals.count } ?? .everything
+            // A range of texts may have more entries than some single ones.
+            return regions.min { left, right in
+                (left.rangeCount, left.intervals.count) < (right.rangeCount, right.intervals.count)
+            } ?? .everything
         case .any(let nodes):
             return nodes.reduce(.nothing) { $0.union($1.elementRegion(of: field)) }
         }
@@ -65,6 +68,9 @@ extension ConditionNode {
 }
 
 extension IndexRegion {
+    /// How many of the intervals are no form of a single value.
+    fileprivate var rangeCount: Int { intervals.count { !$0.isPoint } }
+
     /// Anything may be in it.
     fileprivate static var unknown: IndexRegion {
         var region = IndexRegion.everything

@@ -21,6 +21,14 @@ where Item.ID: Sendable {
         try query.atOneMoment { try sums(field, &$0) }
     }
 
+    /// The sum of another field for each value, over the objects that have one in it; zero where none has one. Else as the
+    /// call for a field that every object has.
+    public func sums<Number: AdditiveArithmetic>(
+        of field: KeyPath<Item, Number?> & Sendable
+    ) throws -> [Value: Number] {
+        try query.atOneMoment { try sumsPresent(field, &$0) }
+    }
+
     /// The smallest value of another field for each value; NaN is none.
     ///
     /// - Throws: as ``Query/fetch()``.
@@ -59,6 +67,14 @@ where Item.ID: Sendable {
     ) throws -> [Value: Number] {
         try reduced(CheckedSum<Number>(), &source) { $0.add($1[keyPath: field]) }
             .mapValues { try $0.value(of: field) }
+    }
+
+    func sumsPresent<Number: AdditiveArithmetic, Source: ObjectSource & ~Copyable>(
+        _ field: KeyPath<Item, Number?> & Sendable, _ source: inout Source
+    ) throws -> [Value: Number] {
+        try reduced(CheckedSum<Number>(), &source) { sum, item in
+            if let value = item[keyPath: field] { sum.add(value) }
+        }.mapValues { try $0.value(of: field) }
     }
 
     func extremes<Other: Comparable, Source: ObjectSource & ~Copyable>(

@@ -44,6 +44,14 @@ extension Query {
         try atOneMoment { try sum(path, &$0) }
     }
 
+    /// The sum of a field over the matching objects that have a value in it; zero where none has one. Else as the call for a
+    /// field that every object has.
+    public func sum<Value: AdditiveArithmetic>(
+        of path: KeyPath<Item, Value?> & Sendable
+    ) throws -> Value {
+        try atOneMoment { try sumPresent(path, &$0) }
+    }
+
     /// The different values of a field among the matching objects, in order. Where an index has the field
     /// first and says all about the condition, one object of each value is read.
     ///
@@ -142,6 +150,16 @@ extension Query {
     ) throws -> Value {
         var sum = CheckedSum<Value>()
         try forEach(&source) { _, item in sum.add(item[keyPath: path]) }
+        return try sum.value(of: path)
+    }
+
+    func sumPresent<Value: AdditiveArithmetic, Source: ObjectSource & ~Copyable>(
+        _ path: KeyPath<Item, Value?> & Sendable, _ source: inout Source
+    ) throws -> Value {
+        var sum = CheckedSum<Value>()
+        try forEach(&source) { _, item in
+            if let value = item[keyPath: path] { sum.add(value) }
+        }
         return try sum.value(of: path)
     }
 

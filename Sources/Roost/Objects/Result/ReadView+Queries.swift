@@ -43,6 +43,16 @@ extension ReadView {
         try read(repository.key(of: id), repository.dictionary, repository.codec)
     }
 
+    /// The objects that had these identifiers at the view's moment, in the order of `ids`, without those that were not
+    /// there: for what another object names.
+    ///
+    /// - Throws: as `find(_:in:)`, for any of them.
+    public func find<Item>(
+        by ids: some Sequence<Item.ID>, in repository: Repository<Item>
+    ) throws -> [Item] {
+        try ids.compactMap { try find($0, in: repository) }
+    }
+
     /// As ``Query/forEach(_:)``.
     public func forEach<Item>(_ query: Query<Item>, _ body: (Item) throws -> Void) throws {
         try read(query) { try query.forEachInTurn(&$0, body) }
@@ -105,6 +115,13 @@ extension ReadView {
         try read(query) { try query.sum(path, &$0) }
     }
 
+    /// The sum of a field over the objects that matched and have a value in it.
+    public func sum<Item, Value: AdditiveArithmetic>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value {
+        try read(query) { try query.sumPresent(path, &$0) }
+    }
+
     /// The different values of a field among the objects that matched, in order.
     ///
     /// - Throws: as `fetch(_:)`.
@@ -126,6 +143,13 @@ extension ReadView {
         of field: KeyPath<Item, Number> & Sendable, in groups: GroupedQuery<Item, Value>
     ) throws -> [Value: Number] {
         try read(groups.query) { try groups.sums(field, &$0) }
+    }
+
+    /// The sum of another field for each value, over the objects that have one in it.
+    public func sums<Item, Value, Number: AdditiveArithmetic>(
+        of field: KeyPath<Item, Number?> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number] {
+        try read(groups.query) { try groups.sumsPresent(field, &$0) }
     }
 
     /// The smallest value of another field for each value; NaN is none.

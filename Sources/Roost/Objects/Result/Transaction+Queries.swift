@@ -105,6 +105,14 @@ extension Transaction {
         return try pinned.sum(path, &attempt)
     }
 
+    /// The sum of a field over the matching objects that have a value in it.
+    public mutating func sum<Item, Value: AdditiveArithmetic>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value {
+        let pinned = try self.pinned(query)
+        return try pinned.sumPresent(path, &attempt)
+    }
+
     /// The different values of a field among the matching objects, in order.
     ///
     /// - Throws: as `fetch(_:)`.
@@ -133,6 +141,15 @@ extension Transaction {
         var pinned = groups
         pinned.query = try self.pinned(groups.query)
         return try pinned.sums(field, &attempt)
+    }
+
+    /// The sum of another field for each value, over the objects that have one in it.
+    public mutating func sums<Item, Value, Number: AdditiveArithmetic>(
+        of field: KeyPath<Item, Number?> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number] {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.sumsPresent(field, &attempt)
     }
 
     /// The smallest value of another field for each value; NaN is none.

@@ -1,0 +1,86 @@
+// What is asked of a field's elements, beside whether one of them is a value. Each is one term about the elements,
+// as an index over them answers it.
+
+extension Field where Value: Collection & SendableMetatype, Value.Element: Equatable & Sendable {
+    /// Whether one of `elements` is among the field's elements, or more; with none, for no object.
+    public func contains(anyOf elements: some Sequence<Value.Element>) -> Condition<Root> {
+        let elements = Array(elements)
+        return elementTerm(.oneOf(elements), "contains any of \(shownList(elements))") { value in
+            value.contains { elements.contains($0) }
+        }
+    }
+
+    /// Whether all of `elements` are among the field's elements; with none, for every object.
+    public func contains(allOf elements: some Sequence<Value.Element>) -> Condition<Root> {
+        .all(of: elements.map { contains($0) })
+    }
+}
+
+extension Field {
+    /// Whether the field has elements and one of `elements` is among them, or more; with none, for no object.
+    public func contains<Elements: Collection & SendableMetatype>(
+        anyOf elements: some Sequence<Elements.Element>
+    ) -> Condition<Root> where Value == Elements?, Elements.Element: Equatable & Sendable {
+        let elements = Array(elements)
+        return elementTerm(.oneOf(elements), "contains any of \(shownList(elements))") { value in
+            value?.contains { elements.contains($0) } ?? false
+        }
+    }
+
+    /// Whether the field has elements and all of `elements` are among them; with none, for every object.
+    public func contains<Elements: Collection & SendableMetatype>(
+        allOf elements: some Sequence<Elements.Element>
+    ) -> Condition<Root> where Value == Elements?, Elements.Element: Equatable & Sendable {
+        .all(of: elements.map { contains($0) })
+    }
+
+    /// A term about the elements of the field.
+    fileprivate func elementTerm(
+        _ region: IndexRegion?, _ text: @escaping @autoclosure @Sendable () -> String,
+        _ test: @escaping @Sendable (Value) -> Bool
+    ) -> Condition<Root> {
+        let each = FieldPath(path.keyPath, isEach: true, chain: path.chain)
+        let access = access
+        return Condition(
+            .term(
+                ConditionTerm(each, region, { "\(each.name) \(text())" }, stored.map(test)) {
+                    test(access.value(of: $0))
+                }))
+    }
+}
+
+extension Field where Value: Collection & SendableMetatype, Value.Element == String {
+    /// Whether one of the texts begins with `prefix`; from an index over them where it is `.exact`: what a search field
+    /// asks for, of words that the object has.
+    ///
+    /// ```swift
+    /// // Index("words", each: \.words), which a property computes of the title
+    /// let found = try posts.where { $0.words.contains(prefix: typed.lowercased()) }.fetch()
+    /// ```
+    public func contains(
+        prefix: String, _ matching: TextMatching = .exact
+    ) -> Condition<Root> {
+        elementTerm(matching.region(ofPrefix: prefix), prefixText(prefix)) { value in
+            value.contains { matching.hasPrefix($0, prefix) }
+        }
+    }
+}
+
+extension Field {
+    /// Whether there are texts and one of them begins with `prefix`; from an index over them where it is `.exact`.
+    public func contains<Elements: Collection & SendableMetatype>(
+        prefix: String, _ matching: TextMatching = .exact
+    ) -> Condition<Root> where Value == Elements?, Elements.Element == String {
+        elementTerm(matching.region(ofPrefix: prefix), prefixText(prefix)) { value in
+            value?.contains { matching.hasPrefix($0, prefix) } ?? false
+        }
+    }
+}
+
+private func shownList(_ elements: [some Any]) -> String {
+    "[\(elements.map { shown($0) }.joined(separator: ", "))]"
+}
+
+private func prefixText(_ prefix: String) -> String {
+    "contains what begins with \(shown(prefix))"
+}
