@@ -55,6 +55,25 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
         #expect(error?.code == code, comment)
     }
 
+    @Test func anOrderThatIsAListIsAnIndexesToo() async throws {
+        let workspace = try await connect()
+        let tasks = workspace.repository(of: Chore.self)
+        let all = (0..<30).map { makeChore($0, owner: "owner \($0 % 3)", priority: $0 % 7) }
+        try await tasks.saveAll(all)
+        try await tasks.buildIndexes()
+        let order: [OrderedField<Chore>] = [.ascending(\.owner), .descending(\.priority)]
+        let expected = all.sorted {
+            ($0.owner, -$0.priority, $0.id) < ($1.owner, -$1.priority, $1.id)
+        }
+        #expect(try await tasks.order(by: order).fetch() == expected)
+        let some = tasks.where { $0.owner >= "owner 1" }.order(by: order).limit(4)
+        let rest = expected.filter { $0.owner >= "owner 1" }
+        #expect(try await some.fetch() == Array(rest.prefix(4)))
+        let none: [OrderedField<Chore>] = []
+        #expect(try await tasks.order(by: none).fetch().map(\.id) == Array(0..<30))
+        try await workspace.close()
+    }
+
     @Test func aQueryNoIndexAnswersIsRefusedAndSaysWhatIsMissing() async throws {
         let workspace = try await connect()
         let tasks = workspace.repository(of: Chore.self)

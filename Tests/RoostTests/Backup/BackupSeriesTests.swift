@@ -40,6 +40,24 @@ import Testing
         }
     }
 
+    @Test func aSeriesIsNamedByAURLToo() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = URL(fileURLWithPath: "\(directory)/backups")
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            let first = try await workspace.backup(toSeries: series)
+            let second = try await workspace.backup(toSeries: series, keeping: .newest(1))
+            #expect(second.removedPaths.count == 1 && first.path != second.path)
+            #expect(try Workspace.backups(inSeries: series).map(\.path) == [second.path])
+            let elsewhere = try #require(URL(string: "https://example.org/backups"))
+            await #expect(throws: RoostError.self) {
+                try await workspace.backup(toSeries: elsewhere)
+            }
+            #expect(throws: RoostError.self) { try Workspace.backups(inSeries: elsewhere) }
+            try await workspace.close()
+        }
+    }
+
     @Test func aSeriesIsOfOneWorkspace() async throws {
         try await withTemporaryDirectory { directory in
             let series = "\(directory)/backups"
