@@ -198,11 +198,11 @@ POSTGRES = [
      "who watches asks again where the connection broke, and finds it then"),
 ]
 STANDBY = [
-    ("PostgreSQL: a standby is refused", "RoostPostgres/PostgresSession.swift",
+    ("PostgreSQL: a standby is refused", "RoostPostgres/PostgresSession+Connection.swift",
      "guard ⟦answer.rows.first?.first == [UInt8(ascii: \"f\")]⟧ else {", "true", ""),
-    ("PostgreSQL: who connects waits for the standby", "RoostPostgres/PostgresSession.swift",
+    ("PostgreSQL: who connects waits for the standby", "RoostPostgres/PostgresSession+Connection.swift",
      "⟦if hasNotices { try confirmStandby(before: deadline, flag) }⟧", "", ""),
-    ("PostgreSQL: a commit waits for the standby whatever the role is given", "RoostPostgres/PostgresSession.swift",
+    ("PostgreSQL: a commit waits for the standby whatever the role is given", "RoostPostgres/PostgresSession+Connection.swift",
      "⟦try replaceSettings(before: deadline, flag)⟧", "", ""),
 ]
 # Over which servers each is looked for; over none, the engine in memory.

@@ -13,9 +13,10 @@ public struct Transaction: ~Copyable {
     var attempt: EngineTransaction
     /// The indexes that the attempt writes, by repository: the same for all that it changes, as its
     /// batch keeps their marks.
-    var indexSets: [ObjectIdentifier: any AnyObject & Sendable] = [:]
-    /// The last set whose marks the batch was told to keep.
-    var lastKept: AnyObject?
+    var indexSets: [ObjectIdentifier: (set: any AnyObject & Sendable, written: WrittenIndexes)] =
+        [:]
+    /// The last ones whose marks the batch was told to keep.
+    var lastKept: WrittenIndexes?
 
     /// The marks of unique indexes that the attempt has found to be complete.
     var completeMarks: Set<[UInt8]> = []

@@ -55,7 +55,7 @@ import Testing
         try await notes.indexesBuilt()
         let set = try #require(try notes.indexes?.current())
         #expect(set.active.count == Note.indexes.count)
-        let made = try #require(set.storedEntries)
+        let made = try #require(set.written.storedEntries)
         for id in 0..<300 {
             let note = Note.random(id, &random)
             let value = try notes.dictionary.encode(note, notes.codec)

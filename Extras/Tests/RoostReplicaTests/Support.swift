@@ -70,3 +70,18 @@ extension Replica {
     /// As `stop`, however busy the machine is.
     func end() async throws { try await stop(within: .seconds(600)) }
 }
+
+/// Restores the newest state from `storage` and hands on what is in "d".
+func restored(
+    _ storage: any ObjectStorage, _ directory: String, at point: RestorePoint = .newest,
+    _ encryption: WorkspaceEncryption? = nil
+) async throws -> (RestoreReport, [String: String]) {
+    let path = "\(directory)/restored-\(UUID().uuidString)"
+    let report = try await Replica.restore(
+        from: storage, encryption: encryption, to: path, at: point)
+    let workspace = try await Workspace.open(
+        at: path, configuration: .init(access: .readOnly, encryption: encryption))
+    let found = try await contents(of: workspace, "d")
+    try await workspace.close()
+    return (report, found)
+}

@@ -24,7 +24,7 @@ package final class EngineView: Sendable {
     private let isClosed = Atomic<Bool>(false)
     private let holderCount = Atomic<Int>(1)
 
-    fileprivate init(id: UInt64, engine: Engine, _ begun: BegunView) {
+    init(id: UInt64, engine: Engine, _ begun: BegunView) {
         self.id = id
         self.engine = engine
         parts = begun.parts
@@ -48,7 +48,7 @@ package final class EngineView: Sendable {
     }
 
     /// For a scan, which releases it again.
-    fileprivate func retain() throws {
+    func retain() throws {
         var count = holderCount.load(ordering: .relaxed)
         while count > 0 {
             let (isExchanged, seen) = holderCount.weakCompareExchange(
@@ -59,7 +59,7 @@ package final class EngineView: Sendable {
         throw RoostError(.closed, "the read view is closed")
     }
 
-    fileprivate func release() {
+    func release() {
         guard holderCount.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
         else { return }
         for shard in engine.shards {
@@ -269,176 +269,4 @@ final class ViewHold {
     }
 
     deinit { view.release() }
-}
-
-/// What a view holds of one shard, which changes no more.
-final class ViewPart: Sendable {
-    /// Above all else; visible, and without a place among the changes yet.
-    let enqueued: LogTable?
-    let frozen: LogTable?
-    let cold: ColdHold
-    let clears: [[UInt8]: UInt64]
-    /// Of the table that the shard wrote to.
-    let activeOrder: KeyOrder
-    /// Keeps the memory mapped that the active table pointed into.
-    private let regions: RegionList
-
-    /// The memory of the log that has `location`, where one of the view's operations stands.
-    func region(of location: UInt) -> MappedRegion? {
-        regions.region(of: location) ?? frozen?.regions.region(of: location)
-            ?? enqueued?.regions.region(of: location)
-    }
-
-    /// Whether a view that begins now would hold the same. While a table is frozen, or put back, none
-    /// is kept from before.
-    fileprivate func isCurrent(_ state: borrowing ShardState) -> Bool {
-        enqueued == nil && state.enqueued == nil && cold === state.cold
-            && regions === state.active.regions && activeOrder === state.active.order
-            && clears == state.clears
-    }
-
-    fileprivate init(_ state: borrowing ShardState, hidesEnqueued: Bool = false) {
-        enqueued = hidesEnqueued ? nil : state.enqueued?.table
-        frozen = state.frozen
-        cold = state.cold
-        clears = state.clears
-        activeOrder = state.active.order
-        regions = state.active.regions
-    }
-}
-
-/// What a view is made of, while it goes from shard to shard.
-private struct BegunView {
-    var parts: [ViewPart] = []
-    var cold = ColdStorage.none
-    var isLogEmpty = true
-
-    mutating func add(_ part: ViewPart, _ state: borrowing ShardState) {
-        if part.cold.storage.generation > cold.generation { cold = part.cold.storage }
-        if part.frozen != nil || part.enqueued != nil || !state.active.isEmpty {
-            isLogEmpty = false
-        }
-        parts.append(part)
-    }
-}
-
-extension ShardState {
-    /// What a view that begins now holds; the last one's where nothing has changed.
-    fileprivate mutating func currentViewPart(hidesEnqueued: Bool) -> ViewPart {
-        if let viewPart, viewPart.isCurrent(self) { return viewPart }
-        let part = ViewPart(self, hidesEnqueued: hidesEnqueued)
-        viewPart = part.enqueued == nil ? part : nil
-        return part
-    }
-}
-
-/// The read views that are live, for the statistics.
-final class LiveViews: Sendable {
-    private struct State {
-        var lastID: UInt64 = 0
-        var begins: [UInt64: ContinuousClock.Instant] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    /// The identifier of a view that begins; views get them in the order in which they begin.
-    func add() -> UInt64 {
-        state.withLock { state in
-            state.lastID += 1
-            state.begins[state.lastID] = .now
-            return state.lastID
-        }
-    }
-
-    func remove(_ id: UInt64) { state.withLock { $0.begins[id] = nil } }
-
-    var figures: (count: Int, oldestAge: Duration?) {
-        state.withLock { state in
-            (state.begins.count, state.begins.values.min().map { $0.duration(to: .now) })
-        }
-    }
-}
-
-extension Engine {
-    /// All shards at this moment. Holds every shard's mutex while it copies references; takes the turn
-    /// of each shard that has a committed batch to fold, which the batch's writer would do next.
-    ///
-    /// - Parameter hidesEnqueued: Whether enqueued writes that have no place among the changes yet are not
-    ///   in it.
-    package func view(hidesEnqueued: Bool = false) throws -> EngineView {
-        try condition.checkOpen()
-        if configuration.plantedFaults.contains(.tornViews) { return tornView() }
-        var owed: [(Shard, ShardTurn.Afterwards)] = []
-        let view = publication.withLock {
-            if let view = begunView(hidesEnqueued) { return view }
-            // While `publication` is held, no batch becomes committed.
-            owed = foldCommitted()
-            return begunView(hidesEnqueued)!
-        }
-        for (shard, afterwards) in owed { shard.tell(afterwards) }
-        return view
-    }
-
-    /// As `view`, of a caller that holds `publication` and has called `foldCommitted` under it.
-    func viewOfFolded(hidesEnqueued: Bool = false) -> EngineView {
-        configuration.plantedFaults.contains(.tornViews) ? tornView() : begunView(hidesEnqueued)!
-    }
-
-    /// Moves committed batches into the tables, under the turns of their shards; returns what the
-    /// caller, who holds `publication`, owes to others once it holds it no more.
-    func foldCommitted() -> [(Shard, ShardTurn.Afterwards)] {
-        shards.filter { shard in shard.published.withLock { $0.hasUnfolded } }.map { shard in
-            let afterwards = shard.turn.withLock { turn in
-                shard.foldResolved(&turn)
-                defer { turn.afterwards = ShardTurn.Afterwards() }
-                return turn.afterwards
-            }
-            return (shard, afterwards)
-        }
-    }
-
-    /// `nil` where a committed batch is not in the tables.
-    private func begunView(_ hidesEnqueued: Bool) -> EngineView? {
-        var begun = BegunView()
-        begun.parts.reserveCapacity(shards.count)
-        var id: UInt64 = 0
-        guard beginView(&id, from: 0, hidesEnqueued, into: &begun) else { return nil }
-        begun.parts.reverse()
-        return EngineView(id: id, engine: self, begun)
-    }
-
-    /// What a view would be that did not take all mutexes at once.
-    private func tornView() -> EngineView {
-        let id = liveViews.add()
-        var begun = BegunView()
-        for shard in shards {
-            shard.published.withLock { state in
-                state.layers.begin(id)
-                begun.add(ViewPart(state), state)
-            }
-            let next = ContinuousClock.now + .microseconds(30)
-            while ContinuousClock.now < next {}
-        }
-        return EngineView(id: id, engine: self, begun)
-    }
-
-    /// Takes one mutex within the other, in the shards' order; once it has all, begins the view in each,
-    /// the last first. `false`, with nothing begun, where a committed batch is not in the tables.
-    private func beginView(
-        _ id: inout UInt64, from index: Int, _ hidesEnqueued: Bool, into begun: inout BegunView
-    ) -> Bool {
-        guard index < shards.count else {
-            id = liveViews.add()
-            return true
-        }
-        return shards[index].published.withLock { state in
-            if !state.staged.isEmpty, state.hasUnfolded { return false }
-            guard beginView(&id, from: index + 1, hidesEnqueued, into: &begun) else {
-                return false
-            }
-            state.layers.begin(id)
-            begun.add(state.currentViewPart(hidesEnqueued: hidesEnqueued), state)
-            return true
-        }
-    }
 }

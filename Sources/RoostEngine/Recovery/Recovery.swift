@@ -3,36 +3,6 @@ import RoostIO
 import RoostLog
 import RoostSnapshot
 
-/// What an opening found and did.
-public struct RecoveryReport: Sendable {
-    /// A piece of the log that a crash had left unfinished.
-    public struct TornTail: Sendable, Equatable {
-        /// The segment's file name.
-        public var file: String
-        /// Where in it the tail began.
-        public var offset: UInt64
-        /// How long it was.
-        public var sizeBytes: UInt64
-        /// The file that the tail's bytes were kept in; `nil` where there were none, or the
-        /// opening was for reading only.
-        public var keptAs: String?
-    }
-
-    /// Whether the workspace was made by this opening.
-    public internal(set) var isNew = false
-    /// Batches that were read back from the log.
-    public internal(set) var replayedBatchCount = 0
-    /// The puts and removals in them.
-    public internal(set) var replayedOperationCount = 0
-    /// What was cut off the log's end, the first first. Nothing in it had been promised to
-    /// survive.
-    public internal(set) var tornTails: [TornTail] = []
-    /// Files that a crash had left over and that were removed.
-    public internal(set) var removedFiles: [String] = []
-    /// The sequence number of the last batch.
-    public internal(set) var lastSequence: UInt64 = 0
-}
-
 /// Opens a workspace: locks it, reads the manifest, maps the snapshots, replays the log's tail.
 ///
 /// It can be stopped anywhere and run again: every step leaves a state that the next opening
@@ -90,7 +60,7 @@ private actor OpeningThread {
 }
 
 /// The steps of an opening, on whatever thread they are called.
-private struct Opening {
+struct Opening {
     func open(
         _ path: String, _ fileSystem: any FileSystem, _ configuration: EngineConfiguration
     ) throws -> Recovery.Parts {
@@ -164,7 +134,7 @@ private struct Opening {
             file: path)
     }
 
-    private func shards(
+    func shards(
         of parts: Recovery.Parts, _ configuration: EngineConfiguration
     ) -> [Shard] {
         (0..<configuration.shardCount).map { _ in
@@ -190,81 +160,6 @@ private struct Opening {
                 default: false
                 }
             }
-    }
-
-    private func refuseIrregular(_ entries: [DirectoryEntry], _ path: String) throws {
-        for entry in entries where !entry.isRegularFile && FileName(entry.name) != nil {
-            throw RoostError(
-                .io, "not a regular file: a workspace holds no links, pipes or directories",
-                file: "\(path)/\(entry.name)")
-        }
-        for entry in entries where !entry.isRegularFile {
-            guard entries.contains(where: { FileName($0.name) != nil }) else {
-                throw RoostError(
-                    .io,
-                    "there is no workspace here, and one has a directory of its own: give another path",
-                    file: path)
-            }
-            throw RoostError(
-                .io, "the directory holds something that is not a regular file: move it elsewhere",
-                file: "\(path)/\(entry.name)")
-        }
-    }
-
-    /// No program has counted so far: such a number is a file's that somebody has made.
-    private func refuseSpent(
-        _ recovered: LogRecovery, _ manifest: ManifestRecord, _ path: String
-    ) throws {
-        let segment = FileName.segment(recovered.highestNumber).text
-        let name =
-            recovered.highestNumber >= Limits.openedNumber
-                && recovered.highestNumber >= manifest.firstSegment
-            ? segment : FileName.manifest.text
-        let numbers = [
-            recovered.highestNumber, recovered.lastSequence, manifest.durableSequence,
-            manifest.generation, manifest.nextSnapshotNumber,
-        ]
-        guard numbers.allSatisfy({ $0 < Limits.openedNumber }) else {
-            throw RoostError(
-                .corrupt,
-                "a number is so high that none comes after it. Restore a backup, or salvage what can be read",
-                file: "\(path)/\(name)")
-        }
-    }
-
-    /// A flush writes no batch that is not on disk in the log first, so what a crash has left of one holds nothing that the
-    /// log has not. A snapshot with later batches says that the manifest is an older one that was put back without
-    /// its files: to remove the snapshot, as a leftover, would lose them.
-    private func refuseNewer(
-        _ entries: [DirectoryEntry], _ manifest: ManifestRecord, lastSequence: UInt64,
-        _ directory: any Directory
-    ) throws {
-        let live = Set(manifest.snapshots.map(\.number))
-        for case .snapshot(let number)? in entries.map({ FileName($0.name) })
-        where !live.contains(number) {
-            let reader: SnapshotReader
-            do { reader = try SnapshotReader(number: number, in: directory) } catch let error
-                as RoostError
-                where [.corrupt, .unsupportedVersion, .wrongKey].contains(error.code)
-            { continue }
-            guard reader.footer.workspace == manifest.workspace,
-                reader.footer.maximumSequence > lastSequence
-            else { continue }
-            throw RoostError(
-                .corrupt,
-                "the manifest is older than this snapshot, which has batches after \(lastSequence), the last that the "
-                    + "manifest and the log have. Restore a backup, or salvage what can be read",
-                file: "\(directory.path)/\(FileName.snapshot(number).text)")
-        }
-    }
-
-    private func refuseFollowed(_ entries: [DirectoryEntry], _ path: String) throws {
-        guard entries.contains(where: { $0.name == followedMarkName }) else { return }
-        throw RoostError(
-            .readOnly,
-            "the directory follows a copy, and what is written here would be mixed into it: open it for "
-                + "reading, or promote its follower; to go on alone from this state, remove this file",
-            file: "\(path)/\(followedMarkName)")
     }
 
     private func manifest(
@@ -294,56 +189,6 @@ private struct Opening {
         try ManifestFile.replace(with: record, in: directory)
         report.isNew = true
         return record
-    }
-
-    // MARK: For reading only
-
-    /// Where a writer cannot be followed there is none beside.
-    private func lockForReading(_ directory: any Directory, _ kind: String) throws {
-        do { try directory.lock(exclusive: false) } catch let error as RoostError
-            where error.code == .locked
-        {
-            throw RoostError(
-                .locked,
-                "another opening writes to this workspace, and on a file system of this kind "
-                    + "(\(kind)) its memory is not known to be seen at once by others: close the "
-                    + "writer first, or keep the workspace on a local file system",
-                file: directory.path)
-        }
-    }
-
-    /// Takes no lock, and reads what a writer may be changing.
-    private func openFollowing(
-        _ directory: any Directory, _ fileSystem: any FileSystem,
-        _ configuration: EngineConfiguration
-    ) throws -> Recovery.Parts {
-        try refuseIrregular(try directory.entries(), directory.path)
-        let page = try SignalPage.forReader(FileName.signals.text, in: directory)
-        var state = try FollowedState.read(
-            in: directory, page: page, shardCount: configuration.shardCount)
-        var report = RecoveryReport()
-        if let ending = state.ending { report.note(ending, operationCount: 0) }
-        report.replayedBatchCount = state.frameCount
-        report.replayedOperationCount = state.replay.operationCount
-        report.lastSequence = state.tail.lastSequence
-        let condition = EngineCondition(isReadOnly: true, observer: configuration.observer)
-        var parts = Recovery.Parts(
-            directory: directory, manifest: state.manifest, cold: .none, shards: [],
-            feed: ChangeFeed(), behind: WriteBehind(condition: condition), condition: condition,
-            clock: ExpiryClock(configuration.wallClock), report: report, tailSizeBytes: 0,
-            scheduling: fileSystem.scheduling)
-        parts.shards = shards(of: parts, configuration)
-        for shard in parts.shards { shard.restore(state.cold, clears: state.manifest.clears) }
-        state.replay.apply(to: parts.shards)
-        let log = FollowedLog(
-            lastSequence: state.tail.lastSequence, segments: state.tail.segments)
-        parts.follower = Follower(
-            state, page: page, directory: directory,
-            shards: FollowedShards(
-                shards: parts.shards, feed: parts.feed, publication: parts.publication,
-                hashSeed: state.manifest.hashSeed, log: log),
-            condition: condition, scheduling: fileSystem.scheduling)
-        return parts
     }
 
     private func removeLeftovers(
@@ -409,23 +254,6 @@ private struct Opening {
         }
         parts.syncer = LogSyncer(log: log, thread: thread, onSync: onSync) {
             condition.setPoison($0)
-        }
-    }
-}
-
-extension RecoveryReport {
-    fileprivate mutating func note(_ recovered: LogRecovery, operationCount: Int) {
-        replayedBatchCount = recovered.frameCount
-        replayedOperationCount = operationCount
-        lastSequence = recovered.lastSequence
-        noteTails(recovered)
-    }
-
-    fileprivate mutating func noteTails(_ recovered: LogRecovery) {
-        tornTails = recovered.tornTails.map { tail in
-            TornTail(
-                file: FileName.segment(tail.segment).text, offset: UInt64(tail.offset),
-                sizeBytes: UInt64(tail.sizeBytes), keptAs: tail.keptAs)
         }
     }
 }

@@ -4,43 +4,38 @@ import RoostIO
 
 /// What a change of one object changes in one of its indexes.
 struct IndexChange {
-    /// Among the active indexes of the set.
-    let place: Int
+    let index: WrittenIndex
     let entry: IndexEntry
     /// Whether the entry comes; else it goes.
     let isAdded: Bool
 }
 
-extension IndexSet {
-    /// What changes in the indexes where the object `old` becomes one whose entries, in each active index, are
+extension WrittenIndexes {
+    /// What changes in the indexes where the object `old` becomes one whose entries, in each index, are
     /// `new`; without one it comes or goes. Of entries that expire all are written anew.
-    ///
-    /// By a pointer, as a look at an optional of a type that the compiler does not know costs more than the
-    /// rest of this.
     ///
     /// - Throws: as `Index.entries(of:)`; `.keyTooLarge`.
     func changes(
-        from old: UnsafePointer<Item>?, expires: Bool = false, to new: [IndexEntries]?,
+        from old: UnsafeRawPointer?, expires: Bool = false, to new: [IndexEntries]?,
         _ objectKey: [UInt8]
     ) throws -> [IndexChange] {
         var changes: [IndexChange] = []
-        changes.reserveCapacity(active.count * (old == nil || new == nil ? 1 : 2))
-        for place in active.indices {
-            let active = active[place]
-            let before = try old.map { try active.entries(of: $0) } ?? .none
+        changes.reserveCapacity(all.count * (old == nil || new == nil ? 1 : 2))
+        for (place, index) in all.enumerated() {
+            let before = try old.map { try index.maker.entries(of: $0) } ?? .none
             let after = new?[place] ?? .none
             try after.forEach { entry in
-                try checkIndexKeySize(entry.keySizeBytes(objectKey), active.name)
+                try checkIndexKeySize(entry.keySizeBytes(objectKey), index.name)
             }
             before.forEach { entry in
                 guard !after.contains(entry) else { return }
                 // A longer one was never written: the index could not be built.
                 guard entry.keySizeBytes(objectKey) <= Limits.keySizeBytes else { return }
-                changes.append(.init(place: place, entry: entry, isAdded: false))
+                changes.append(.init(index: index, entry: entry, isAdded: false))
             }
             after.forEach { entry in
                 guard expires || !before.contains(entry) else { return }
-                changes.append(.init(place: place, entry: entry, isAdded: true))
+                changes.append(.init(index: index, entry: entry, isAdded: true))
             }
         }
         return changes

@@ -9,67 +9,74 @@ import RoostIO
 ///   wrong with it: a taken identifier or value, an index that is to keep values unique and is not
 ///   complete, an object that expires or does not decode.
 /// - It does what `Transaction` does in its extension for objects. A change of one of the two is one of both.
-struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sendable {
-    private let repository: Repository<Item>
-    private let set: IndexSet<Item>?
+/// - It is of no type of object, as the runtime looks such a type up at each change; its calls are all of one
+///   repository, the one that it was begun for.
+struct ObjectChange: ~Copyable {
+    private let indexes: WrittenIndexes?
     private let name: DictionaryName
     private(set) var batch: CheckedBatch
 
     private init(
-        repository: Repository<Item>, set: IndexSet<Item>?, name: DictionaryName,
-        batch: consuming CheckedBatch
+        indexes: WrittenIndexes?, name: DictionaryName, batch: consuming CheckedBatch
     ) {
-        self.repository = repository
-        self.set = set
+        self.indexes = indexes
         self.name = name
         self.batch = batch
     }
 
     /// A change that is still to be made; `nil` where none can be made at once now.
-    static func begin(_ repository: Repository<Item>) throws -> ObjectChange? {
+    static func begin<Item>(_ repository: Repository<Item>) throws -> ObjectChange? {
         let name = try repository.dictionary.checkedName()
         let engine = repository.dictionary.workspace.engine
         // Before the guards are looked at: those of a later set may be in force.
-        let set = try repository.indexes?.current()
-        if let set, !set.missing.isEmpty { return nil }
-        let kept = set?.kept ?? repository.noMarks
+        let indexes = try repository.indexes?.current().written
+        if let indexes, indexes.areMissing { return nil }
+        let kept = indexes?.kept ?? repository.noMarks
         guard let generation = kept.generation(of: engine.guards, name) else { return nil }
         let batch = CheckedBatch(engine, guardGeneration: generation)
-        return ObjectChange(repository: repository, set: set, name: name, batch: batch)
+        return ObjectChange(indexes: indexes, name: name, batch: batch)
     }
 
-    mutating func insert(_ item: Item) throws -> Void? {
+    mutating func insert<Item>(
+        _ item: Item, in repository: Repository<Item>
+    ) throws -> Void? {
         let key = repository.key(of: item.id)
         let recordKey = name.prefix + Array(key.utf8)
         guard try batch.withValue(of: recordKey, { $0 == nil }) ?? false else { return nil }
-        return try put(item, key, before: nil)
+        return try put(item, key, before: nil, repository)
     }
 
-    mutating func save(_ item: Item) throws -> Void? {
+    mutating func save<Item>(
+        _ item: Item, in repository: Repository<Item>
+    ) throws -> Void? {
         let key = repository.key(of: item.id)
-        guard let before = try earlier(key) else { return nil }
-        return try put(item, key, before: before)
+        guard let before = try earlier(key, repository) else { return nil }
+        return try withPointer(to: before) { try put(item, key, before: $0, repository) }
     }
 
-    mutating func update<Result>(
-        _ id: Item.ID, _ body: (inout Item) throws -> Result
+    mutating func update<Item, Result>(
+        _ id: Item.ID, in repository: Repository<Item>, _ body: (inout Item) throws -> Result
     ) throws -> Result?? {
         let key = repository.key(of: id)
-        guard let before = try earlier(key) else { return nil }
+        guard let before = try earlier(key, repository) else { return nil }
         guard let old = before else { return .some(nil) }
         var item = old
         if isReference(Item.self) {
-            guard let another = try earlier(key), let another else { return nil }
+            guard let another = try earlier(key, repository), let another else { return nil }
             item = another
         }
         let result = try body(&item)
         try repository.checkIdentifier(old, item, key)
-        return try put(item, key, before: before).map { result }
+        return try withUnsafePointer(to: old) {
+            try put(item, key, before: $0, repository)
+        }.map { result }
     }
 
-    mutating func delete(_ id: Item.ID) throws -> Void? {
+    mutating func delete<Item>(
+        _ id: Item.ID, in repository: Repository<Item>
+    ) throws -> Void? {
         let key = repository.key(of: id)
-        guard let before = try earlier(key) else { return nil }
+        guard let before = try earlier(key, repository) else { return nil }
         guard let before else { return () }
         let objectKey = Array(key.utf8)
         let isWritten = try withUnsafePointer(to: before) { try writeEntries($0, nil, objectKey) }
@@ -81,7 +88,9 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
     // MARK: Within
 
     /// The object that is there, if any; `nil` where that is declined.
-    private mutating func earlier(_ key: String) throws -> Item?? {
+    private mutating func earlier<Item>(
+        _ key: String, _ repository: Repository<Item>
+    ) throws -> Item?? {
         do {
             return try batch.withValue(of: name.prefix + Array(key.utf8)) { stored in
                 try stored.map {
@@ -95,14 +104,16 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
         }
     }
 
-    private mutating func put(_ item: Item, _ key: String, before: Item?) throws -> Void? {
+    private mutating func put<Item>(
+        _ item: Item, _ key: String, before: UnsafePointer<Item>?,
+        _ repository: Repository<Item>
+    ) throws -> Void? {
         let value = try repository.dictionary.encode(item, repository.codec)
         if let error = checkSizes(key: key, value: value) { throw error }
         let objectKey = Array(key.utf8)
-        if let set, !set.active.isEmpty {
-            let new = try repository.entries(ofStored: value, key, set)
-            let isWritten = try withPointer(to: before) { try writeEntries($0, new, objectKey) }
-            guard isWritten else { return nil }
+        if let indexes, !indexes.all.isEmpty {
+            let new = try repository.entries(ofStored: value, key, indexes)
+            guard try writeEntries(before, new, objectKey) else { return nil }
         }
         batch.write(value, name.prefix, objectKey)
         return batch.isDeclined ? nil : ()
@@ -110,26 +121,25 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
 
     /// Writes what changes of the entries; `false` where that is declined.
     private mutating func writeEntries(
-        _ old: UnsafePointer<Item>?, _ new: [IndexEntries]?, _ objectKey: [UInt8]
+        _ old: UnsafeRawPointer?, _ new: [IndexEntries]?, _ objectKey: [UInt8]
     ) throws -> Bool {
-        guard let set else { return true }
-        for change in try set.changes(from: old, to: new, objectKey) {
-            let active = set.active[change.place]
-            let entry = change.entry
+        guard let indexes else { return true }
+        for change in try indexes.changes(from: old, to: new, objectKey) {
+            let (index, entry) = (change.index, change.entry)
             if entry.isSole {
-                guard try isComplete(active) else { return false }
-                if change.isAdded, try !isFree(entry, active, objectKey) { return false }
+                guard try isComplete(index) else { return false }
+                if change.isAdded, try !isFree(entry, index, objectKey) { return false }
             }
             batch.write(
-                change.isAdded ? entry.value(objectKey) : nil, active.entries.prefix, entry.form,
+                change.isAdded ? entry.value(objectKey) : nil, index.entries.prefix, entry.form,
                 entry.isSole ? [] : objectKey)
         }
         return true
     }
 
     /// Whether an index has the entries of all objects, or cannot have them.
-    private mutating func isComplete(_ active: IndexSet<Item>.Active) throws -> Bool {
-        try batch.withValue(of: active.mark) { stored in
+    private mutating func isComplete(_ index: WrittenIndex) throws -> Bool {
+        try batch.withValue(of: index.mark) { stored in
             switch stored.flatMap({ IndexCatalog.Progress(stored: $0) }) {
             case .built, .failed: true
             case .building, nil: false
@@ -139,9 +149,9 @@ struct ObjectChange<Item: Identifiable & Sendable>: ~Copyable where Item.ID: Sen
 
     /// Whether no other object has a value that is to be unique.
     private mutating func isFree(
-        _ entry: IndexEntry, _ active: IndexSet<Item>.Active, _ objectKey: [UInt8]
+        _ entry: IndexEntry, _ index: WrittenIndex, _ objectKey: [UInt8]
     ) throws -> Bool {
-        try batch.withValue(of: active.entries.prefix + entry.form) { stored in
+        try batch.withValue(of: index.entries.prefix + entry.form) { stored in
             stored.map { indexedObjectKey(inValue: $0) == objectKey } ?? true
         } ?? false
     }
@@ -171,7 +181,7 @@ extension Repository {
 
     /// Makes a change at once; `nil`, with nothing changed, where it is for a transaction to make.
     nonisolated(nonsending) func changeAtOnce<Result: Sendable>(
-        _ durability: Durability?, _ make: (inout ObjectChange<Item>) throws -> Result?
+        _ durability: Durability?, _ make: (inout ObjectChange) throws -> Result?
     ) async throws -> Result? {
         let engine = dictionary.workspace.engine
         guard engine.takesChangesAtOnce(durability) else { return nil }

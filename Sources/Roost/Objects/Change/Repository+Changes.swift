@@ -10,7 +10,7 @@ extension Repository {
         _ item: Item, durability: Durability? = nil
     ) async throws {
         try await change(durability) {
-            try $0.insert(item)
+            try $0.insert(item, in: self)
         } otherwise: {
             try $0.insert(item, in: self)
         }
@@ -31,7 +31,7 @@ extension Repository {
             return try await dictionary.write(encoded, key(of: item.id), durability)
         }
         try await change(durability) {
-            try $0.save(item)
+            try $0.save(item, in: self)
         } otherwise: {
             try $0.save(item, in: self)
         }
@@ -73,7 +73,7 @@ extension Repository {
         _ id: Item.ID, durability: Durability? = nil, _ body: (inout Item) throws -> Result
     ) async throws -> Result? {
         try await change(durability) {
-            try $0.update(id, body)
+            try $0.update(id, in: self, body)
         } otherwise: {
             try $0.update(id, in: self, body)
         }
@@ -90,7 +90,7 @@ extension Repository {
             return try await dictionary.removeValue(forKey: key(of: id), durability: durability)
         }
         try await change(durability) {
-            try $0.delete(id)
+            try $0.delete(id, in: self)
         } otherwise: {
             _ = try $0.delete(id, in: self)
         }
@@ -120,7 +120,7 @@ extension Repository {
 
     /// Makes a change of one object at once; where that is not possible, as a transaction.
     private nonisolated(nonsending) func change<Result: Sendable>(
-        _ durability: Durability?, _ atOnce: (inout ObjectChange<Item>) throws -> Result?,
+        _ durability: Durability?, _ atOnce: (inout ObjectChange) throws -> Result?,
         otherwise body: (inout Transaction) throws -> Result
     ) async throws -> Result {
         if let indexes, !indexes.isReadyToWrite { try await indexes.readyToWrite() }

@@ -78,7 +78,7 @@ extension Transaction {
     }
 
     mutating func delete<Item>(key: String, _ repository: Repository<Item>) throws -> Bool {
-        guard let set = try indexSet(of: repository), !set.active.isEmpty else {
+        guard let indexes = try writtenIndexes(of: repository), !indexes.all.isEmpty else {
             let isThere = try contains(key, in: repository.dictionary)
             if isThere { try removeValue(forKey: key, in: repository.dictionary) }
             return isThere
@@ -86,7 +86,7 @@ extension Transaction {
         var earlier = Earlier.absent
         let before = try earlierObject(key, repository, &earlier)
         if earlier == .absent { return false }
-        try withPointer(to: before) { try change(nil, nil, key, $0, earlier, repository, set) }
+        try withPointer(to: before) { try change(nil, nil, key, $0, earlier, repository, indexes) }
         return true
     }
 
@@ -94,12 +94,22 @@ extension Transaction {
 
     /// The indexes that this attempt writes of a repository; `nil` where it declares none.
     mutating func indexSet<Item>(of repository: Repository<Item>) throws -> IndexSet<Item>? {
+        _ = try writtenIndexes(of: repository)
+        return repository.indexes.flatMap {
+            indexSets[ObjectIdentifier($0)]?.set as? IndexSet<Item>
+        }
+    }
+
+    /// As `indexSet`, for those who write.
+    private mutating func writtenIndexes<Item>(
+        of repository: Repository<Item>
+    ) throws -> WrittenIndexes? {
         guard let indexes = repository.indexes else { return nil }
         let identifier = ObjectIdentifier(indexes)
-        if let known = indexSets[identifier] { return known as? IndexSet<Item> }
+        if let known = indexSets[identifier] { return known.written }
         let set = try indexes.current()
-        indexSets[identifier] = set
-        return set
+        indexSets[identifier] = (set, set.written)
+        return set.written
     }
 
     mutating func object<Item>(_ key: String, _ repository: Repository<Item>) throws -> Item? {
@@ -134,7 +144,9 @@ extension Transaction {
         _ key: String, _ repository: Repository<Item>, _ earlier: inout Earlier
     ) throws -> Item? {
         earlier = .absent
-        guard let set = try indexSet(of: repository), !set.active.isEmpty else { return nil }
+        guard let indexes = try writtenIndexes(of: repository), !indexes.all.isEmpty else {
+            return nil
+        }
         do {
             guard let found = try storedObject(key, repository) else { return nil }
             earlier = found.expires ? .expiring : .object
@@ -153,42 +165,40 @@ extension Transaction {
     ) throws {
         let value = try repository.dictionary.encode(item, repository.codec)
         if let error = checkSizes(key: key, value: value) { throw error }
-        let set = try indexSet(of: repository)
-        if let new = set?.missingUnique {
-            throw noteIncomplete(new.name, repository)
-        }
-        guard let set, !set.active.isEmpty else {
+        let indexes = try writtenIndexes(of: repository)
+        if let name = indexes?.missingUniqueName { throw noteIncomplete(name, repository) }
+        guard let indexes, !indexes.all.isEmpty else {
             return try put(value, key, repository.dictionary)
         }
-        let entries = try repository.entries(ofStored: value, key, set)
-        try change(entries, value, key, before, earlier, repository, set)
+        let entries = try repository.entries(ofStored: value, key, indexes)
+        try change(entries, value, key, before, earlier, repository, indexes)
     }
 
     /// Puts, or without one removes, an object with its entries.
     private mutating func change<Item>(
         _ entries: [IndexEntries]?, _ value: EncodedValue?, _ key: String,
         _ before: UnsafePointer<Item>?, _ earlier: Earlier, _ repository: Repository<Item>,
-        _ set: IndexSet<Item>
+        _ indexes: WrittenIndexes
     ) throws {
         let name = try checkedName(repository.dictionary)
         let objectKey = Array(key.utf8)
         guard earlier == .unreadable else {
-            let changes = try set.changes(
+            let changes = try indexes.changes(
                 from: before, expires: earlier == .expiring, to: entries, objectKey)
-            try checkUnique(changes, set, objectKey, repository)
+            try checkUnique(changes, objectKey, repository)
             for change in changes {
-                let entries = set.active[change.place].entries
                 let entry = change.entry
                 if entry.isSole, awaitedEntries != nil,
-                    isAwaited(change, set.active[change.place].awaited(entry, objectKey))
+                    isAwaited(change, change.index.awaited(entry, objectKey))
                 {
                     continue
                 }
                 try attempt.write(
-                    change.isAdded ? entry.value(objectKey) : nil, in: entries, entry.form,
+                    change.isAdded ? entry.value(objectKey) : nil, in: change.index.entries,
+                    entry.form,
                     entry.isSole ? [] : objectKey)
             }
-            keep(set)
+            keep(indexes)
             return try attempt.write(value, in: name, objectKey)
         }
         guard let value else { return try attempt.remove(key, in: name) }
@@ -196,24 +206,21 @@ extension Transaction {
     }
 
     /// Says that the batch keeps the indexes of a set, as all that it writes of one repository does.
-    private mutating func keep<Item>(_ set: IndexSet<Item>) {
-        guard lastKept !== set else { return }
-        lastKept = set
-        attempt.keep(set.marks)
+    private mutating func keep(_ indexes: WrittenIndexes) {
+        guard lastKept !== indexes else { return }
+        lastKept = indexes
+        attempt.keep(indexes.kept.marks)
     }
 
     /// That the values to be unique are, and that those which go are the object's own: while the index is
     /// built, another object may have the value too, and the entry be of that.
     private mutating func checkUnique<Item>(
-        _ changes: [IndexChange], _ set: IndexSet<Item>, _ objectKey: [UInt8],
-        _ repository: Repository<Item>
+        _ changes: [IndexChange], _ objectKey: [UInt8], _ repository: Repository<Item>
     ) throws {
         for change in changes where change.entry.isSole {
-            let active = set.active[change.place]
-            let entry = change.entry
-            try checkComplete(active, repository)
+            try checkComplete(change.index, repository)
             if change.isAdded, awaitedEntries == nil {
-                try checkFree(active.awaited(entry, objectKey))
+                try checkFree(change.index.awaited(change.entry, objectKey))
             }
         }
     }
@@ -235,27 +242,27 @@ extension Transaction {
     ///
     /// - Throws: where it is still to be built; the transaction then waits for that and begins anew.
     private mutating func checkComplete<Item>(
-        _ active: IndexSet<Item>.Active, _ repository: Repository<Item>
+        _ index: WrittenIndex, _ repository: Repository<Item>
     ) throws {
-        guard !completeMarks.contains(active.mark) else { return }
-        let progress = try attempt.withValue(recordKey: active.mark, in: IndexCatalog.name) {
+        guard !completeMarks.contains(index.mark) else { return }
+        let progress = try attempt.withValue(recordKey: index.mark, in: IndexCatalog.name) {
             $0.flatMap { IndexCatalog.Progress(stored: $0) }
         }
         switch progress {
         // Nobody has looked yet whether it is of another declaration: whoever adopts it does so.
-        case .built where !isKnownToAgree(active, repository):
-            throw noteIncomplete(active.index.name, repository)
+        case .built where !isKnownToAgree(index, repository):
+            throw noteIncomplete(index.name, repository)
         // Where it cannot be built two objects have one value already.
-        case .built, .failed: completeMarks.insert(active.mark)
+        case .built, .failed: completeMarks.insert(index.mark)
         case .building, nil:
-            throw noteIncomplete(active.index.name, repository)
+            throw noteIncomplete(index.name, repository)
         }
     }
 
     private func isKnownToAgree<Item>(
-        _ active: IndexSet<Item>.Active, _ repository: Repository<Item>
+        _ index: WrittenIndex, _ repository: Repository<Item>
     ) -> Bool {
-        active.index.isToldByShape || repository.indexes?.looks.answer(of: active.number) == true
+        index.isToldByShape || repository.indexes?.looks.answer(of: index.number) == true
     }
 
     /// Has the transaction wait for the indexes and begin anew. The error ends this attempt.

@@ -30,7 +30,7 @@ public struct Index<Root>: Sendable {
     /// at each entry costs as much as reading the entry.
     let layouts: [FieldLayout]
     let filter: ConditionNode<Root>?
-    let maker: EntryMaker<Root>
+    let maker: EntryMaker
     /// Whether two declarations of one shape make the same entries: what a property computes, which one of a type it is,
     /// and what a closure in `where` says has no shape. docs/decisions/0253.
     let isToldByShape: Bool
@@ -86,9 +86,10 @@ struct IndexField<Root>: Sendable {
     let path: FieldPath
     let isDescending: Bool
     let shape: IndexShape
-    let encode: @Sendable (UnsafePointer<Root>, inout IndexForm) -> Void
+    /// Of the object that stands there, as `EntryMaker` has it.
+    let encode: @Sendable (UnsafeRawPointer, inout IndexForm) -> Void
     /// Of an index over elements: the form of each.
-    let forms: (@Sendable (UnsafePointer<Root>) -> [IndexForm])?
+    let forms: (@Sendable (UnsafeRawPointer) -> [IndexForm])?
     /// What `encode` writes, or `forms` gives, as the object's stored bytes say it.
     let stored: StoredAccess<Root, [IndexForm]>
 
@@ -102,7 +103,8 @@ struct IndexField<Root>: Sendable {
         let layout = Value.layoutToCheck
         encode = { object, form in
             let start = form.bytes.count
-            form.append(field: access.value(of: object), layout)
+            form.append(
+                field: access.value(of: object.assumingMemoryBound(to: Root.self)), layout)
             if isDescending { form.invert(from: start) }
         }
         forms = nil
@@ -121,7 +123,11 @@ struct IndexField<Root>: Sendable {
         shape = Value.Element.indexShape
         encode = { _, _ in }
         let layout = Value.Element.layoutToCheck
-        forms = { access.value(of: $0).map { IndexForm($0, layout) } }
+        forms = { object in
+            access.value(of: object.assumingMemoryBound(to: Root.self)).map {
+                IndexForm($0, layout)
+            }
+        }
         stored = StoredAccess(keyPath).map { $0.map { IndexForm($0, layout) } }
     }
 
@@ -135,7 +141,11 @@ struct IndexField<Root>: Sendable {
         shape = Value.Element.indexShape
         encode = { _, _ in }
         let layout = Value.Element.layoutToCheck
-        forms = { access.value(of: $0)?.map { IndexForm($0, layout) } ?? [] }
+        forms = { object in
+            access.value(of: object.assumingMemoryBound(to: Root.self))?.map {
+                IndexForm($0, layout)
+            } ?? []
+        }
         stored = StoredAccess(keyPath).map { $0?.map { IndexForm($0, layout) } ?? [] }
     }
 }

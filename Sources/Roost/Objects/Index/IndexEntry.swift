@@ -21,21 +21,28 @@ struct IndexEntry: Hashable {
 }
 
 /// Makes an index's entries. A class of few parts, as copying the index itself for each object costs as much as
-/// making the entry.
-final class EntryMaker<Root>: Sendable {
+/// making the entry; and of no type of object, as the runtime looks such a class up at each change.
+///
+/// - An object is handed on as where it stands. It is one of the index's type: whoever has the type says so by
+///   `Index.entries(of:)` and `IndexSet`, which are of that type.
+final class EntryMaker: Sendable {
     let name: String
     let forms: FormedEntries
-    private let isMet: (@Sendable (UnsafePointer<Root>) throws -> Bool)?
-    private let encoders: [@Sendable (UnsafePointer<Root>, inout IndexForm) -> Void]
+    private let isMet: (@Sendable (UnsafeRawPointer) throws -> Bool)?
+    private let encoders: [@Sendable (UnsafeRawPointer, inout IndexForm) -> Void]
     /// Of an index over elements.
-    private let elements: (@Sendable (UnsafePointer<Root>) -> [IndexForm])?
+    private let elements: (@Sendable (UnsafeRawPointer) -> [IndexForm])?
 
-    init(name: String, isUnique: Bool, fields: [IndexField<Root>], filter: ConditionNode<Root>?) {
+    init<Root>(
+        name: String, isUnique: Bool, fields: [IndexField<Root>], filter: ConditionNode<Root>?
+    ) {
         self.name = name
         forms = FormedEntries(
             name: name, isUnique: isUnique, isOfElements: fields[0].forms != nil)
         if let filter {
-            isMet = { object in try filter.matches(object) }
+            isMet = { object in
+                try filter.matches(object.assumingMemoryBound(to: Root.self))
+            }
         } else {
             isMet = nil
         }
@@ -47,7 +54,7 @@ final class EntryMaker<Root>: Sendable {
     ///
     /// - Throws: `.valueTooLarge` where a value that is to be unique is cut off; `.encodingFailed` where a type does not
     ///   append one form of its shape; what a predicate in the index's condition throws.
-    func entries(of object: UnsafePointer<Root>) throws -> IndexEntries {
+    func entries(of object: UnsafeRawPointer) throws -> IndexEntries {
         if let isMet, try !isMet(object) { return .none }
         if let elements { return try forms.entries(ofElements: elements(object)) }
         var form = FormedEntries.usualForm

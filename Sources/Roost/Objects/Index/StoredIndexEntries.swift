@@ -4,14 +4,16 @@ import RoostIO
 
 /// The entries of an object in all indexes of a set, made of its stored bytes alone: a type that says where its
 /// fields are is not decoded for them. docs/decisions/0218.
-struct StoredIndexEntries<Item: Sendable>: Sendable {
-    /// For each index; `nil` where the form does not say where its fields are.
-    private let binary: [StoredEntryReader<BinaryReader>]?
-    private let coded: [StoredEntryReader<CodedFields>]?
+struct StoredIndexEntries: Sendable {
+    private typealias Reads = @Sendable (UnsafeRawBufferPointer) throws -> [IndexEntries]
+
+    /// In each index; `nil` where the form does not say where its fields are.
+    private let binary: Reads?
+    private let coded: Reads?
 
     /// `nil` where no stored bytes could give them, as where an index is of some of the objects only: whether
     /// it is of this one is asked of the object.
-    init?(_ active: [IndexSet<Item>.Active]) {
+    init?<Item: Sendable>(_ active: [IndexSet<Item>.Active]) {
         guard !active.isEmpty, active.allSatisfy({ $0.index.filter == nil }) else { return nil }
         let declared = StoredCondition<Item>.declaredFields
         guard !declared.isEmpty else { return nil }
@@ -20,13 +22,35 @@ struct StoredIndexEntries<Item: Sendable>: Sendable {
         for active in active {
             let readers = active.index.fields.compactMap { $0.stored.reader(among: declared) }
             guard readers.count == active.index.fields.count else { return nil }
-            let forms = active.maker.forms
+            let forms = active.index.maker.forms
             StoredEntryReader(forms, readers.map { $0.binary }).map { binary.append($0) }
             StoredEntryReader(forms, readers.map { $0.coded }).map { coded.append($0) }
         }
-        self.binary = binary.count == active.count ? binary : nil
-        self.coded = coded.count == active.count ? coded : nil
+        self.binary = binary.count == active.count ? Self.reads(Item.self, binary) : nil
+        self.coded = coded.count == active.count ? Self.reads(Item.self, coded) : nil
         if self.binary == nil, self.coded == nil { return nil }
+    }
+
+    private static func reads<Item: Sendable>(
+        _ type: Item.Type, _ readers: [StoredEntryReader<BinaryReader>]
+    ) -> Reads {
+        { payload in
+            try BinaryReader.withFields(of: type, in: payload) {
+                source throws -> [IndexEntries] in
+                try readers.map { try $0.entries(&source) }
+            }
+        }
+    }
+
+    private static func reads<Item: Sendable>(
+        _ type: Item.Type, _ readers: [StoredEntryReader<CodedFields>]
+    ) -> Reads {
+        { payload in
+            try RoostCoder().withFields(of: type, in: payload) {
+                source throws -> [IndexEntries] in
+                try readers.map { try $0.entries(&source) }
+            }
+        }
     }
 
     /// The entries in each index; `nil` where that takes the object, as where a field does not decode: the
@@ -38,16 +62,8 @@ struct StoredIndexEntries<Item: Sendable>: Sendable {
         let payload = UnsafeRawBufferPointer(rebasing: bytes[header.sizeBytes...])
         do {
             switch ValueKind(rawValue: header.kind) {
-            case .binary:
-                guard let binary else { return nil }
-                return try BinaryReader.withFields(of: Item.self, in: payload) { source in
-                    try binary.map { try $0.entries(&source) }
-                }
-            case .roost:
-                guard let coded else { return nil }
-                return try RoostCoder().withFields(of: Item.self, in: payload) { source in
-                    try coded.map { try $0.entries(&source) }
-                }
+            case .binary: return try binary?(payload)
+            case .roost: return try coded?(payload)
             default: return nil
             }
         } catch let error as RoostError where error.code == .valueTooLarge {
