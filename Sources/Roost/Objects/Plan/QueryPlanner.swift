@@ -15,6 +15,8 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let name: DictionaryName
     /// `nil` where the condition does not ask for the identifier.
     let identifier: IdentifierCondition<Item>?
+    /// Whether objects that are put in order by their keys are read by them afterwards.
+    private let readsInTurn: Bool
     private(set) var usable: [IndexSet<Item>.Active] = []
     private var notes: [String] = []
 
@@ -23,9 +25,11 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// - Parameter mayLook: Whether indexes may be looked at that nobody has looked at yet (`ObjectIndexes.agreement`).
     init(
-        _ query: Query<Item>, _ view: EngineView, showsIndexes: Bool, mayLook: Bool
+        _ query: Query<Item>, _ view: EngineView, showsIndexes: Bool, mayLook: Bool,
+        readsInTurn: Bool = false
     ) throws {
         self.query = query
+        self.readsInTurn = readsInTurn
         self.view = view
         name = try query.repository.dictionary.checkedName()
         identifier = IdentifierCondition(query.condition)
@@ -155,8 +159,11 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ order: IndexOrder<Item>?, _ identifiers: [IndexRegion.Interval]?
     ) throws -> QueryPlan<Item> {
         let scan = QueryPlan<Item>.Access.scan(identifiers ?? IndexRegion.everything.intervals)
-        guard let order, query.limitCount != nil else { return plan(scan) }
-        if order.ranges.isCovering { return plan(.ordered(order)) }
+        guard let order else { return plan(scan) }
+        // Without a limit the entries save the sort, where each object is found by its key anyway.
+        let isWanted = query.limitCount != nil || readsInTurn && order.unmatchedCount == 0
+        if isWanted, order.ranges.isCovering { return plan(.ordered(order)) }
+        guard query.limitCount != nil else { return plan(scan) }
         // How many objects match nobody knows: in order they may be found early.
         var found = plan(scan)
         found.attempt = .init(

@@ -29,8 +29,9 @@ extension Query {
     public func isEmpty() throws -> Bool { try limit(1).count() == 0 }
 
     /// Calls `body` with each matching object, in order. No more than 256 of them are in memory at once, and those
-    /// that the order of an index does not tell apart; of a query whose order no index has, the keys of all are, or of as
-    /// many as the limit asks for.
+    /// that the order of an index does not tell apart. Of a query that has to be sorted keys are too, as many as
+    /// ``Workspace/Configuration/memoryBudgetBytes`` has room for: it looks at all objects again for the next of them. It
+    /// has to be where no index has just the order and the condition.
     ///
     /// - Throws: as ``fetch()``; what `body` throws, which ends the call.
     public func forEach(_ body: (Item) throws -> Void) throws {

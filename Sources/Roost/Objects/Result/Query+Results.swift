@@ -48,18 +48,23 @@ extension Query {
     /// How many objects a call that gives one after the other may hold, where that saves to read them again.
     private static var heldObjectCount: Int { 256 }
 
-    /// As `forEach`, with few objects in memory; of a query that has to be sorted, the keys too.
+    /// As `forEach`, with few objects in memory; of a query that has to be sorted, as many keys too as the memory
+    /// budget has room for: where there are more, the objects are looked at again for the next of them.
     func forEachInTurn<Source: ObjectSource & ~Copyable>(
         _ source: inout Source, _ body: (Item) throws -> Void
     ) throws {
-        if limitCount == 0 { return }
-        var run = try QueryRun(self, &source)
-        let mayHold = lookedAtCount <= Self.heldObjectCount
-        guard !mayHold, !run.isOrdered || run.plan.attempt != nil else {
-            return try forEach(&run, &source) { _, item in try body(item) }
-        }
-        for key in try keysInOrder(&run, &source) {
-            if let item = try run.object(key, &source) { try body(item) }
+        var query: Query? = self
+        while let current = query, current.limitCount != 0 {
+            var run = try QueryRun(current, &source, readsInTurn: true)
+            let mayHold = current.lookedAtCount <= Self.heldObjectCount
+            guard !mayHold, !run.isOrdered || run.plan.attempt != nil else {
+                return try current.forEach(&run, &source) { _, item in try body(item) }
+            }
+            let keys = try current.keysInOrder(&run, &source)
+            for index in 0..<keys.count {
+                if let item = try run.object(keys[index], &source) { try body(item) }
+            }
+            query = current.behind(keys)
         }
     }
 

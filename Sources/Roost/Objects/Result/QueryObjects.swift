@@ -1,7 +1,8 @@
 import RoostEngine
 
 /// A query's objects, some at a time, as they are asked for, of one moment. Where the first of them are not
-/// all and only a sort or a look at all entries puts them in order, the keys of the others are in memory.
+/// all and only a sort puts them in order, keys of the others are in memory, as many as the memory budget has room
+/// for; the keys of all are where it takes a look at all entries of an index.
 public struct QueryObjects<Item: Identifiable & Sendable>: AsyncSequence, Sendable
 where Item.ID: Sendable {
     public typealias Element = Item
@@ -14,8 +15,8 @@ where Item.ID: Sendable {
             case everything
             /// In the order of the keys, which a scan goes on in.
             case behind(PageCursor)
-            /// The keys of the others, from a place on.
-            case keys([[UInt8]], from: Int)
+            /// The keys of the others, or of the next of them, from a place on; and what they are the keys of.
+            case keys(SortedKeys, from: Int, of: Query<Item>)
             case nothing
         }
 
@@ -57,11 +58,10 @@ where Item.ID: Sendable {
                     try readPage(after: cursor, view)
                 } else {
                     // The first piece came as a page, which may end early; another would read it again.
-                    let keys = try query.keys(behind: cursor, limit: remaining, view)
-                    rest = .keys(keys, from: 0)
-                    try readObjects(keys, from: 0, view)
+                    try readKeys(query.rest(behind: cursor, limit: remaining), view)
                 }
-            case .keys(let keys, let first): try readObjects(keys, from: first, view)
+            case .keys(let keys, let first, let query):
+                try readObjects(keys, from: first, of: query, view)
             }
             if case .nothing = rest { view.close() }
         }
@@ -82,12 +82,25 @@ where Item.ID: Sendable {
             if let next = page.next, remaining > 0 { rest = .behind(next) }
         }
 
+        private mutating func readKeys(_ query: Query<Item>, _ view: ReadView) throws {
+            var source = ViewSource(view: view.engineView)
+            let keys = try query.keysInOrder(&source)
+            try readObjects(keys, from: 0, of: query, view)
+        }
+
         private mutating func readObjects(
-            _ keys: [[UInt8]], from first: Int, _ view: ReadView
+            _ keys: SortedKeys, from first: Int, of query: Query<Item>, _ view: ReadView
         ) throws {
+            guard first < keys.count else {
+                guard let next = query.behind(keys), next.limitCount != 0 else {
+                    rest = .nothing
+                    return
+                }
+                return try readKeys(next, view)
+            }
             let end = Swift.min(keys.count, first + Self.pieceCount)
-            items = try query.objects(keys[first..<end], view.engineView)
-            rest = end < keys.count ? .keys(keys, from: end) : .nothing
+            items = try query.objects((first..<end).map { keys[$0] }, view.engineView)
+            rest = .keys(keys, from: end, of: query)
         }
     }
 
@@ -106,50 +119,57 @@ extension Query {
         return false
     }
 
-    /// The keys of what is after a cursor, in order.
-    func keys(behind cursor: PageCursor, limit: Int, _ view: ReadView) throws -> [[UInt8]] {
+    /// What is after a cursor of a page of the query, at most `limit` objects.
+    func rest(behind cursor: PageCursor, limit: Int) throws -> Query {
         var query = self
         // As the page had none that the cursor is of.
         query.limitCount = nil
         query = try query.behind(cursor)
-        var source = ViewSource(view: view.engineView)
-        let keys = try query.keysInOrder(&source)
-        return limit < keys.count ? Array(keys.prefix(limit)) : keys
+        if limit < .max { query.limitCount = limit }
+        return query
     }
 
-    /// The keys of all matches, in order, and no object longer than it is looked at.
-    func keysInOrder<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> [[UInt8]] {
+    /// What is behind keys that were as many as there was room for; `nil` where they were all.
+    func behind(_ keys: SortedKeys) -> Query? {
+        guard let last = keys.lastPlace else { return nil }
+        var query = self
+        query.limitCount = limitCount.map { $0 - keys.count }
+        query.offsetCount = 0
+        query.cursor = last
+        return query
+    }
+
+    /// The keys of all matches, in order, or of the first of them, and no object longer than it is looked at.
+    func keysInOrder<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> SortedKeys
+    {
         var run = try QueryRun(self, &source)
         return try keysInOrder(&run, &source)
     }
 
     func keysInOrder<Source: ObjectSource & ~Copyable>(
         _ run: inout QueryRun<Item>, _ source: inout Source
-    ) throws -> [[UInt8]] {
-        if let keys = try matchesOfAttempt(&run, &source, { key, _ in key }) { return Array(keys) }
-        var keys: [[UInt8]] = []
-        if run.isOrdered {
-            try forEach(&run, &source) { key, _ in keys.append(key) }
-            return keys
+    ) throws -> SortedKeys {
+        if let keys = try matchesOfAttempt(&run, &source, { key, _ in key }) {
+            return SortedKeys(keys)
         }
-        var first = FirstOfOrder<Int>(count: lookedAtCount)
+        if run.isOrdered {
+            var keys: [[UInt8]] = []
+            try forEach(&run, &source) { key, _ in keys.append(key) }
+            return SortedKeys(keys[...])
+        }
+        let budget = repository.dictionary.workspace.engine.configuration.memoryBudgetBytes
+        var first = FirstPlaces(count: lookedAtCount, sizeLimitBytes: budget, offset: offsetCount)
         try run.forEachMatch(&source) { key, item in
             let place = withUnsafePointer(to: item) { sortKey($0, key) }
             if let cursor, !bytes(cursor, precede: place) { return true }
-            first.add(key.count, place)
+            first.add(place, keyCount: key.count)
             return true
         }
-        let places = first.sorted()
-        keys.reserveCapacity(places.count)
-        for (place, keyCount) in places.dropFirst(offsetCount) {
-            // A place ends in the key.
-            keys.append(Array(place.suffix(keyCount)))
-        }
-        return keys
+        return first.sorted()
     }
 
     /// The objects with these keys, which are matches.
-    func objects(_ keys: ArraySlice<[UInt8]>, _ view: EngineView) throws -> [Item] {
+    func objects(_ keys: [[UInt8]], _ view: EngineView) throws -> [Item] {
         var source = ViewSource(view: view)
         var run = try QueryRun(self, view)
         var items: [Item] = []

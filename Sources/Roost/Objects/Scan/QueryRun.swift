@@ -17,14 +17,16 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// What may still be read, in the planner's unit.
     private var costLeft = Double.infinity
 
+    /// - Parameter readsInTurn: whether objects that are put in order by their keys are read by them afterwards.
     init<Source: ObjectSource & ~Copyable>(
-        _ query: Query<Item>, _ source: inout Source, isCounting: Bool = false
+        _ query: Query<Item>, _ source: inout Source, isCounting: Bool = false,
+        readsInTurn: Bool = false
     ) throws {
         self.query = query
         name = try query.repository.dictionary.checkedName()
         let planner = try QueryPlanner(
             query, try source.planningView(), showsIndexes: source.showsIndexes(of: name),
-            mayLook: !source.isWaitedFor)
+            mayLook: !source.isWaitedFor, readsInTurn: readsInTurn)
         plan = try planner.plan(isCounting: isCounting)
         stored = plan.asksObjects(isCounting: isCounting) ? query.storedCondition : nil
         for access in [plan.access, plan.attempt?.way] {
