@@ -38,6 +38,9 @@ extension Workspace {
         /// MiB at most), or earlier where most of it is overwritten or nobody writes for a while, and
         /// writers wait at four times that.
         public var memoryBudgetBytes: Int
+        /// A query that is sorted by pieces has at least this for its keys: each piece costs a look at all objects, and a
+        /// budget of nothing, which keeps no values, must not make a look for each object.
+        package var minimumSortBytes = 16 << 20
         /// How values are kept in snapshots.
         public var compression: Compression
         /// How `Codable` values become bytes where neither the dictionary nor the call says it.
@@ -101,6 +104,7 @@ extension Workspace {
             configuration.shardCount = shardCount
             configuration.durability = durability
             configuration.memoryBudgetBytes = memoryBudgetBytes
+            configuration.sortBudgetBytes = max(memoryBudgetBytes, minimumSortBytes)
             configuration.compresses = compression == .lz4
             configuration.wallClock = clock.milliseconds
             configuration.clockMoves = clock.moves

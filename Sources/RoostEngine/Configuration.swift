@@ -21,6 +21,8 @@ package struct EngineConfiguration: Sendable {
     package var shardCount = 16
     package var durability = Durability.interval(.milliseconds(50))
     package var memoryBudgetBytes = 64 << 20
+    /// For the keys of objects that are put in order by pieces.
+    package var sortBudgetBytes = 64 << 20
     package var compresses = true
     /// Log bytes since the last flush at which the next one begins at the latest.
     package var flushThresholdBytes: UInt64 = 128 << 20

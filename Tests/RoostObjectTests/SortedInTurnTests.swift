@@ -42,8 +42,9 @@ import Testing
     private func ranked(
         _ count: Int, _ test: String, _ random: inout SeededGenerator
     ) async throws -> Repository<Ranked> {
-        let workspace = try await Workspace.inMemory(
-            configuration: .init(memoryBudgetBytes: Self.budgetBytes))
+        var configuration = Workspace.Configuration(memoryBudgetBytes: Self.budgetBytes)
+        configuration.minimumSortBytes = 0
+        let workspace = try await Workspace.inMemory(configuration: configuration)
         let items = workspace.repository(of: Ranked.self)
         try await items.saveAll((0..<count).map { Ranked($0, random.below(count), test) })
         try await items.indexesBuilt()
@@ -102,6 +103,21 @@ import Testing
             }
             #expect(ids == expected)
         }
+    }
+
+    /// Without a budget no values are kept; a sort has room all the same.
+    @Test func aWorkspaceWithoutABudgetLooksOnce() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(memoryBudgetBytes: 0))
+        let items = workspace.repository(of: Ranked.self)
+        try await items.saveAll((0..<1_000).map { Ranked($0, 1_000 - $0, "no budget") })
+        var ids: [Int] = []
+        let count = try await decodes("no budget") {
+            try items.order(by: \.place).forEach { ids.append($0.id) }
+        }
+        #expect(ids == (0..<1_000).reversed())
+        // Once to look, and once to be given.
+        #expect(count <= 2_000, "\(count)")
+        try await workspace.close()
     }
 
     @Test func theOrderOfAnIndexNeedsNoSort() async throws {

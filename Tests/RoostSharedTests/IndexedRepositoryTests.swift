@@ -71,7 +71,7 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
         #expect(try await some.fetch() == Array(rest.prefix(4)))
         let none: [OrderedField<Chore>] = []
         #expect(try await tasks.order(by: none).fetch().map(\.id) == Array(0..<30))
-        try await workspace.close()
+        await workspace.close()
     }
 
     @Test func aQueryNoIndexAnswersIsRefusedAndSaysWhatIsMissing() async throws {

@@ -30,7 +30,7 @@ extension Query {
 
     /// Calls `body` with each matching object, in order. No more than 256 of them are in memory at once, and those
     /// that the order of an index does not tell apart. Of a query that has to be sorted keys are too, as many as
-    /// ``Workspace/Configuration/memoryBudgetBytes`` has room for: it looks at all objects again for the next of them. It
+    /// ``Workspace/Configuration/memoryBudgetBytes`` has room for, 16 MiB at the least: it looks at all objects again for the next of them. It
     /// has to be where no index has just the order and the condition.
     ///
     /// - Throws: as ``fetch()``; what `body` throws, which ends the call.

@@ -157,7 +157,7 @@ extension Query {
             try forEach(&run, &source) { key, _ in keys.append(key) }
             return SortedKeys(keys[...])
         }
-        let budget = repository.dictionary.workspace.engine.configuration.memoryBudgetBytes
+        let budget = repository.dictionary.workspace.engine.configuration.sortBudgetBytes
         var first = FirstPlaces(count: lookedAtCount, sizeLimitBytes: budget, offset: offsetCount)
         try run.forEachMatch(&source) { key, item in
             let place = withUnsafePointer(to: item) { sortKey($0, key) }
