@@ -19,7 +19,8 @@ extension Blocks {
         let post = Post(), id = post.id, summary = Summary()
         _ = post
         try await posts.insert(post)                               // `.alreadyExists` where the id, `.notUnique` (names the index) where a unique value is taken
-        try await posts.save(post)                                 // insert or replace
+        try await posts.save(post, expiresIn: .seconds(60))        // gone at its moment, its index entries too
+        try await posts.save(post)                                 // insert or replace; it stays
         try await posts.update(id) { $0.isDone = true }            // atomic; nil where there is none
         try await posts.delete(id); try await urgent.deleteAll(); try await urgent.updateAll { $0.priority = 0 }
         try await workspace.transaction { tx in                    // any repositories and dictionaries together

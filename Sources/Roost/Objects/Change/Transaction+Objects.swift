@@ -33,12 +33,18 @@ extension Transaction {
     ///
     /// - Throws: `.alreadyExists`, `.notUnique`, and then nothing is changed; as `save`.
     public mutating func insert<Item>(_ item: Item, in repository: Repository<Item>) throws {
+        try insert(item, in: repository, until: .never)
+    }
+
+    mutating func insert<Item>(
+        _ item: Item, in repository: Repository<Item>, until deadline: Deadline
+    ) throws {
         let key = repository.key(of: item.id)
         if try contains(key, in: repository.dictionary) {
             throw RoostError(
                 .alreadyExists, "\"\(key)\" is in \"\(repository.dictionary.name)\" already")
         }
-        try put(item, key, nil, .absent, repository)
+        try put(item, key, nil, .absent, repository, until: deadline)
     }
 
     /// Stores an object, in the place of the one with its identifier if there is one.
@@ -47,10 +53,18 @@ extension Transaction {
     ///   where the type does not decode what it has encoded and that takes the object to make its index entries
     ///   (`StoredFields`); and then nothing is changed.
     public mutating func save<Item>(_ item: Item, in repository: Repository<Item>) throws {
+        try save(item, in: repository, until: .never)
+    }
+
+    mutating func save<Item>(
+        _ item: Item, in repository: Repository<Item>, until deadline: Deadline
+    ) throws {
         let key = repository.key(of: item.id)
         var earlier = Earlier.absent
         let before = try earlierObject(key, repository, &earlier)
-        try withPointer(to: before) { try put(item, key, $0, earlier, repository) }
+        try withPointer(to: before) {
+            try put(item, key, $0, earlier, repository, until: deadline)
+        }
     }
 
     /// Stores many objects. Values that are to be unique are so once all are stored: objects may swap them.
@@ -186,9 +200,10 @@ extension Transaction {
 
     private mutating func put<Item>(
         _ item: Item, _ key: String, _ before: UnsafePointer<Item>?, _ earlier: Earlier,
-        _ repository: Repository<Item>
+        _ repository: Repository<Item>, until deadline: Deadline = .never
     ) throws {
         let value = try repository.dictionary.encode(item, repository.codec)
+            .with(deadline: deadline)
         if let error = checkSizes(key: key, value: value) { throw error }
         let indexes = try writtenIndexes(of: repository)
         if let name = indexes?.missingUniqueName { throw noteIncomplete(name, repository) }
@@ -196,20 +211,22 @@ extension Transaction {
             return try put(value, key, repository.dictionary)
         }
         let entries = try repository.entries(ofStored: value, key, indexes)
-        try change(entries, value, key, before, earlier, repository, indexes)
+        try change(entries, value, key, before, earlier, repository, indexes, until: deadline)
     }
 
     /// Puts, or without one removes, an object with its entries.
     private mutating func change<Item>(
         _ entries: [IndexEntries]?, _ value: EncodedValue?, _ key: String,
         _ before: UnsafePointer<Item>?, _ earlier: Earlier, _ repository: Repository<Item>,
-        _ indexes: WrittenIndexes
+        _ indexes: WrittenIndexes, until deadline: Deadline = .never
     ) throws {
         let name = try checkedName(repository.dictionary)
         let objectKey = Array(key.utf8)
         guard earlier == .unreadable else {
+            // An entry expires with its object, so that those that stay are written too.
             let changes = try indexes.changes(
-                from: before, expires: earlier == .expiring, to: entries, objectKey)
+                from: before, expires: earlier == .expiring || deadline != .never, to: entries,
+                objectKey)
             try checkUnique(changes, objectKey, repository)
             for change in changes {
                 let entry = change.entry
@@ -218,10 +235,10 @@ extension Transaction {
                 {
                     continue
                 }
+                let value =
+                    change.isAdded ? entry.value(objectKey).with(deadline: deadline) : nil
                 try attempt.write(
-                    change.isAdded ? entry.value(objectKey) : nil, in: change.index.entries,
-                    entry.form,
-                    entry.isSole ? [] : objectKey)
+                    value, in: change.index.entries, entry.form, entry.isSole ? [] : objectKey)
             }
             keep(indexes)
             return try attempt.write(value, in: name, objectKey)

@@ -1,0 +1,202 @@
+import Foundation
+import RoostTestSupport
+import Testing
+
+@testable import Roost
+
+/// Objects that are saved with a deadline go at it, with their index entries.
+@Suite(.timeLimit(.minutes(5))) struct ExpiringObjectsTests {
+    private struct Session: Codable, Identifiable, Sendable, Equatable, Indexed {
+        var id: Int
+        var user: String
+        var token: String
+        var scopes: [Int] = []
+
+        static var indexes: [Index<Session>] {
+            [
+                Index("user", \.user), Index("token", \.token, isUnique: true),
+                Index("scopes", each: \.scopes),
+            ]
+        }
+    }
+
+    private struct Plain: Codable, Identifiable, Sendable, Equatable {
+        var id: Int
+    }
+
+    private let time = SettableTime()
+
+    private func open(_ path: String) async throws -> Workspace {
+        try await Workspace.open(
+            at: path, configuration: .init(shardCount: 4, clock: .settable(time)))
+    }
+
+    private func expectSound(_ sessions: Repository<Session>) throws {
+        for state in try sessions.indexStates() { #expect(state.faults == [], "\(state.name)") }
+    }
+
+    @Test(arguments: [false, true])
+    func anObjectGoesWithItsEntries(isCompacted: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            var workspace = try await open(path)
+            var sessions = workspace.repository(of: Session.self)
+            try await sessions.save(Session(id: 1, user: "ada", token: "a", scopes: [1, 2]))
+            try await sessions.save(
+                Session(id: 2, user: "ada", token: "b", scopes: [2]), expiresIn: .seconds(60))
+            try await sessions.insert(
+                Session(id: 3, user: "bo", token: "c"), expiresIn: .seconds(120))
+            #expect(try sessions.expiration(of: 1) == nil)
+            let expiration = try #require(try sessions.expiration(of: 2))
+            #expect(abs(expiration.timeIntervalSince(time.now) - 60) < 0.01)
+            if isCompacted { try await workspace.compact() }
+            try await workspace.close()
+            workspace = try await open(path)
+            sessions = workspace.repository(of: Session.self)
+            try await sessions.indexesBuilt()
+            #expect(try sessions.where { $0.user == "ada" }.fetch().map(\.id) == [1, 2])
+            #expect(try sessions.where { $0.scopes.contains(2) }.count() == 2)
+            let error = await #expect(throws: RoostError.self) {
+                try await sessions.insert(Session(id: 4, user: "cy", token: "b"))
+            }
+            #expect(error?.code == .notUnique)
+            try expectSound(sessions)
+            time.advance(by: .seconds(60))
+            #expect(try await sessions.find(by: 2) == nil)
+            #expect(try sessions.where { $0.user == "ada" }.fetch().map(\.id) == [1])
+            #expect(try sessions.where { $0.user == "ada" }.count() == 1)
+            #expect(try sessions.where { $0.scopes.contains(2) }.fetch().map(\.id) == [1])
+            // Its value is free.
+            try await sessions.insert(Session(id: 4, user: "cy", token: "b"))
+            try await sessions.insert(Session(id: 2, user: "cy", token: "d"))
+            #expect(try sessions.where { $0.user == "cy" }.fetch().map(\.id) == [2, 4])
+            try expectSound(sessions)
+            time.advance(by: .seconds(60))
+            #expect(try await sessions.find(by: 3) == nil)
+            #expect(try sessions.all.fetch().map(\.id) == [1, 2, 4])
+            try expectSound(sessions)
+            try await workspace.close()
+        }
+    }
+
+    @Test func aSaveThatSaysNothingOfExpiryMakesItStay() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
+        let sessions = workspace.repository(of: Session.self)
+        let session = Session(id: 1, user: "ada", token: "a", scopes: [7])
+        try await sessions.save(session, expiresIn: .seconds(10))
+        try await sessions.save(session)
+        // Longer, and longer again, as with each use.
+        let other = Session(id: 2, user: "ada", token: "b", scopes: [7])
+        try await sessions.save(other, expiresIn: .seconds(10))
+        time.advance(by: .seconds(9))
+        try await sessions.save(other, expiresIn: .seconds(10))
+        time.advance(by: .seconds(9))
+        #expect(try sessions.where { $0.scopes.contains(7) }.fetch() == [session, other])
+        try expectSound(sessions)
+        try await sessions.update(2) { $0.user = "bo" }
+        time.advance(by: .seconds(100))
+        #expect(try sessions.where { $0.user == "bo" }.fetch().map(\.id) == [2])
+        #expect(try sessions.where { $0.token == "a" }.fetch() == [session])
+        try expectSound(sessions)
+        try await workspace.close()
+    }
+
+    @Test func aTransactionSavesAndInsertsThem() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
+        let sessions = workspace.repository(of: Session.self)
+        try await workspace.transaction { transaction in
+            try transaction.insert(
+                Session(id: 1, user: "ada", token: "a"), in: sessions, expiresIn: .seconds(5))
+            try transaction.save(
+                Session(id: 2, user: "ada", token: "b"), in: sessions, expiresIn: .seconds(10))
+            // Of an object that expires, in the same transaction.
+            try transaction.update(2, in: sessions) { $0.token = "c" }
+            try transaction.save(
+                Session(id: 3, user: "ada", token: "d"), in: sessions, expiresIn: .seconds(5))
+            let ids = try transaction.fetch(sessions.where { $0.user == "ada" }).map(\.id)
+            #expect(ids == [1, 2, 3])
+            do {
+                try transaction.insert(
+                    Session(id: 1, user: "bo", token: "e"), in: sessions, expiresIn: .seconds(5))
+                Issue.record("the identifier is taken")
+            } catch let error as RoostError { #expect(error.code == .alreadyExists) }
+        }
+        time.advance(by: .seconds(5))
+        #expect(try sessions.where { $0.user == "ada" }.fetch().map(\.token) == ["c"])
+        time.advance(by: .seconds(100))
+        #expect(try sessions.where { $0.user == "ada" }.fetch().map(\.token) == ["c"])
+        try expectSound(sessions)
+        try await workspace.close()
+    }
+
+    @Test @MainActor func aRepositoryWithoutIndexesAndALiveResult() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
+        let plain = workspace.repository(of: Plain.self)
+        try await plain.save(Plain(id: 1))
+        try await plain.save(Plain(id: 2), expiresIn: .seconds(5))
+        try await plain.insert(Plain(id: 3), expiresIn: .seconds(5))
+        try await plain.save(Plain(id: 4), expiresIn: .zero)
+        let live = LiveQuery(plain.all)
+        #expect(live.items.map(\.id) == [1, 2, 3])
+        time.advance(by: .seconds(5))
+        #expect(try plain.all.fetch().map(\.id) == [1])
+        #expect(live.items.map(\.id) == [1])
+        try await workspace.close()
+    }
+
+    /// Beside a dictionary of objects and deadlines, with a clock that goes on now and then.
+    @Test func randomChangesAgreeWithADictionary() async throws {
+        var random = SeededGenerator(seed: testSeed())
+        try await withTemporaryDirectory { path in
+            var workspace = try await open(path)
+            var sessions = workspace.repository(of: Session.self)
+            var expected: [Int: (session: Session, deadline: Date?)] = [:]
+            for step in 0..<400 {
+                let id = Int.random(in: 0..<30, using: &random)
+                let session = Session(
+                    id: id, user: "user \(id % 4)", token: "token \(step)",
+                    scopes: (0..<Int.random(in: 0...3, using: &random)).map { _ in
+                        Int.random(in: 0..<5, using: &random)
+                    })
+                switch Int.random(in: 0..<12, using: &random) {
+                case 0..<3:
+                    try await sessions.save(session)
+                    expected[id] = (session, nil)
+                case 3..<7:
+                    let seconds = Int.random(in: 1...20, using: &random)
+                    try await sessions.save(session, expiresIn: .seconds(seconds))
+                    expected[id] = (session, time.now + Double(seconds))
+                case 7:
+                    try await sessions.delete(id)
+                    expected[id] = nil
+                case 8:
+                    let isThere = try await sessions.update(id) { $0.scopes = [4] } != nil
+                    #expect(isThere == (expected[id] != nil))
+                    expected[id]?.session.scopes = [4]
+                    expected[id]?.deadline = nil
+                case 9: try await workspace.compact()
+                case 10 where step % 3 == 0:
+                    try await workspace.close()
+                    workspace = try await open(path)
+                    sessions = workspace.repository(of: Session.self)
+                default:
+                    time.advance(by: .milliseconds(Int.random(in: 0...6, using: &random) * 1_000))
+                }
+                // A deadline is up to two milliseconds early.
+                let now = time.now + 0.01
+                expected = expected.filter { $0.value.deadline.map { $0 > now } ?? true }
+                let all = expected.values.map(\.session).sorted { $0.id < $1.id }
+                try #require(try sessions.all.fetch() == all)
+                let scope = step % 5
+                let some = all.filter { $0.scopes.contains(scope) }
+                try #require(
+                    try sessions.where { $0.scopes.contains(scope) }.fetch() == some)
+                try #require(
+                    try sessions.where { $0.user == "user 1" }.count()
+                        == all.filter { $0.user == "user 1" }.count)
+            }
+            try await sessions.indexesBuilt()
+            try expectSound(sessions)
+            try await workspace.close()
+        }
+    }
+}
