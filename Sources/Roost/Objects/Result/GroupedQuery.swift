@@ -14,7 +14,7 @@ where Item.ID: Sendable {
 
     /// The sum of another field for each value.
     ///
-    /// - Throws: `.overflow` where one does not fit; as ``Query/sum(of:)``.
+    /// - Throws: `.overflow` where one does not fit; as `sum(of:)` of a query.
     public func sums<Number: AdditiveArithmetic>(
         of field: KeyPath<Item, Number> & Sendable
     ) throws -> [Value: Number] {

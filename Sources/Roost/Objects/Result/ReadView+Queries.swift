@@ -108,7 +108,7 @@ extension ReadView {
         try read(query) { try query.leastPresent(path, .descending, &$0) }
     }
 
-    /// The sum of a field over the objects that matched; as ``Query/sum(of:)``.
+    /// The sum of a field over the objects that matched; as `sum(of:)` of a query.
     public func sum<Item, Value: AdditiveArithmetic>(
         of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> Value {
@@ -138,7 +138,7 @@ extension ReadView {
         try read(groups.query) { try groups.counts(&$0) }
     }
 
-    /// The sum of another field for each value; as ``GroupedQuery/sums(of:)``.
+    /// The sum of another field for each value; as `sums(of:)` of ``GroupedQuery``.
     public func sums<Item, Value, Number: AdditiveArithmetic>(
         of field: KeyPath<Item, Number> & Sendable, in groups: GroupedQuery<Item, Value>
     ) throws -> [Value: Number] {

@@ -97,7 +97,7 @@ extension Transaction {
         return try pinned.leastPresent(path, .descending, &attempt)
     }
 
-    /// The sum of a field over the matching objects; as ``Query/sum(of:)``.
+    /// The sum of a field over the matching objects; as `sum(of:)` of a query.
     public mutating func sum<Item, Value: AdditiveArithmetic>(
         of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> Value {
@@ -134,7 +134,7 @@ extension Transaction {
         return try pinned.counts(&attempt)
     }
 
-    /// The sum of another field for each value; as ``GroupedQuery/sums(of:)``.
+    /// The sum of another field for each value; as `sums(of:)` of ``GroupedQuery``.
     public mutating func sums<Item, Value, Number: AdditiveArithmetic>(
         of field: KeyPath<Item, Number> & Sendable, in groups: GroupedQuery<Item, Value>
     ) throws -> [Value: Number] {
