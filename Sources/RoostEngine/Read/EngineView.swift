@@ -84,17 +84,7 @@ package final class EngineView: Sendable {
     /// look-up.
     package func find(_ key: String, name: DictionaryName) throws -> FoundValue? {
         var found: FoundValue?
-        try name.withRecordKey(key) { recordKey in
-            guard let (place, part) = try place(of: recordKey, name.prefix) else { return }
-            switch place {
-            case .log(let operation):
-                found = FoundValue(
-                    resident: nil, bytes: operation.value, owner: part,
-                    origin: .log(operation.location))
-            case .cold(let record):
-                found = try FoundValue(record, keptBy: cold, origin: .view)
-            }
-        }
+        try name.withRecordKey(key) { found = try value(at: $0, name.prefix) }
         return found
     }
 
@@ -105,15 +95,7 @@ package final class EngineView: Sendable {
 
     /// When the value of a key expires; `nil` where it has none.
     func deadline(of key: String, name: DictionaryName) throws -> Deadline? {
-        try name.withRecordKey(key) { recordKey in
-            guard let (place, part) = try place(of: recordKey, name.prefix) else { return nil }
-            return withExtendedLifetime(part) {
-                switch place {
-                case .log(let operation): operation.deadline
-                case .cold(let found): found.record.deadline
-                }
-            }
-        }
+        try name.withRecordKey(key) { try deadline(at: $0, name.prefix) }
     }
 
     /// The sequence number of a key's record; zero where it has none.
@@ -132,36 +114,44 @@ package final class EngineView: Sendable {
     /// The value of a record by its whole key, which begins with the name's prefix.
     package func find(recordKey: [UInt8], in name: DictionaryName) throws -> FoundValue? {
         var found: FoundValue?
-        try recordKey.withUnsafeBytes { recordKey in
-            guard let (place, part) = try place(of: recordKey, name.prefix) else { return }
-            switch place {
-            case .log(let operation):
-                found = FoundValue(
-                    resident: nil, bytes: operation.value, owner: part,
-                    origin: .log(operation.location))
-            case .cold(let record):
-                found = try FoundValue(record, keptBy: cold, origin: .view)
-            }
-        }
+        try recordKey.withUnsafeBytes { found = try value(at: $0, name.prefix) }
         return found
     }
 
     /// When a record expires, by its whole key; `nil` where it is not there, or not any more. Decompresses nothing.
     package func deadline(recordKey: [UInt8], in name: DictionaryName) throws -> Deadline? {
-        try recordKey.withUnsafeBytes { recordKey in
-            guard let (place, part) = try place(of: recordKey, name.prefix) else { return nil }
-            return withExtendedLifetime(part) {
-                switch place {
-                case .log(let operation): operation.deadline
-                case .cold(let found): found.record.deadline
-                }
-            }
-        }
+        try recordKey.withUnsafeBytes { try deadline(at: $0, name.prefix) }
     }
 
     /// Whether a record of the dictionary `prefix` has a value.
     func contains(recordKey: [UInt8], _ prefix: [UInt8]) throws -> Bool {
         try recordKey.withUnsafeBytes { try place(of: $0, prefix) != nil }
+    }
+
+    private func value(
+        at recordKey: UnsafeRawBufferPointer, _ prefix: [UInt8]
+    ) throws -> FoundValue? {
+        guard let (place, part) = try place(of: recordKey, prefix) else { return nil }
+        switch place {
+        case .log(let operation):
+            return FoundValue(
+                resident: nil, bytes: operation.value, owner: part,
+                origin: .log(operation.location))
+        case .cold(let record):
+            return try FoundValue(record, keptBy: cold, origin: .view)
+        }
+    }
+
+    private func deadline(
+        at recordKey: UnsafeRawBufferPointer, _ prefix: [UInt8]
+    ) throws -> Deadline? {
+        guard let (place, part) = try place(of: recordKey, prefix) else { return nil }
+        return withExtendedLifetime(part) {
+            switch place {
+            case .log(let operation): operation.deadline
+            case .cold(let found): found.record.deadline
+            }
+        }
     }
 
     private enum Place {
