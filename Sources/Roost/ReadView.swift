@@ -11,15 +11,19 @@ import RoostFormat
 public final class ReadView: Sendable {
     private let workspace: Workspace
     let engineView: EngineView
+    /// Where it is to be known what is read: see `ReadObservation`.
+    let notes: ReadNotes?
 
     init(_ workspace: Workspace) throws {
         self.workspace = workspace
         engineView = try workspace.engine.view()
+        notes = nil
     }
 
-    init(_ workspace: Workspace, _ engineView: EngineView) {
+    init(_ workspace: Workspace, _ engineView: EngineView, _ notes: ReadNotes? = nil) {
         self.workspace = workspace
         self.engineView = engineView
+        self.notes = notes
     }
 
     /// Ends the view; later reads through it throw `.closed`. Closing twice is no error.
@@ -51,7 +55,9 @@ public final class ReadView: Sendable {
     ///   dictionary's name is too long.
     public func contains(_ key: String, in dictionary: WorkspaceDictionary) throws -> Bool {
         check(dictionary)
-        return try engineView.contains(key, name: try dictionary.checkedName())
+        let name = try dictionary.checkedName()
+        guard let notes else { return try engineView.contains(key, name: name) }
+        return try notes.contains(key, name, in: engineView)
     }
 
     // MARK: Many keys
@@ -61,7 +67,9 @@ public final class ReadView: Sendable {
     /// - Throws: as `contains(_:in:)`.
     public func count(of dictionary: WorkspaceDictionary) throws -> Int {
         check(dictionary)
-        return try engineView.count(of: try dictionary.checkedName())
+        let name = try dictionary.checkedName()
+        guard let notes else { return try engineView.count(of: name) }
+        return try notes.count(of: name, in: engineView)
     }
 
     /// The keys of `dictionary` that begin with `prefix`, in the order of their UTF-8 bytes or
@@ -93,8 +101,9 @@ public final class ReadView: Sendable {
         limit: Int? = nil, order: ScanOrder = .ascending
     ) throws -> EntrySequence<Value> {
         check(dictionary)
-        return dictionary.entries(
-            .success(try dictionary.range(prefix: prefix)), limit, order, .binary(), self)
+        let range = try dictionary.range(prefix: prefix)
+        notes?.note(range)
+        return dictionary.entries(.success(range), limit, order, .binary(), self)
     }
 
     /// The entries of `dictionary` whose keys begin with `prefix`; as the other
@@ -105,8 +114,9 @@ public final class ReadView: Sendable {
         limit: Int? = nil, order: ScanOrder = .ascending
     ) throws -> EntrySequence<Value> {
         check(dictionary)
-        return dictionary.entries(
-            .success(try dictionary.range(prefix: prefix)), limit, order, .codable(), self)
+        let range = try dictionary.range(prefix: prefix)
+        notes?.note(range)
+        return dictionary.entries(.success(range), limit, order, .codable(), self)
     }
 
     // MARK: Within
@@ -117,8 +127,15 @@ public final class ReadView: Sendable {
         check(dictionary)
         let scan = try engineView.scan(range, order, limit: limit ?? .max)
         var keys: [String] = []
+        // Also where reading fails, after which another change may have it succeed.
+        defer {
+            let isCut = keys.count == limit
+            notes?.note(
+                range, order, behind: isCut ? keys.last.map { range.prefix + $0.utf8 } : nil)
+        }
         while keys.count < limit ?? .max, let recordKey = scan.recordKey {
             keys.append(String(decoding: recordKey[range.prefix.count...], as: UTF8.self))
+            notes?.note(scan.deadline)
             try scan.moveToNext()
         }
         try scan.checkRead()
@@ -131,7 +148,9 @@ public final class ReadView: Sendable {
     ) throws -> Value? {
         check(dictionary)
         let name = try dictionary.checkedName()
+        notes?.note(key, in: name)
         guard let found = try engineView.find(key, name: name) else { return nil }
+        notes?.note(found.deadline)
         // What it owns keeps the bytes in place; it must live until they are decoded.
         return try found.withBytes { try dictionary.decode(stored: $0, key: key, codec()) }
     }

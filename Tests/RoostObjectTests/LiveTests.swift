@@ -421,6 +421,24 @@ struct Ticket: Codable, Identifiable, Sendable, Equatable {
         try await workspace.close()
         #expect(LiveQuery(tickets.all).error?.code == .closed)
     }
+
+    @MainActor @Test func aLiveQueryShowsAnotherQuerysResult() async throws {
+        let workspace = try await Workspace.inMemory()
+        let tickets = workspace.repository(of: Ticket.self)
+        for id in 0..<6 { try await tickets.save(Ticket(id: id, points: id % 3)) }
+        let list = LiveQuery(tickets.where { $0.points == 1 })
+        var readAnew = 0
+        list.onChange = { if $0 == nil { readAnew += 1 } }
+        list.query = tickets.where { $0.points == 2 }.order(by: \.id, .descending)
+        #expect(list.items.map(\.id) == [5, 2] && readAnew == 1)
+        try await tickets.save(Ticket(id: 1, points: 2))
+        try await tickets.save(Ticket(id: 7, points: 1))
+        #expect(list.items.map(\.id) == [5, 2, 1])
+        #expect(workspace.live.queryCount == 1)
+        try await workspace.close()
+        list.query = tickets.all
+        #expect(list.items.isEmpty && list.error?.code == .closed && readAnew == 2)
+    }
 }
 
 private struct Missing: Error {}

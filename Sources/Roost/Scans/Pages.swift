@@ -93,8 +93,14 @@ extension ReadView {
         let range = try dictionary.range(prefix: prefix).after(key, order)
         let prefixCount = range.prefix.count
         let scan = try engineView.scan(range, order, limit: limit)
+        var place = NotedPlace(limit: limit)
+        defer { if let notes { place.note(range, order, notes) } }
         var remaining = limit
         while let recordKey = scan.recordKey {
+            if let notes {
+                place.pass(recordKey)
+                notes.note(scan.deadline)
+            }
             let key = String(
                 decoding: UnsafeRawBufferPointer(rebasing: recordKey[prefixCount...]), as: UTF8.self
             )

@@ -39,7 +39,16 @@ extension ReadView {
         check(dictionary)
         let limit = Swift.max(0, limit ?? .max)
         let scan = try engineView.scan(range, order, limit: limit)
+        guard let notes else {
+            return try scan.forEachRecord(limit: limit) { key, stored in
+                try body(key.bytes, try bytes(in: stored, key, dictionary).bytes)
+            }
+        }
+        var place = NotedPlace(limit: limit)
+        defer { place.note(range, order, notes) }
         try scan.forEachRecord(limit: limit) { key, stored in
+            place.pass(key)
+            notes.note(deadlineOf: stored)
             try body(key.bytes, try bytes(in: stored, key, dictionary).bytes)
         }
     }

@@ -21,6 +21,11 @@ extension Blocks {
         _ = subscription
         let list = await MainActor.run { LiveQuery(urgent) }
         _ = list
+        let counts = workspace.updates { view in try view.count(of: urgent) }     // any read of a view, again when what it looked at changes
+        _ = counts
+        for try await count in counts { _ = count }
+        let open = await MainActor.run { LiveRead(workspace) { view in try view.count(of: urgent) } }
+        _ = open
         for await change in urgent.changes() {
             var items: [Post] = []
             switch change {

@@ -21,18 +21,30 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
     /// Why the result, or an object that may be in it, could not be read, the last time that something
     /// could not.
     public private(set) var error: RoostError?
-    /// The query whose result it is.
-    public nonisolated let query: Query<Item>
+    /// The query whose result it is. Another may take its place, as when somebody types into a search field: `items`
+    /// is its result when the setter returns, which reads it.
+    public var query: Query<Item> {
+        didSet {
+            error = nil
+            follow()
+        }
+    }
     /// Called when `items` has become another by a change: with the positions, as list views take them
     /// to animate; with `nil` where the result was read anew.
     @ObservationIgnored public var onChange: ((ResultChange<Item>?) -> Void)?
 
-    @ObservationIgnored private let outlet = LiveOutlet<Item>(wantsPositions: true)
+    @ObservationIgnored private var outlet = LiveOutlet<Item>(wantsPositions: true)
     @ObservationIgnored private var registration: LiveRegistration<Item>?
 
     /// Makes a query live. Where it cannot be, ``error`` says why, and there are no items.
     public init(_ query: Query<Item>) {
         self.query = query
+        follow()
+    }
+
+    private func follow() {
+        outlet = LiveOutlet(wantsPositions: true)
+        registration = nil
         do {
             let objects = query.repository.dictionary.workspace.live.objects(of: query.repository)
             registration = try objects.open(query, outlet)
@@ -47,6 +59,10 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
             // What came before there was anybody to call.
             takeChanges()
         } catch {
+            if !items.isEmpty {
+                items = []
+                onChange?(nil)
+            }
             self.error =
                 error as? RoostError
                 ?? RoostError(.io, "the result could not be read", cause: error)

@@ -174,7 +174,7 @@ extension ReadView {
         _ query: Query<Item>, _ body: (inout ViewSource) throws -> Result
     ) throws -> Result {
         check(query.repository.dictionary)
-        var source = ViewSource(view: engineView)
+        var source = ViewSource(view: engineView, notes: notes)
         return try body(&source)
     }
 }

@@ -67,11 +67,17 @@ extension EngineTransaction: ObjectSource {
 /// A moment of the store.
 struct ViewSource: ObjectSource {
     let view: EngineView
+    /// Where it is to be known what is read.
+    var notes: ReadNotes?
 
     func planningView() -> EngineView { view }
     func showsIndexes(of name: DictionaryName) -> Bool { true }
     var isWaitedFor: Bool { false }
-    func noteMark(_ mark: [UInt8]) {}
+
+    func noteMark(_ mark: [UInt8]) {
+        guard let notes else { return }
+        mark.withUnsafeBytes { notes.note(recordKey: $0, in: IndexCatalog.name) }
+    }
 
     func forEachRecord(
         in range: RecordRange, _ order: ScanOrder, expectedCount: Int,
@@ -79,31 +85,49 @@ struct ViewSource: ObjectSource {
             Bool
     ) throws {
         let scan = try view.scan(range, order, limit: expectedCount)
+        var last: [UInt8]?
+        // Also where reading fails, after which another change may have it succeed.
+        defer { notes?.note(range, order, behind: last) }
         while let recordKey = scan.recordKey {
-            guard try scan.withValue({ try body(recordKey, $0) }) else { return }
+            notes?.note(scan.deadline)
+            guard try scan.withValue({ try body(recordKey, $0) }) else {
+                if notes != nil { last = Array(recordKey) }
+                return
+            }
             try scan.moveToNext()
         }
     }
 
     func count(in range: RecordRange, upTo limit: Int) throws -> Int {
         // Some are counted before more than a few could be.
-        if limit > 64, let count = try view.count(in: range) { return min(limit, count) }
+        if limit > 64, let count = try count(in: range) { return min(limit, count) }
         let scan = try view.scan(range, .ascending, limit: limit)
         var count = 0
-        while count < limit, scan.recordKey != nil {
+        var last: [UInt8]?
+        defer { notes?.note(range, .ascending, behind: last) }
+        while count < limit, let recordKey = scan.recordKey {
             count += 1
+            notes?.note(scan.deadline)
+            if notes != nil, count == limit { last = Array(recordKey) }
             try scan.moveToNext()
         }
         return count
+    }
+
+    private func count(in range: RecordRange) throws -> Int? {
+        guard let notes else { return try view.count(in: range) }
+        return try notes.count(in: range, in: view)
     }
 
     func withValue<Result>(
         recordKey: [UInt8], in name: DictionaryName,
         _ body: (UnsafeRawBufferPointer?) throws -> Result
     ) throws -> Result {
+        if let notes { recordKey.withUnsafeBytes { notes.note(recordKey: $0, in: name) } }
         guard let found = try view.find(recordKey: recordKey, in: name) else {
             return try body(nil)
         }
+        notes?.note(found.deadline)
         // What it owns keeps the bytes in place while they are used.
         return try found.withBytes { try body($0) }
     }

@@ -1,0 +1,299 @@
+import Foundation
+import RoostTestSupport
+import Synchronization
+import Testing
+
+@testable import Roost
+
+/// That who follows a read is given each newer value of it, and is left alone by all else.
+@Suite(.timeLimit(.minutes(5))) struct ReadUpdatesTests {
+    private struct Missing: Error {}
+
+    private func withTickets(
+        _ configuration: Workspace.Configuration = .init(shardCount: 4),
+        _ body: (Repository<Ticket>, WorkspaceDictionary) async throws -> Void
+    ) async throws {
+        let workspace = try await Workspace.inMemory(configuration: configuration)
+        try await body(workspace.repository(of: Ticket.self), workspace.dictionary("settings"))
+        try await workspace.close()
+    }
+
+    /// Reads once, and says how often the read becomes due.
+    private func observe<Value>(
+        _ workspace: Workspace, _ read: (ReadView) throws -> Value
+    ) throws -> (ReadObservation, Value, @Sendable () -> Int) {
+        let count = Counter()
+        let observation = ReadObservation(workspace) { count.value.add(1, ordering: .relaxed) }
+        let value = try observation.read(read).result.get()
+        return (observation, value, { count.value.load(ordering: .relaxed) })
+    }
+
+    // MARK: What is due
+
+    @Test func aReadOfSeveralIsDueByAnyOfThem() async throws {
+        try await withTickets { tickets, settings in
+            let high = tickets.where { $0.points > 10 }
+            let read: @Sendable (ReadView) throws -> (Int, String?) = { view in
+                (try view.count(of: high), try view.value(forKey: "title", in: settings))
+            }
+            let (observation, _, count) = try observe(tickets.dictionary.workspace, read)
+            try await tickets.save(Ticket(id: 1, points: 11))
+            #expect(observation.isDue && count() == 1)
+            #expect(try observation.read(read).result.get() == (1, nil))
+            #expect(!observation.isDue)
+            try await settings.set("Open", forKey: "title")
+            #expect(observation.isDue && count() == 2)
+            #expect(try observation.read(read).result.get() == (1, "Open"))
+        }
+    }
+
+    @Test func writesOfOtherKeysMakeNothingDue() async throws {
+        try await withTickets { tickets, settings in
+            for id in 0..<50 { try await tickets.save(Ticket(id: id, points: id)) }
+            try await settings.set(1, forKey: "a")
+            let (observation, _, count) = try observe(tickets.dictionary.workspace) { view in
+                (
+                    try view.find(7, in: tickets), try view.contains("a", in: settings),
+                    try view.keys(of: settings, prefix: "x/"),
+                    try view.fetch(tickets.where { $0.id == 9 })
+                )
+            }
+            for id in 20..<60 { try await tickets.save(Ticket(id: id, points: 0)) }
+            try await settings.set(2, forKey: "b")
+            try await settings.removeValue(forKey: "y/1")
+            #expect(!observation.isDue && count() == 0)
+            try await settings.set(3, forKey: "x/1")
+            #expect(observation.isDue && count() == 1)
+        }
+    }
+
+    @Test func aPageIsNotDueByWhatComesBehindIt() async throws {
+        try await withTickets { tickets, settings in
+            for number in 10..<40 { try await settings.set(number, forKey: "k\(number)") }
+            let (observation, _, _) = try observe(settings.workspace) { view in
+                try view.page(of: settings, as: Int.self, limit: 5).map(\.key)
+            }
+            try await settings.set(0, forKey: "k15")
+            try await settings.removeValue(forKey: "k39")
+            #expect(!observation.isDue)
+            try await settings.removeValue(forKey: "k14")
+            #expect(observation.isDue)
+        }
+    }
+
+    @Test func aWriteRoundTheRepositoryMakesAQueryDue() async throws {
+        let workspace = try await Workspace.inMemory()
+        let posts = workspace.repository(of: IndexedTicket.self)
+        try await posts.save(IndexedTicket(id: 1, points: 3))
+        try await posts.indexesBuilt()
+        let query = posts.where { $0.points == 3 }
+        #expect(try query.explain().contains("index"))
+        let (observation, found, _) = try observe(workspace) { try $0.count(of: query) }
+        #expect(found == 1)
+        try await posts.dictionary.set(
+            IndexedTicket(id: 2, points: 3), forKey: posts.key(of: 2))
+        #expect(observation.isDue)
+        #expect(try observation.read { try $0.count(of: query) }.result.get() == 2)
+        try await workspace.close()
+    }
+
+    @Test func whatExpiresMakesAReadDueAtItsMoment() async throws {
+        let time = SettableTime()
+        try await withTickets(.init(shardCount: 4, clock: .settable(time))) { tickets, settings in
+            try await settings.set("soon", forKey: "a", expiresIn: .seconds(10))
+            try await settings.set("later", forKey: "b", expiresIn: .seconds(20))
+            let read: (ReadView) throws -> Int = { try $0.count(of: settings) }
+            let (observation, _, _) = try observe(settings.workspace, read)
+            time.advance(by: .milliseconds(9_990))
+            #expect(!observation.isDue)
+            time.advance(by: .milliseconds(20))
+            #expect(observation.isDue)
+            #expect(try observation.read(read).result.get() == 1)
+            time.advance(by: .seconds(10))
+            #expect(observation.isDue)
+            #expect(try observation.read(read).result.get() == 0)
+            #expect(!settings.workspace.engine.expiryTimer.isArmed)
+        }
+    }
+
+    @Test func whatIsWrittenWhileItReadsMakesItDue() async throws {
+        try await withTickets { tickets, settings in
+            try await settings.set(1, forKey: "a")
+            let gate = Gate()
+            let observation = ReadObservation(settings.workspace) {}
+            let read: @Sendable (ReadView) throws -> Int = { view in
+                let value = try view.value(forKey: "a", as: Int.self, in: settings) ?? 0
+                gate.pass()
+                return value
+            }
+            for round in 1...3 {
+                gate.close()
+                let outcome = onThread { try observation.read(read).result.get() }
+                await gate.waitForArrival()
+                try await settings.set(round + 1, forKey: "a")
+                gate.open()
+                // The first read was not watched before: it finds out itself, and reads again.
+                #expect(try await outcome() == (round == 1 ? 2 : round))
+                #expect(observation.isDue == (round > 1))
+            }
+        }
+    }
+
+    // MARK: Sequences
+
+    @Test func aSequenceGivesTheFirstValueAndEachNewerOne() async throws {
+        try await withTickets { tickets, settings in
+            let workspace = tickets.dictionary.workspace
+            let sums = workspace.updates { view in try view.sum(of: \.points, in: tickets.all) }
+            var iterator = sums.makeAsyncIterator()
+            #expect(try await iterator.next() == 0)
+            try await tickets.save(Ticket(id: 1, points: 5))
+            #expect(try await iterator.next() == 5)
+            // Equal values are left out.
+            try await tickets.save(Ticket(id: 2, points: 0))
+            try await tickets.save(Ticket(id: 3, points: 2))
+            #expect(try await iterator.next() == 7)
+            try await workspace.close()
+            let end = try await iterator.next()
+            #expect(end == nil)
+        }
+    }
+
+    @Test func whatTheReadThrowsEndsTheSequence() async throws {
+        try await withTickets { tickets, settings in
+            var iterator = settings.workspace.updates { view in
+                guard try view.contains("a", in: settings) else { throw Missing() }
+                return 1
+            }.makeAsyncIterator()
+            await #expect(throws: Missing.self) { try await iterator.next() }
+            let end = try await iterator.next()
+            #expect(end == nil)
+        }
+    }
+
+    @Test func aCancelledReaderEnds() async throws {
+        try await withTickets { tickets, settings in
+            let workspace = settings.workspace
+            let (begun, signal) = AsyncStream<Void>.makeStream()
+            let task = Task {
+                var seen: [Int] = []
+                for try await count in workspace.updates(of: { try $0.count(of: settings) }) {
+                    seen.append(count)
+                    signal.finish()
+                }
+                return seen
+            }
+            for await _ in begun {}
+            task.cancel()
+            let seen = try await task.value
+            #expect(seen == [0])
+        }
+    }
+
+    @Test func eachValueIsOfOneMoment() async throws {
+        try await withTickets { tickets, settings in
+            let workspace = settings.workspace
+            try await tickets.save(Ticket(id: 0, points: 100))
+            try await settings.set(0, forKey: "given")
+            let totals = workspace.updates { view in
+                let left = try view.sum(of: \.points, in: tickets.all)
+                return left + (try view.value(forKey: "given", as: Int.self, in: settings) ?? 0)
+            }
+            let left = workspace.updates { try $0.find(0, in: tickets)?.points }
+            let reader = Task {
+                for try await total in totals where total != 100 { return total }
+                return 100
+            }
+            let last = Task {
+                for try await points in left where points == 0 { return true }
+                return false
+            }
+            for _ in 0..<100 {
+                try await workspace.transaction { transaction in
+                    try transaction.update(0, in: tickets) { $0.points -= 1 }
+                    let given: Int = try transaction.value(forKey: "given", in: settings) ?? 0
+                    try transaction.set(given + 1, forKey: "given", in: settings)
+                }
+            }
+            #expect(try await last.value)
+            try await workspace.close()
+            #expect(try await reader.value == 100)
+        }
+    }
+
+    // MARK: User interfaces
+
+    @MainActor
+    @Test func aLiveReadFollows() async throws {
+        let workspace = try await Workspace.inMemory()
+        let tickets = workspace.repository(of: Ticket.self)
+        let live = LiveRead(workspace) { view in
+            [try view.count(of: tickets), try view.sum(of: \.points, in: tickets.all)]
+        }
+        #expect(live.value == [0, 0])
+        try await tickets.save(Ticket(id: 1, points: 4))
+        // A write of the main actor shows when it returns.
+        #expect(live.value == [1, 4])
+        await Task.detached { try? await tickets.save(Ticket(id: 2, points: 5)) }.value
+        while live.value != [2, 9] { await Task.yield() }
+        try await workspace.close()
+        #expect(live.value == [2, 9] && live.error == nil)
+        let late = LiveRead(workspace) { try $0.count(of: tickets) }
+        #expect(late.value == nil && (late.error as? RoostError)?.code == .closed)
+    }
+
+    @MainActor
+    @Test func aLiveReadThatFailsReadsAgain() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        try await settings.set("no number", forKey: "a")
+        let live = LiveRead(workspace) { view in
+            try view.value(forKey: "a", as: Int.self, in: settings)
+        }
+        #expect(live.value == nil && (live.error as? RoostError)?.code == .typeMismatch)
+        try await settings.set(3, forKey: "a")
+        #expect(live.value == .some(3) && live.error == nil)
+        try await workspace.close()
+    }
+
+    @MainActor
+    @Test func aLiveReadThatGoesEndsFollowing() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        let runs = Counter()
+        var live: LiveRead<Int>? = LiveRead(workspace) { view in
+            runs.value.add(1, ordering: .relaxed)
+            return try view.count(of: settings)
+        }
+        #expect(live?.value == 0)
+        live = nil
+        try await settings.set(1, forKey: "a")
+        #expect(runs.value.load(ordering: .relaxed) == 1)
+        try await workspace.close()
+    }
+}
+
+private final class Counter: Sendable {
+    let value = Atomic<Int>(0)
+}
+
+private struct IndexedTicket: Codable, Identifiable, Sendable, Indexed {
+    var id: Int
+    var points: Int
+    static var indexes: [Index<IndexedTicket>] { [Index("points", \.points)] }
+}
+
+/// Runs on a thread of its own, which may wait; the closure waits for what it gave.
+private func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+) -> @Sendable () async throws -> Value {
+    let stream = AsyncStream<Result<Value, any Error>>.makeStream()
+    Thread.detachNewThread {
+        stream.continuation.yield(Result { try body() })
+        stream.continuation.finish()
+    }
+    return {
+        for await result in stream.stream { return try result.get() }
+        throw CancellationError()
+    }
+}
