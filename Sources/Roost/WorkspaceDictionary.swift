@@ -104,7 +104,7 @@ public struct WorkspaceDictionary: Sendable {
 
     /// Removes every key as one batch: no reader sees part of it, and every other write falls
     /// wholly before or after it. Costs one operation in the log, however many keys there are;
-    /// their space comes back at compaction. As durable as any write.
+    /// their space comes back in the background, soon after writers rest. As durable as any write.
     ///
     /// - Throws: as `removeValue(forKey:durability:)`.
     public nonisolated(nonsending) func removeAll(durability: Durability? = nil) async throws {

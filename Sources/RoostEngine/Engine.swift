@@ -88,6 +88,10 @@ package final class Engine: Sendable {
             }
         }
         compactor.restTimer.begin(for: compactor)
+        // An earlier opening may have emptied a dictionary and ended before it was at rest.
+        if let shard = parts.shards.first, shard.published.withLock({ !$0.clears.isEmpty }) {
+            compactor.noteClear()
+        }
         follower?.start()
     }
 

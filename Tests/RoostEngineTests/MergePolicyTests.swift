@@ -26,6 +26,17 @@ import Testing
         #expect(policy.mergeCount([1, 1, 10, 1_000, 100_000], isIdle: true) != 5)
     }
 
+    @Test func whatWasEmptiedIsGarbage() {
+        #expect(policy.mergeCount([1_000], emptied: 300, isIdle: true) == nil)
+        #expect(policy.mergeCount([1_000], emptied: 400, isIdle: true) == 1)
+        #expect(policy.mergeCount([1_000], emptied: 400) == nil)
+        #expect(policy.mergeCount([10, 1_000], emptied: 600) == 2)
+        // More than there is was counted, as the counts are of whole files.
+        #expect(policy.mergeCount([10], emptied: 11) == 1)
+        // Above a merge that is under way.
+        #expect(policy.mergeCount([10], emptied: 10, isWhole: false) == nil)
+    }
+
     /// A shard that is flushed to for ever: few snapshots, and a logarithm's worth of rewriting.
     @Test func theCountStaysSmallAndTheWorkGrowsWithTheLogarithm() {
         var sizes: [UInt64] = []

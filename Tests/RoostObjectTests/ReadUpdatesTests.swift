@@ -221,6 +221,56 @@ import Testing
         }
     }
 
+    @Test func readersEndWithWhatIsThere() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(shardCount: 4))
+        let tickets = workspace.repository(of: IndexedTicket.self)
+        let settings = workspace.dictionary("settings")
+        let seed = testSeed()
+        let reads: [@Sendable (ReadView) throws -> [Int]] = [
+            { [try $0.count(of: tickets.where { $0.points > 5 })] },
+            { try $0.fetch(tickets.order(by: \.points).limit(3)).map(\.id) },
+            { [try $0.count(of: settings), try $0.sum(of: \.points, in: tickets.all)] },
+            { view in
+                let first = try view.first(tickets.order(by: \.points, .descending))?.id ?? 0
+                let name = "\(first % 5)"
+                return [try view.value(forKey: name, as: Int.self, in: settings) ?? -1]
+            },
+        ]
+        let last = reads.map { _ in Newest() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (read, last) in zip(reads, last) {
+                group.addTask {
+                    for try await value in workspace.updates(of: read) { last.set(value) }
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { writers in
+                for writer in 0..<4 {
+                    writers.addTask {
+                        var random = SeededGenerator(seed: seed &+ UInt64(writer))
+                        for _ in 0..<200 {
+                            let id = random.below(40)
+                            switch random.below(5) {
+                            case 0: try await tickets.delete(id)
+                            case 1: try await settings.set(random.below(9), forKey: "\(id % 5)")
+                            case 2: try await settings.removeValue(forKey: "\(id % 5)")
+                            default:
+                                try await tickets.save(
+                                    IndexedTicket(id: id, points: random.below(12)))
+                            }
+                        }
+                    }
+                }
+                try await writers.waitForAll()
+            }
+            for (read, last) in zip(reads, last) {
+                let expected = try workspace.read(read)
+                while last.value != expected { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            try await workspace.close()
+            try await group.waitForAll()
+        }
+    }
+
     // MARK: User interfaces
 
     @MainActor
@@ -275,6 +325,12 @@ import Testing
 
 private final class Counter: Sendable {
     let value = Atomic<Int>(0)
+}
+
+private final class Newest: Sendable {
+    private let state = Mutex<[Int]?>(nil)
+    var value: [Int]? { state.withLock { $0 } }
+    func set(_ value: [Int]) { state.withLock { $0 = value } }
 }
 
 private struct IndexedTicket: Codable, Identifiable, Sendable, Indexed {

@@ -22,7 +22,7 @@ extension Workspace {
     ///
     /// Costs, beside the reading itself, a set of what was looked at: of each key and each range some hundred bytes; of
     /// more than 16,384 keys and 256 ranges, whole dictionaries stand for the rest. A write to one of these dictionaries
-    /// costs some microseconds more until the next read is due, none after. Runs `read` off the caller's actor.
+    /// costs some microseconds more. Runs `read` off the caller's actor.
     ///
     /// - Parameter read: reads from a view that is closed when it returns; does not suspend.
     public func updates<Value: Sendable>(

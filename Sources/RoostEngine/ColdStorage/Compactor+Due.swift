@@ -39,7 +39,7 @@ extension Compactor {
     }
 
     /// What all snapshots take on disk.
-    private var snapshotSizeBytes: UInt64 {
+    var snapshotSizeBytes: UInt64 {
         cold.snapshots.reduce(0) { $0 + $1.footer.fileSizeBytes }
     }
 
@@ -63,7 +63,8 @@ extension Compactor {
 
     // MARK: At rest
 
-    /// Nobody has written for a while: makes the log small where it takes much for what is live.
+    /// Nobody has written for a while: makes the log small where it takes much for what is live, and gives back
+    /// what was emptied.
     ///
     /// Returns `false` where a compaction is under way: to be asked again.
     func rest() async -> Bool {
@@ -78,7 +79,7 @@ extension Compactor {
     func shrinkLog() async throws {
         guard isRunning, let log, !condition.isClosed else { return }
         let limit = max(configuration.restLogSizeBytes, snapshotSizeBytes / Self.restLogShare)
-        guard log.diskSizeBytes > limit else { return }
+        guard log.diskSizeBytes > limit || isClearToBeFlushed() else { return }
         try await flush(isAtRest: true)
         condition.release()
         try log.shrink()

@@ -30,6 +30,7 @@ extension Compactor {
                 try await flush()
                 condition.release()
             }
+            try await dropCleared()
             var steps = 1
             while isRunning, let merge = try takeMerge(isIdle: !isBusy) {
                 try await step(merge)
@@ -69,7 +70,10 @@ extension Compactor {
         let sizes = try newer.map { tier in
             try tier.parts.reduce(0) { try $0 + KeyRanges.sizeBytes(of: $1) }
         }
-        return policy.mergeCount(sizes, isWhole: merges.isEmpty, isIdle: isIdle)
+        // A merge that is under way leaves out what was emptied before it began.
+        let emptied = merges.isEmpty && !manifest.clears.isEmpty ? clearedSizeBytes() : 0
+        return policy.mergeCount(
+            sizes, emptied: emptied, isWhole: merges.isEmpty, isIdle: isIdle)
     }
 
     private func isMergeDue(isIdle: Bool) throws -> Bool {

@@ -158,6 +158,7 @@ package actor Compactor {
         try condition.checkOpen()
         try await flush()
         condition.release()
+        try await dropCleared()
         let tierCount = cold.tiers.count
         if tierCount > 1 || (tierCount == 1 && hasGarbage) { try await merge(tierCount: tierCount) }
         try await forgetClears()
@@ -237,37 +238,6 @@ package actor Compactor {
         manifest = next
         manifestGuard?.didReplace()
         log?.signals?.noteManifest(generation: next.generation)
-    }
-
-    /// Forgets the clears that no snapshot holds anything older than of their dictionaries. Where there are some it reads
-    /// what the snapshots have counted.
-    func forgetClears() async throws {
-        let forgotten = manifest.clears.filter { clear in
-            guard clear.sequence <= manifest.flushedSequence else { return false }
-            return !cold.snapshots.contains { Self.mayHaveOlder(than: clear, $0) }
-        }
-        guard !forgotten.isEmpty else { return }
-        var next = manifest
-        next.generation += 1
-        next.clears.removeAll { forgotten.contains($0) }
-        try replaceManifest(next)
-        for shard in shards { await shard.forget(forgotten) }
-    }
-
-    /// Whether the snapshot may hold records of the clear's dictionary that are older than the clear.
-    private static func mayHaveOlder(
-        than clear: ManifestRecord.Clear, _ snapshot: SnapshotReader
-    ) -> Bool {
-        if snapshot.footer.minimumSequence >= clear.sequence { return false }
-        do {
-            let entry = try snapshot.dictionaryCounts().entry(clear.prefix)
-            return entry.map { $0.minimumSequence < clear.sequence } ?? false
-        } catch {
-            // A clear that is kept too long costs some bytes. The compaction, which is through, would
-            // count as failed, and be made again until writers are refused. Whoever asks for the
-            // counts, and `verify`, tell the damage.
-            return true
-        }
     }
 
     /// Removes the segments and snapshots that the manifest does not need.

@@ -16,13 +16,19 @@ struct MergePolicy: Sendable {
     var idleGarbagePercent: UInt64 = 45
 
     /// How many of the newest tiers to merge into one; `nil` where nothing is due. `isWhole`: the last
-    /// of `sizes` is the oldest tier, and not one above a merge that is under way.
-    func mergeCount(_ sizes: [UInt64], isWhole: Bool = true, isIdle: Bool = false) -> Int? {
-        guard sizes.count > 1, let oldest = sizes.last else { return nil }
+    /// of `sizes` is the oldest tier, and not one above a merge that is under way. `emptied`: what all of
+    /// them have of dictionaries that were emptied since.
+    func mergeCount(
+        _ sizes: [UInt64], emptied: UInt64 = 0, isWhole: Bool = true, isIdle: Bool = false
+    ) -> Int? {
+        guard let oldest = sizes.last else { return nil }
+        let garbagePercent = isIdle ? idleGarbagePercent : busyGarbagePercent
+        let live = sizes.reduce(0, +) - min(emptied, sizes.reduce(0, +))
+        if isWhole, emptied > 0, emptied * 100 >= live * garbagePercent { return sizes.count }
+        guard sizes.count > 1 else { return nil }
         let minimumMergeCount = isIdle ? idleMergeCount : busyMergeCount
         if isWhole {
             let newer = sizes.dropLast().reduce(0, +)
-            let garbagePercent = isIdle ? idleGarbagePercent : busyGarbagePercent
             let isWorthAll = newer * 100 >= oldest * garbagePercent
             if isWorthAll && (sizes.count >= minimumMergeCount || isIdle) { return sizes.count }
         }

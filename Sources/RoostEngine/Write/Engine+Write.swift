@@ -205,6 +205,7 @@ extension Engine {
         try await settle(
             token, on: parts.map(\.shard), appended: appended, changes: batch.changes,
             clears: batch.clears, isSynced: isSynced)
+        if !batch.clears.isEmpty { compactor.noteClear() }
         return appended.sequence
     }
 
