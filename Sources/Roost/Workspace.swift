@@ -30,6 +30,7 @@ public final class Workspace: Sendable {
     let indexNumbers = IndexNumbers()
     let objectIndexes = ObjectIndexRegistry()
     let live = LiveRegistry()
+    let readWatches = ReadWatches()
     let backgroundWrites = BackgroundWrites()
     /// As it was opened on: its backups go there too.
     let fileSystem: any FileSystem

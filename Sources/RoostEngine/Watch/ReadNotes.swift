@@ -132,6 +132,8 @@ package struct SeenReads: Sendable {
 /// A view for a read that is watched.
 package struct ReadMoment: Sendable {
     package let view: EngineView
+    /// What each watch had not told yet of the batches that are in the view.
+    package let events: [[WatchEvent]]
     /// What the caller owes to others, whose writes were made on the way. It may call `onCommit` of live watches, so it
     /// is called with no lock held.
     package let afterwards: @Sendable () -> Void
@@ -140,13 +142,15 @@ package struct ReadMoment: Sendable {
 extension Engine {
     /// A view without enqueued writes that have no place among the changes yet. Of the batches that are in it `watches`
     /// tell nothing any more, and all others.
-    package func moment(of watches: some Sequence<LiveWatch>) throws -> ReadMoment {
+    package func moment(of watches: [LiveWatch]) throws -> ReadMoment {
         try condition.checkOpen()
         return publication.withLock {
             let owed = foldCommitted()
             return feed.atOneMoment {
-                for watch in watches { _ = watch.takeReady() }
-                return ReadMoment(view: viewOfFolded(hidesEnqueued: true)) {
+                ReadMoment(
+                    view: viewOfFolded(hidesEnqueued: true),
+                    events: watches.map { $0.takeReady().events }
+                ) {
                     for (shard, afterwards) in owed { shard.tell(afterwards) }
                 }
             }
