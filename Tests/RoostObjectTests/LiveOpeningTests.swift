@@ -186,12 +186,12 @@ import Testing
                     try watched.state.takeCommits(&watched.told)
                 }
             }
-            #expect(watched.state.objects.isEmpty)
+            #expect(watched.state.table.gate.objects.isEmpty)
             let id = try await watched.open(watched.tickets.all)
             #expect(watched.state.results[id]?.count == 19)
-            #expect(watched.state.objects.count == 19)
+            #expect(watched.state.table.gate.objects.count == 19)
             _ = watched.state.close(id)
-            #expect(watched.state.objects.isEmpty)
+            #expect(watched.state.table.gate.objects.isEmpty)
         }
     }
 }
