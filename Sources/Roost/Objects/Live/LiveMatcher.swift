@@ -59,8 +59,11 @@ struct LiveMatcher {
     /// Whether any result may be about the object with these stored bytes; `false` only where they say that
     /// none is.
     func mayMatch(_ stored: UnsafeRawBufferPointer) -> Bool {
-        // By their places, as a copy of one costs a reference for each of its parts.
-        for place in fields.indices where fields[place].mayMatch(stored) { return true }
+        // Where they stand, as a copy of one costs a reference for each of its parts.
+        let isFound = fields.withUnsafeBufferPointer { fields in
+            fields.indices.contains { fields[$0].mayMatch(stored) }
+        }
+        if isFound { return true }
         return !others.isEmpty && others.values.contains { $0.mayMatch(stored) }
     }
 
