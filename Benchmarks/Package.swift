@@ -71,7 +71,11 @@ let package = Package(
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(
             name: "RoostCount",
-            dependencies: ["RoostSamples", .product(name: "Roost", package: "roost")]),
+            dependencies: [
+                "RoostSamples",
+                .product(name: "Roost", package: "roost"),
+                .product(name: "RoostCoding", package: "roost"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -99,7 +99,7 @@ private struct Fixture: Sendable {
         let wakes = fixture.feed.publishStaged(staged.sequence) { _ in
             Commit(staged, changes: batch.changes)
         }
-        for wake in wakes { wake() }
+        wakes()
         #expect(watcher.nextReady()?.version == 1)
         #expect(watcher.nextReady()?.version == 2)
         let aborted = try fixture.feed.stage {

@@ -154,6 +154,33 @@ import Testing
         }
     }
 
+    /// A batch is one with those that came before it: where one is about a result, all are taken, in order.
+    @Test func onlyWhatALiveResultMayBeAboutIsTaken() async throws {
+        try await withTickets(10) { watched in
+            let tickets = watched.tickets
+            let clock = tickets.dictionary.workspace.engine.clock
+            let id = try await watched.open(tickets.where { $0.points < 5 })
+            watched.state.table.gate.isQuiet = watched.state.isQuiet
+            try await tickets.delete(9)
+            var taken = watched.state.table.gate.takeTouching(clock)
+            #expect(taken?.isEnded == nil)
+            try await tickets.delete(8)
+            try await tickets.delete(2)
+            try await tickets.delete(7)
+            taken = watched.state.table.gate.takeTouching(clock)
+            #expect(taken?.events.count == 3)
+            try watched.state.take(try #require(taken), &watched.told)
+            #expect(watched.state.results[id]?.items.map(\.id) == [0, 1, 3, 4])
+            // Whoever subscribes is waited for, whatever the batch is about.
+            let subscriber = try watched.subscribe(1) { _ in }
+            watched.state.table.gate.isQuiet = watched.state.isQuiet
+            try await tickets.delete(6)
+            taken = watched.state.table.gate.takeTouching(clock)
+            #expect(taken?.events.count == 1)
+            _ = watched.state.remove(subscriber)
+        }
+    }
+
     /// Whoever writes within a closure leaves what is to be told to another thread that is just done.
     @Test func whatIsWrittenWithinAClosureIsToldThoughOthersAreAtIt() async throws {
         let workspace = try await Workspace.inMemory()
@@ -186,12 +213,12 @@ import Testing
                     try watched.state.takeCommits(&watched.told)
                 }
             }
-            #expect(watched.state.objects.isEmpty)
+            #expect(watched.state.table.gate.objects.isEmpty)
             let id = try await watched.open(watched.tickets.all)
             #expect(watched.state.results[id]?.count == 19)
-            #expect(watched.state.objects.count == 19)
+            #expect(watched.state.table.gate.objects.count == 19)
             _ = watched.state.close(id)
-            #expect(watched.state.objects.isEmpty)
+            #expect(watched.state.table.gate.objects.isEmpty)
         }
     }
 }

@@ -17,11 +17,15 @@ enum CountedOperation: String, CaseIterable, Codable {
     case batch
     case decodeCodable = "decode-codable"
     case encodeCodable = "encode-codable"
+    case saveObject = "save-object"
+    /// Beside a thousand live queries that it does not touch.
+    case saveObjectLive = "save-object-live"
 
     var writes: Bool {
         switch self {
         case .put, .putObserved, .putDurable, .batch, .encodeCodable: true
         case .residentGet, .coldGet, .absentGet, .scan, .scanEntries, .decodeCodable: false
+        case .saveObject, .saveObjectLive: false
         }
     }
 
@@ -76,6 +80,8 @@ struct Section {
         case .coldGet, .absentGet, .residentGet, .scan, .scanEntries, .decodeCodable:
             try await read()
         case .put, .putObserved, .putDurable, .batch, .encodeCodable: try await write()
+        case .saveObject: try await saveObjects(besideLive: false)
+        case .saveObjectLive: try await saveObjects(besideLive: true)
         }
     }
 

@@ -182,7 +182,7 @@ extension Query {
 
     /// The condition as stored bytes answer it; `nil` where they cannot, as where migrations make other
     /// objects of them.
-    var storedCondition: StoredCondition<Item>? {
+    var storedCondition: StoredCondition? {
         repository.dictionary.workspace.migrations.isEmpty ? StoredCondition(condition) : nil
     }
 

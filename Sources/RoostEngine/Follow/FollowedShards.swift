@@ -73,7 +73,7 @@ struct FollowedShards: Sendable {
                     ? Commit(appended, changes: batch.changes, clears: batch.clears) : nil
             }
         }
-        for wake in wakes { wake() }
+        wakes()
         for (index, _) in parts { shards[index].foldResolved() }
     }
 
@@ -111,7 +111,7 @@ struct FollowedShards: Sendable {
                 }
             }
         }
-        for wake in wakes { wake() }
+        wakes()
         return dropped
     }
 

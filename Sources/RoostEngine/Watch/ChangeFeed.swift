@@ -44,6 +44,7 @@ final class ChangeFeed: Sendable {
         /// Watchers whose readers wait for more of the log to be resolved.
         var historyWaiters: [Watcher] = []
         var isEnded = false
+        var room = DeliveryRoom()
     }
 
     private let state = Mutex(State())
@@ -56,13 +57,13 @@ final class ChangeFeed: Sendable {
         _ afterwards: inout ShardTurn.Afterwards,
         _ body: () throws -> (LogWriter.Appended, Commit)
     ) throws -> LogWriter.Appended {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         let appended = try state.withLock { state in
             let (appended, commit) = try body()
             state.add(commit, &wakes)
             return appended
         }
-        for wake in wakes { wake(&afterwards) }
+        wakes(&afterwards)
         return appended
     }
 
@@ -72,26 +73,26 @@ final class ChangeFeed: Sendable {
         _ afterwards: inout ShardTurn.Afterwards,
         _ body: (_ isWatched: Bool) throws -> (LogWriter.Appended, Commit?)
     ) throws -> LogWriter.Appended {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         let appended = try state.withLock { state in
             let (appended, commit) = try body(!state.watchers.isEmpty)
             if let commit { state.add(commit, &wakes) }
             return appended
         }
-        for wake in wakes { wake(&afterwards) }
+        wakes(&afterwards)
         return appended
     }
 
     /// Hands on a change that is visible and whose append began before it was watched; `nil`
     /// where there was none in the end. As `publish`.
     func publishObserved(_ commit: Commit?, _ afterwards: inout ShardTurn.Afterwards) {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         state.withLock { state in
             state.observedCount -= 1
             if let commit { state.add(commit, &wakes) }
             state.release(&wakes)
         }
-        for wake in wakes { wake(&afterwards) }
+        wakes(&afterwards)
     }
 
     /// Appends a batch, by `append`, that is not visible yet.
@@ -105,8 +106,8 @@ final class ChangeFeed: Sendable {
 
     /// Makes a staged batch visible by `body`, which returns `nil` where none of it is to be
     /// told. Returns the readers that the caller is to resume once it holds no lock.
-    func publishStaged(_ sequence: UInt64, _ body: (_ isWatched: Bool) -> Commit?) -> [Wake] {
-        var wakes: [Wake] = []
+    func publishStaged(_ sequence: UInt64, _ body: (_ isWatched: Bool) -> Commit?) -> Wakes {
+        var wakes = Wakes()
         state.withLock { state in
             let commit = body(!state.watchers.isEmpty)
             state.unstage(sequence)
@@ -118,18 +119,18 @@ final class ChangeFeed: Sendable {
 
     /// A staged batch will not become visible.
     func abort(_ sequence: UInt64) {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         state.withLock { state in
             state.unstage(sequence)
             state.aborted.insert(sequence)
             state.release(&wakes)
         }
-        for wake in wakes { wake() }
+        wakes()
     }
 
     /// A key's newest value is given up: those who may have begun with it are told `current`.
     func tellAgain(_ key: [UInt8], hash: UInt64, current: () -> InitialRecord) {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         state.withLock { state in
             guard let watchers = state.watchers.keys[hash] else { return }
             for watcher in watchers where !watcher.isOrdered {
@@ -137,7 +138,7 @@ final class ChangeFeed: Sendable {
                 watcher.begin(with: current(), &wakes)
             }
         }
-        for wake in wakes { wake() }
+        wakes()
     }
 
     /// Makes a later moment visible, by `body`, of which `missedCount` batches before it are not known:
@@ -146,8 +147,8 @@ final class ChangeFeed: Sendable {
     func skip<Result>(
         _ missedCount: Int, _ body: () -> sending Result,
         current: (_ key: [UInt8], _ hash: UInt64) -> InitialRecord
-    ) -> sending (result: Result, wakes: [Wake]) {
-        var wakes: [Wake] = []
+    ) -> sending (result: Result, wakes: Wakes) {
+        var wakes = Wakes()
         let result = state.withLock { state in
             let result = body()
             for watcher in state.watchers.all {
@@ -170,7 +171,7 @@ final class ChangeFeed: Sendable {
         _ make: (_ id: UInt64) -> Watcher,
         register: (_ id: UInt64, _ observedCount: inout Int) -> InitialRecord?
     ) -> Watcher {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         let watcher = state.withLock { state in
             state.lastWatcher += 1
             let watcher = make(state.lastWatcher)
@@ -184,24 +185,24 @@ final class ChangeFeed: Sendable {
             return watcher
         }
         // Who begins to be told of batches has no moment yet to be told anything of.
-        for wake in wakes where !wake.isTelling { wake() }
+        wakes.callOthersThanTelling()
         return watcher
     }
 
     func remove(_ watcher: Watcher, unregister: () -> Void) {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         state.withLock { state in
             state.watchers.remove(watcher)
             state.historyWaiters.removeAll { $0 === watcher }
             if !state.isEnded { unregister() }
             watcher.end(&wakes)
         }
-        for wake in wakes { wake() }
+        wakes()
     }
 
     /// Ends every watcher, now and from here on.
     func end() {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         state.withLock { state in
             state.isEnded = true
             for watcher in state.watchers.all { watcher.end(&wakes) }
@@ -209,7 +210,7 @@ final class ChangeFeed: Sendable {
             state.historyWaiters = []
             state.held = []
         }
-        for wake in wakes { wake() }
+        wakes()
     }
 
     /// Calls `body` while no batch becomes visible that anybody watches.
@@ -228,7 +229,7 @@ final class ChangeFeed: Sendable {
     /// Reads a stretch of the log for a watcher that began at an earlier version. `false` where
     /// nothing can be read before the watcher is told to look again.
     func readOn(_ cursor: HistoryCursor, for watcher: Watcher) -> Bool {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         let work = state.withLock { state -> (boundary: UInt64, aborted: Set<UInt64>)? in
             let boundary = state.boundary(cursor.log?.lastSequence ?? cursor.beganAt)
             if cursor.next <= boundary { return (boundary, state.aborted) }
@@ -244,31 +245,33 @@ final class ChangeFeed: Sendable {
                 through: work.boundary, target: watcher.target, aborted: work.aborted)
             watcher.putBack(cursor, events, &wakes)
         }
-        for wake in wakes { wake() }
+        wakes()
         return work != nil
     }
 }
 
 extension ChangeFeed.State {
     /// Takes a batch that just became visible.
-    mutating func add(_ commit: Commit, _ wakes: inout [Wake]) {
+    mutating func add(_ commit: Commit, _ wakes: inout Wakes) {
         if watchers.isEmpty { return }
         var commit = commit
         commit.lastWatcher = min(commit.lastWatcher, lastWatcher)
         if observedCount == 0, held.isEmpty, commit.sequence < staged.first ?? .max {
-            return commit.deliver(to: watchers, .all, &wakes)
+            return commit.deliver(to: watchers, .all, &room, &wakes)
         }
-        commit.deliver(to: watchers, .unordered, &wakes)
+        commit.deliver(to: watchers, .unordered, &room, &wakes)
         let index = held.lastIndex { $0.sequence < commit.sequence }.map { $0 + 1 } ?? 0
         held.insert(commit, at: index)
     }
 
     /// Hands on what was held and is in order now.
-    mutating func release(_ wakes: inout [Wake]) {
+    mutating func release(_ wakes: inout Wakes) {
         guard observedCount == 0 else { return }
         let lowest = staged.first ?? .max
         let count = held.prefix { $0.sequence < lowest }.count
-        for commit in held.prefix(count) { commit.deliver(to: watchers, .ordered, &wakes) }
+        for commit in held.prefix(count) {
+            commit.deliver(to: watchers, .ordered, &room, &wakes)
+        }
         held.removeFirst(count)
         for watcher in historyWaiters { watcher.lookAgain(&wakes) }
         historyWaiters.removeAll()

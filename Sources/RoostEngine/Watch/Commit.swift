@@ -37,32 +37,40 @@ struct Commit: Sendable {
             enqueuedVersion: enqueuedVersion, lastWatcher: lastWatcher)
     }
 
-    private typealias Found = (operation: Operation, hash: UInt64)
+    fileprivate typealias Found = (operation: Operation, hash: UInt64)
 
     /// Hands the batch to those of the watchers that look at what it changes.
-    func deliver(to watchers: WatcherTable, _ delivery: ChangeFeed.Delivery, _ wakes: inout [Wake])
-    {
-        let found = newest(watchers)
+    func deliver(
+        to watchers: WatcherTable, _ delivery: ChangeFeed.Delivery, _ room: inout DeliveryRoom,
+        _ wakes: inout Wakes
+    ) {
+        findNewest(watchers, &room.found)
         for target in watchers.ranges where isFor(target, delivery) {
-            var events = clears.contains { target.target.isIn(dictionary: $0) } ? [cleared] : []
-            for (operation, _) in found where target.target.contains(operation.key) {
-                events.append(changed(operation))
+            if !clears.isEmpty, clears.contains(where: { target.target.isIn(dictionary: $0) }) {
+                room.events.append(cleared)
             }
-            target.push(events, &wakes)
-        }
-        for (operation, hash) in found {
-            for target in watchers.keys[hash] ?? [] where isFor(target, delivery) {
-                guard target.target.contains(operation.key) else { continue }
-                target.push([changed(operation)], enqueuedVersion: enqueuedVersion, &wakes)
+            for (operation, _) in room.found where target.target.contains(operation.key) {
+                room.events.append(changed(operation))
             }
+            target.push(room.events, &wakes)
+            room.removeEvents()
         }
-        if !clears.isEmpty { deliverClears(to: watchers, delivery, found, &wakes) }
+        if !watchers.keys.isEmpty {
+            for (operation, hash) in room.found {
+                for target in watchers.keys[hash] ?? [] where isFor(target, delivery) {
+                    guard target.target.contains(operation.key) else { continue }
+                    target.push([changed(operation)], enqueuedVersion: enqueuedVersion, &wakes)
+                }
+            }
+            if !clears.isEmpty { deliverClears(to: watchers, delivery, room.found, &wakes) }
+        }
+        room.removeFound()
     }
 
     /// Keys that the batch empties and does not set.
     private func deliverClears(
         to watchers: WatcherTable, _ delivery: ChangeFeed.Delivery, _ found: [Found],
-        _ wakes: inout [Wake]
+        _ wakes: inout Wakes
     ) {
         let set = Set(found.lazy.map(\.hash))
         for (hash, targets) in watchers.keys {
@@ -81,18 +89,17 @@ struct Commit: Sendable {
     }
 
     /// The changes that anybody may look at, each key's last.
-    private func newest(_ watchers: WatcherTable) -> [Found] {
-        var found: [Found] = []
+    private func findNewest(_ watchers: WatcherTable, _ found: inout [Found]) {
         for change in changes
         where !watchers.ranges.isEmpty || watchers.keys[change.hash] != nil {
             found.append(
                 (Operation(location: frameLocation + UInt(change.frameOffset)), change.hash))
         }
-        return found.count > 1 ? lastOfEachKey(found) : found
+        if found.count <= Self.fewCount, !Self.hasEqualHashes(found) { return }
+        found = lastOfEachKey(found)
     }
 
     private func lastOfEachKey(_ found: [Found]) -> [Found] {
-        if found.count <= Self.fewCount, !Self.hasEqualHashes(found) { return found }
         var last: [UInt64: Int] = [:]
         last.reserveCapacity(found.count)
         for (index, found) in found.enumerated() { last[found.hash] = index }
@@ -121,6 +128,22 @@ struct Commit: Sendable {
 
     private func changed(_ operation: Operation) -> WatchEvent {
         WatchEvent(content: .changed(operation), version: sequence, owner: region)
+    }
+}
+
+/// What the delivery of one batch after the other needs, so that none has to be given memory for it.
+struct DeliveryRoom: Sendable {
+    fileprivate var found: [Commit.Found] = []
+    fileprivate var events: [WatchEvent] = []
+    /// Room for so many is kept.
+    private static let keptCount = 64
+
+    fileprivate mutating func removeEvents() {
+        events.removeAll(keepingCapacity: events.capacity <= Self.keptCount)
+    }
+
+    fileprivate mutating func removeFound() {
+        found.removeAll(keepingCapacity: found.capacity <= Self.keptCount)
     }
 }
 

@@ -39,31 +39,41 @@ struct EventQueue: Sendable {
         return all
     }
 
+    /// As the other, into an array that is empty: its room is used for what comes.
+    mutating func takeAll(into room: inout [WatchEvent]) {
+        if first > 0 { compact() }
+        runCount = 0
+        swap(&events, &room)
+    }
+
     mutating func add(_ batch: [WatchEvent], _ buffering: Watcher.Buffering) {
         switch buffering {
         case .bounded(let capacity):
             let runs = runCount(with: batch)
             let fits = isEmpty || (count < capacity && runs <= Self.largestRunCount)
-            if fits { append(batch) } else { miss(batch.count) }
+            if fits { append(batch, runs) } else { miss(batch.count) }
         case .newest(let capacity):
-            append(batch)
+            append(batch, runCount(with: batch))
             while count > capacity || (runCount > Self.largestRunCount && count > 1) {
                 _ = popFirst()
             }
         }
     }
 
-    private mutating func append(_ batch: [WatchEvent]) {
-        runCount = runCount(with: batch)
-        events.append(contentsOf: batch)
+    private mutating func append(_ batch: [WatchEvent], _ runs: Int) {
+        runCount = runs
+        // Mostly it is one.
+        for event in batch { events.append(event) }
     }
 
     private func runCount(with batch: [WatchEvent]) -> Int {
         var runs = runCount
-        var last = isEmpty ? nil : events.last
-        for event in batch {
-            if last == nil || last?.owner !== event.owner { runs += 1 }
-            last = event
+        for index in batch.indices {
+            if index > 0 {
+                if batch[index - 1].owner !== batch[index].owner { runs += 1 }
+            } else if isEmpty || events[events.count - 1].owner !== batch[index].owner {
+                runs += 1
+            }
         }
         return runs
     }

@@ -28,6 +28,12 @@ package final class LiveWatch: Sendable {
     /// The events that are there, those of one batch with one version and one after the other, and
     /// whether the workspace has ended.
     package func takeReady() -> (events: [WatchEvent], isEnded: Bool) { watcher.takeAll() }
+
+    /// As the other, into an array that is empty: whoever gives the same one again spares the watcher a new one.
+    /// Returns whether the workspace has ended.
+    package func takeReady(into events: inout [WatchEvent]) -> Bool {
+        watcher.takeAll(into: &events)
+    }
 }
 
 /// A view, and what a live watcher was told before it and had not read.

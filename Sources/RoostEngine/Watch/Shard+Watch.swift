@@ -97,7 +97,7 @@ extension Shard {
     ) throws -> LogWriter.Appended {
         endUnneededAppend(&turn)
         var afterwards = ShardTurn.Afterwards()
-        defer { turn.afterwards.calls += afterwards.calls }
+        defer { turn.afterwards.calls.append(contentsOf: afterwards.calls) }
         return try feed.publish(&afterwards) { try body(&turn) }
     }
 

@@ -6,7 +6,8 @@ import RoostSnapshot
 package struct WatchEvent: Sendable {
     package enum Content: Sendable {
         /// What the watched key held when the watcher began.
-        case initial(InitialRecord)
+        /// Apart, as it is large and rare: events are copied all the time.
+        indirect case initial(InitialRecord)
         /// A put or a removal.
         case changed(Operation)
         /// All that the watcher looks at was emptied.
@@ -26,6 +27,12 @@ package struct WatchEvent: Sendable {
         self.content = content
         self.version = version
         self.owner = owner
+    }
+
+    /// Whether `operation`, which the event is about, could be read: `checkRead` without saying why not.
+    package func isRead(_ operation: Operation) -> Bool {
+        do { try checkRead(operation) } catch { return false }
+        return true
     }
 
     /// Throws `.io` where `operation`, which the event is about, could not be read. To be called before it is

@@ -17,11 +17,36 @@ enum Wake: Sendable {
     }
 
     var isTelling: Bool { if case .tell = self { true } else { false } }
+}
+
+/// What has to be done once no lock is held, in order.
+///
+/// - `tell` comes first: mostly it is all, and takes no memory of its own.
+struct Wakes: Sendable {
+    private var tell: (@Sendable () -> Void)?
+    private var others: [Wake] = []
+
+    mutating func append(_ wake: Wake) { others.append(wake) }
+
+    mutating func append(telling start: @escaping @Sendable () -> Void) {
+        if tell == nil, others.isEmpty { tell = start } else { others.append(.tell(start)) }
+    }
+
+    func callAsFunction() {
+        tell?()
+        for wake in others { wake() }
+    }
 
     /// For a caller that has a shard's turn.
     func callAsFunction(_ afterwards: inout ShardTurn.Afterwards) {
-        if case .tell(let start) = self { afterwards.calls.append(start) } else { self() }
+        if let tell { afterwards.calls.append(tell) }
+        for wake in others {
+            if case .tell(let start) = wake { afterwards.calls.append(start) } else { wake() }
+        }
     }
+
+    /// For a caller who begins to be told, and has no moment yet to be told anything of.
+    func callOthersThanTelling() { for wake in others where !wake.isTelling { wake() } }
 }
 
 /// One watcher's buffer: writers put events in under its mutex and never wait; its reader takes
@@ -101,7 +126,7 @@ final class Watcher: Sendable {
     // MARK: Writing
 
     /// Takes the events of one batch. `enqueuedVersion` is that of an enqueued write.
-    func push(_ events: [WatchEvent], enqueuedVersion: UInt64 = 0, _ wakes: inout [Wake]) {
+    func push(_ events: [WatchEvent], enqueuedVersion: UInt64 = 0, _ wakes: inout Wakes) {
         if events.isEmpty { return }
         state.withLock { state in
             guard !state.isEnded, state.history == nil, !state.isReadingHistory else { return }
@@ -115,7 +140,7 @@ final class Watcher: Sendable {
     }
 
     /// Gives the value to begin with, or to begin anew.
-    func begin(with record: InitialRecord, _ wakes: inout [Wake]) {
+    func begin(with record: InitialRecord, _ wakes: inout Wakes) {
         state.withLock { state in
             if state.isEnded { return }
             state.awaitedVersion = record.awaitedVersion
@@ -124,7 +149,7 @@ final class Watcher: Sendable {
         }
     }
 
-    func end(_ wakes: inout [Wake]) {
+    func end(_ wakes: inout Wakes) {
         state.withLock { state in
             state.isEnded = true
             state.history = nil
@@ -132,11 +157,13 @@ final class Watcher: Sendable {
         }
     }
 
-    private func wake(_ state: inout State, _ wakes: inout [Wake]) {
-        for waiter in state.waiting { wakes.append(.resume(waiter.continuation)) }
-        state.waiting.removeAll()
+    private func wake(_ state: inout State, _ wakes: inout Wakes) {
+        if !state.waiting.isEmpty {
+            for waiter in state.waiting { wakes.append(.resume(waiter.continuation)) }
+            state.waiting.removeAll()
+        }
         guard let onReady else { return }
-        if case .eachBatch = calling { return wakes.append(.tell(onReady)) }
+        if case .eachBatch = calling { return wakes.append(telling: onReady) }
         guard !state.isRunning else { return }
         state.isRunning = true
         wakes.append(.call(onReady))
@@ -187,7 +214,7 @@ final class Watcher: Sendable {
 
     /// Tells that the value which was taken last is gone, where it has expired by `time` and nothing newer waits.
     func expire(upTo time: UInt64) {
-        var wakes: [Wake] = []
+        var wakes = Wakes()
         state.withLock { state in
             guard !state.isEnded, state.events.isEmpty, state.takenDeadline != .never,
                 state.takenDeadline.milliseconds <= time
@@ -196,12 +223,20 @@ final class Watcher: Sendable {
             state.events.add([WatchEvent(content: .cleared)], buffering)
             wake(&state, &wakes)
         }
-        for wake in wakes { wake() }
+        wakes()
     }
 
     /// All events that are there, and whether none follows them.
     func takeAll() -> (events: [WatchEvent], isEnded: Bool) {
         state.withLock { ($0.events.takeAll(), $0.isEnded) }
+    }
+
+    /// As the other, into an array that is empty: its room is the buffer's then. Returns whether none follows.
+    func takeAll(into events: inout [WatchEvent]) -> Bool {
+        state.withLock { state in
+            state.events.takeAll(into: &events)
+            return state.isEnded
+        }
     }
 
     /// The next event; `nil` once the workspace has ended and all events are read, or where the
@@ -227,7 +262,7 @@ final class Watcher: Sendable {
 
     /// Gives history back that a reader had taken, with the events that it found; `nil` once all
     /// is read and the watcher is told of what is committed from here on.
-    func putBack(_ cursor: HistoryCursor?, _ events: [WatchEvent], _ wakes: inout [Wake]) {
+    func putBack(_ cursor: HistoryCursor?, _ events: [WatchEvent], _ wakes: inout Wakes) {
         state.withLock { state in
             state.isReadingHistory = false
             if !state.isEnded { state.history = cursor }
@@ -239,7 +274,7 @@ final class Watcher: Sendable {
     }
 
     /// Lets a reader look again that waits for the log to be readable further.
-    func lookAgain(_ wakes: inout [Wake]) {
+    func lookAgain(_ wakes: inout Wakes) {
         state.withLock { state in
             state.isLookDue = true
             wake(&state, &wakes)

@@ -230,7 +230,7 @@ extension Engine {
                 return isTold ? Commit(appended, changes: changes, clears: clears) : nil
             }
         }
-        for wake in wakes { wake() }
+        wakes()
         for shard in shards { shard.foldResolved() }
     }
 

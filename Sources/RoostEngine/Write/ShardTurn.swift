@@ -110,7 +110,7 @@ struct ShardTurn {
     /// What whoever has the turn owes to others when it gives the turn back.
     struct Afterwards: Sendable {
         /// Resumes those who waited.
-        var calls: [@Sendable () -> Void] = []
+        var calls = FewElements<@Sendable () -> Void>()
         /// Enqueued writes that were given up.
         var lost: [LostWrite] = []
 

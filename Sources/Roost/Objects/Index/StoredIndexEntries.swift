@@ -15,7 +15,7 @@ struct StoredIndexEntries: Sendable {
     /// it is of this one is asked of the object.
     init?<Item: Sendable>(_ active: [IndexSet<Item>.Active]) {
         guard !active.isEmpty, active.allSatisfy({ $0.index.filter == nil }) else { return nil }
-        let declared = StoredCondition<Item>.declaredFields
+        let declared = declaredFields(of: Item.self)
         guard !declared.isEmpty else { return nil }
         var binary: [StoredEntryReader<BinaryReader>] = []
         var coded: [StoredEntryReader<CodedFields>] = []

@@ -1,6 +1,6 @@
 /// Values by intervals of bytes, found by what is inside: a treap in the order of the lower bounds whose
 /// nodes know the greatest upper bound below them.
-struct IntervalTree<Value> {
+struct IntervalTree<Value: AnyObject> {
     private final class Node {
         let interval: IndexRegion.Interval
         let id: UInt64
@@ -64,6 +64,22 @@ struct IntervalTree<Value> {
         if bytes(point, precede: node.interval.lower) { return }
         if node.interval.upper.map({ bytes(point, precede: $0) }) ?? true { body(node.value) }
         visit(node.right, point, body)
+    }
+
+    /// Whether `body` says so of the value of an interval that has `point` in it.
+    func contains(_ point: [UInt8], where body: (Value) -> Bool) -> Bool {
+        Self.contains(root, point, body)
+    }
+
+    private static func contains(_ node: Node?, _ point: [UInt8], _ body: (Value) -> Bool) -> Bool {
+        guard let node else { return false }
+        if let end = node.end, !bytes(point, precede: end) { return false }
+        if contains(node.left, point, body) { return true }
+        if bytes(point, precede: node.interval.lower) { return false }
+        if node.interval.upper.map({ bytes(point, precede: $0) }) ?? true, body(node.value) {
+            return true
+        }
+        return contains(node.right, point, body)
     }
 
     private static func insert(_ node: Node, _ root: Node?) -> Node {

@@ -3,55 +3,54 @@
 /// Each is entered by one field that its condition compares: by the values that the field may have where
 /// these are single ones, else by their ranges; for "one or the other" by a field of each. A condition
 /// that says of no field what it may be is asked for each object.
-struct LiveMatcher<Item: Identifiable & Sendable> where Item.ID: Sendable {
-    typealias Match = LiveResult<Item>
+struct LiveMatcher {
+    typealias Match = AnyLiveResult
 
-    private var fields: [LiveField<Item>] = []
+    private var fields: [LiveField] = []
     private var others: [UInt64: Match] = [:]
-    private var lookUpCount: UInt64 = 0
 
-    mutating func add(_ result: Match) {
+    mutating func add<Item>(_ result: LiveResult<Item>) {
         guard let entries = LiveEntry.entries(of: result.query.condition) else {
             others[result.id] = result
             return
         }
-        var known: [LiveField<Item>] = []
+        let repository = result.query.repository
+        // No form can be made of a field after all.
+        guard entries.allSatisfy({ place(of: $0.path, repository) != nil }) else {
+            fields.removeAll(where: \.isEmpty)
+            others[result.id] = result
+            return
+        }
         for entry in entries {
-            guard let field = field(entry.path, result.query.repository) else {
-                // No form can be made of the field after all.
-                for (entry, field) in zip(entries, known) { field.remove(entry, result.id) }
-                others[result.id] = result
-                return
-            }
-            field.add(entry, result)
-            known.append(field)
+            if let place = place(of: entry.path, repository) { fields[place].add(entry, result) }
         }
     }
 
-    mutating func remove(_ result: Match) {
+    mutating func remove<Item>(_ result: LiveResult<Item>) {
         guard others.removeValue(forKey: result.id) == nil else { return }
         for entry in LiveEntry.entries(of: result.query.condition) ?? [] {
-            fields.first { $0.path == entry.path }?.remove(entry, result.id)
+            guard let place = fields.firstIndex(where: { $0.path == entry.path }) else { continue }
+            fields[place].remove(entry, result.id)
         }
         fields.removeAll(where: \.isEmpty)
     }
 
     /// Calls `body` with each result whose condition the object matches, and `failed` where that cannot
-    /// be said: a predicate may throw.
-    mutating func forEachMatch(
-        _ object: UnsafePointer<Item>, _ body: (Match) -> Void, failed: (Match, any Error) -> Void
+    /// be said: a predicate may throw. `object` is of the repository's type, and `number` that of the look-up.
+    func forEachMatch(
+        _ object: UnsafeRawPointer, _ number: UInt64, _ body: (Match) -> Void,
+        failed: (Match, any Error) -> Void
     ) {
-        lookUpCount += 1
         func ask(_ result: Match) {
-            do { if try result.query.condition.matches(object) { body(result) } } catch {
+            do { if try result.matches(object) { body(result) } } catch {
                 failed(result, error)
             }
         }
-        for result in others.values { ask(result) }
-        for field in fields {
-            field.forEachCandidate(object) { result in
-                guard result.foundBy != lookUpCount else { return }
-                result.foundBy = lookUpCount
+        if !others.isEmpty { for result in others.values { ask(result) } }
+        for place in fields.indices {
+            fields[place].forEachCandidate(object) { result in
+                guard result.foundBy != number else { return }
+                result.foundBy = number
                 ask(result)
             }
         }
@@ -60,16 +59,21 @@ struct LiveMatcher<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// Whether any result may be about the object with these stored bytes; `false` only where they say that
     /// none is.
     func mayMatch(_ stored: UnsafeRawBufferPointer) -> Bool {
-        others.values.contains { $0.mayMatch(stored) } || fields.contains { $0.mayMatch(stored) }
+        // Where they stand, as a copy of one costs a reference for each of its parts.
+        let isFound = fields.withUnsafeBufferPointer { fields in
+            fields.indices.contains { fields[$0].mayMatch(stored) }
+        }
+        if isFound { return true }
+        return !others.isEmpty && others.values.contains { $0.mayMatch(stored) }
     }
 
-    private mutating func field(
-        _ path: FieldPath, _ repository: Repository<Item>
-    ) -> LiveField<Item>? {
-        if let field = fields.first(where: { $0.path == path }) { return field }
-        guard let field = LiveField<Item>(path, repository) else { return nil }
+    private mutating func place<Item>(
+        of path: FieldPath, _ repository: Repository<Item>
+    ) -> Int? {
+        if let place = fields.firstIndex(where: { $0.path == path }) { return place }
+        guard let field = LiveField(path, repository) else { return nil }
         fields.append(field)
-        return field
+        return fields.count - 1
     }
 }
 
@@ -123,17 +127,17 @@ struct LiveEntry: Equatable {
 }
 
 /// The results that are entered by one field.
-final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
-    typealias Match = LiveResult<Item>
+struct LiveField {
+    typealias Match = AnyLiveResult
 
     let path: FieldPath
-    private let forms: (UnsafePointer<Item>, ([UInt8]) -> Void) -> Void
-    private let storedForm: StoredFieldForm<Item>?
+    private let forms: FieldForms
+    private let storedForm: StoredFieldForm?
     private var points: [[UInt8]: [UInt64: Match]] = [:]
     private var ranges = IntervalTree<Match>()
 
     /// `nil` where the field's values have no form.
-    init?(_ path: FieldPath, _ repository: Repository<Item>) {
+    init?<Item>(_ path: FieldPath, _ repository: Repository<Item>) {
         guard let forms = fieldForms(path, of: Item.self) else { return nil }
         self.path = path
         self.forms = forms
@@ -142,7 +146,7 @@ final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
 
-    func add(_ entry: LiveEntry, _ result: Match) {
+    mutating func add(_ entry: LiveEntry, _ result: Match) {
         if entry.interval.isPoint {
             points[entry.interval.lower, default: [:]][result.id] = result
         } else {
@@ -150,7 +154,7 @@ final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
         }
     }
 
-    func remove(_ entry: LiveEntry, _ id: UInt64) {
+    mutating func remove(_ entry: LiveEntry, _ id: UInt64) {
         guard entry.interval.isPoint else { return ranges.remove(entry.interval, id) }
         points[entry.interval.lower]?[id] = nil
         if points[entry.interval.lower]?.isEmpty == true { points[entry.interval.lower] = nil }
@@ -159,15 +163,17 @@ final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// As `LiveMatcher.mayMatch`.
     func mayMatch(_ stored: UnsafeRawBufferPointer) -> Bool {
         guard let form = storedForm?.form(stored) else { return true }
-        if points[form]?.values.contains(where: { $0.mayMatch(stored) }) == true { return true }
-        var mayMatch = false
-        ranges.forEach(containing: form) { if !mayMatch { mayMatch = $0.mayMatch(stored) } }
-        return mayMatch
+        if !points.isEmpty, let found = points[form] {
+            for result in found.values where result.mayMatch(stored) { return true }
+        }
+        return ranges.contains(form) { $0.mayMatch(stored) }
     }
 
-    func forEachCandidate(_ object: UnsafePointer<Item>, _ body: (Match) -> Void) {
+    func forEachCandidate(_ object: UnsafeRawPointer, _ body: (Match) -> Void) {
         forms(object) { form in
-            if let found = points[form] { for result in found.values { body(result) } }
+            if !points.isEmpty, let found = points[form] {
+                for result in found.values { body(result) }
+            }
             ranges.forEach(containing: form, body)
         }
     }
@@ -175,37 +181,39 @@ final class LiveField<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
 // MARK: The forms of a field
 
-private typealias FieldForms<Root> = (UnsafePointer<Root>, ([UInt8]) -> Void) -> Void
+/// Calls a closure with the form of the field of an object that stands there, or of each of its elements.
+private typealias FieldForms = (_ object: UnsafeRawPointer, ([UInt8]) -> Void) -> Void
 
-/// Calls a closure with the form of the field, or of each of its elements; `nil` where it has none. By the
-/// type at run time, as conditions have their regions.
-private func fieldForms<Root>(_ path: FieldPath, of root: Root.Type) -> FieldForms<Root>? {
+/// `nil` where it has none. By the type at run time, as conditions have their regions.
+private func fieldForms<Root>(_ path: FieldPath, of root: Root.Type) -> FieldForms? {
     let type = Swift.type(of: path.keyPath).valueType
     if path.isEach {
         guard let type = type as? any Collection.Type else { return nil }
-        return elementForms(type, path)
+        return elementForms(type, path, of: root)
     }
     guard let type = type as? any IndexRepresentable.Type else { return nil }
-    return valueForms(type, path)
+    return valueForms(type, path, of: root)
 }
 
 private func valueForms<Root, Value: IndexRepresentable>(
-    _ type: Value.Type, _ path: FieldPath
-) -> FieldForms<Root>? {
+    _ type: Value.Type, _ path: FieldPath, of root: Root.Type
+) -> FieldForms? {
     guard let keyPath = path.keyPath as? KeyPath<Root, Value> else { return nil }
     let access = FieldAccess(sendable(keyPath))
-    return { object, body in body(IndexForm(access.value(of: object)).bytes) }
+    return { object, body in
+        body(IndexForm(access.value(of: object.assumingMemoryBound(to: Root.self))).bytes)
+    }
 }
 
 private func elementForms<Root, Value: Collection>(
-    _ type: Value.Type, _ path: FieldPath
-) -> FieldForms<Root>? {
+    _ type: Value.Type, _ path: FieldPath, of root: Root.Type
+) -> FieldForms? {
     guard let element = Value.Element.self as? any IndexRepresentable.Type else { return nil }
-    func forms<Element: IndexRepresentable>(_: Element.Type) -> FieldForms<Root>? {
+    func forms<Element: IndexRepresentable>(_: Element.Type) -> FieldForms? {
         guard let keyPath = path.keyPath as? KeyPath<Root, Value> else { return nil }
         let access = FieldAccess(sendable(keyPath))
         return { object, body in
-            for value in access.value(of: object) {
+            for value in access.value(of: object.assumingMemoryBound(to: Root.self)) {
                 // They are of one type, as `element` was found by a cast.
                 if let value = value as? Element { body(IndexForm(value).bytes) }
             }

@@ -16,14 +16,24 @@ import Synchronization
 /// - The mutex is taken before the engine's, so under it no call is made that may tell what others owe.
 final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
     let repository: Repository<Item>
-    private let state: Mutex<LiveState<Item>>
+    private let state: Mutex<LiveGuarded>
     private let calls = NSRecursiveLock()
     /// Whether a thread that has `calls` is at it; whoever has `calls` asks.
     private let isCalling = Atomic<Bool>(false)
 
     init(_ repository: Repository<Item>) {
         self.repository = repository
-        state = Mutex(LiveState(repository))
+        let typed = LiveStateBox(LiveState(repository))
+        state = Mutex(LiveGuarded(table: typed.state.table, typed: typed))
+    }
+
+    private func withState<Result: Sendable>(
+        _ body: (inout LiveState<Item>) throws -> Result
+    ) rethrows -> Result {
+        try state.withLock { guarded in
+            let box = guarded.typed.of(Item.self)
+            return try body(&box.state)
+        }
     }
 
     // MARK: Results
@@ -58,7 +68,7 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
 
     /// The result as it is now, for the reader of `outlet`; `nil` where it is not live any more.
     func items(of id: UInt64, _ outlet: LiveOutlet<Item>) -> [Item]? {
-        state.withLock { state in
+        withState { state in
             outlet.noteResultTaken()
             return state.results[id]?.items
         }
@@ -66,15 +76,15 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
 
     func close(_ id: UInt64) {
         // What is let go of here is so without the mutex.
-        let watch = state.withLock { state in
-            defer { awaitExpiry(&state) }
+        let watch = withState { state in
+            defer { settle(&state) }
             return state.close(id)
         }
         withExtendedLifetime(watch) {}
     }
 
     /// How many objects the results keep together.
-    var keptObjectCount: Int { state.withLock { $0.objects.count } }
+    var keptObjectCount: Int { withState { $0.table.gate.objects.count } }
 
     // MARK: Objects
 
@@ -94,8 +104,8 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
     }
 
     func unsubscribe(_ subscriber: ObjectSubscriber<Item>) {
-        let watch = state.withLock { state in
-            defer { awaitExpiry(&state) }
+        let watch = withState { state in
+            defer { settle(&state) }
             return state.remove(subscriber)
         }
         withExtendedLifetime(watch) {}
@@ -115,16 +125,40 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
 
     /// Called by the thread that made a batch visible.
     private func takeCommits() {
-        do {
-            try changeState { state, told in try state.takeCommits(&told) }
-        } catch {
-            let failure = readable(error)
-            // Its end is told too, and by another call.
-            if failure.code != .closed { note(failure) }
+        let clock = repository.dictionary.workspace.engine.clock
+        let taken: (told: LiveTold, failure: RoostError?)? = state.withLock { guarded in
+            guard let taken = guarded.table.gate.takeTouching(clock) else { return nil }
+            return take(taken, guarded)
         }
+        guard let taken else { return }
+        finish(taken.told)
+        if let failure = taken.failure { noteReading(failure) }
+    }
+
+    /// That what was committed could not be taken.
+    private func noteReading(_ failure: RoostError) {
+        // Its end is told too, and by another call.
+        if failure.code != .closed { note(failure) }
+    }
+
+    /// Apart, so that a batch which is about nothing that is live meets no code that is of a type.
+    @inline(never)
+    private func take(_ taken: LiveTaken, _ guarded: LiveGuarded) -> (LiveTold, RoostError?) {
+        let box = guarded.typed.of(Item.self)
+        var told = LiveTold()
+        defer { settle(&box.state) }
+        do { try box.state.take(taken, &told) } catch { return (told, readable(error)) }
+        return (told, nil)
     }
 
     // MARK: Expiry
+
+    /// To be called at the end of whatever changes the state, under the mutex.
+    private func settle(_ state: inout LiveState<Item>) {
+        awaitExpiry(&state)
+        state.table.gate.isQuiet = state.isQuiet
+        state.table.gate.deadline = state.awaitedDeadline
+    }
 
     /// Has the workspace's timer call when the first of the objects expires, where that is another moment now. Under
     /// the mutex, so that the last that is said is what holds.
@@ -141,24 +175,35 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
 
     /// Called by the timer, or by whoever moved the clock.
     private func takeExpired() {
-        state.withLock { $0.awaitedDeadline = .never }
-        takeCommits()
+        do {
+            try changeState { state, told in
+                state.awaitedDeadline = .never
+                try state.takeCommits(&told)
+            }
+        } catch {
+            noteReading(readable(error))
+        }
     }
 
     private func changeState<Result: Sendable>(
         _ body: @Sendable (inout LiveState<Item>, inout LiveTold) throws -> Result
     ) throws -> Result {
-        let (result, told) = state.withLock { state in
+        let (result, told) = withState { state in
             var told = LiveTold()
             let result = Swift.Result { try body(&state, &told) }
-            awaitExpiry(&state)
+            settle(&state)
             return (result, told)
         }
+        finish(told)
+        return try result.get()
+    }
+
+    /// Does what has to be done once the mutex is given back.
+    private func finish(_ told: LiveTold) {
         for afterwards in told.afterwards { afterwards() }
         for wake in told.wakes { wake() }
         for failure in told.failures { note(failure) }
         if told.hasCalls { makeCalls() }
-        return try result.get()
     }
 
     /// Calls the closures of the subscriptions that have something to be told. What others are telling
@@ -167,7 +212,7 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
         repeat {
             guard makeWaitingCalls() else { return }
             // Somebody who does not wait for `calls` may have left one since the last look.
-        } while state.withLock { !$0.calls.isEmpty }
+        } while withState { !$0.calls.isEmpty }
     }
 
     /// `false` where another thread, or a caller of this one, makes them.
@@ -181,7 +226,7 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
         guard !isCalling.exchange(true, ordering: .relaxed) else { return false }
         defer { isCalling.store(false, ordering: .relaxed) }
         LiveCall.$isUnderWay.withValue(true) {
-            while let subscriber = state.withLock({ $0.nextCall() }) { subscriber.deliver() }
+            while let subscriber = withState({ $0.nextCall() }) { subscriber.deliver() }
         }
         return true
     }
@@ -193,6 +238,12 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
     private func readable(_ error: any Error) -> RoostError {
         error as? RoostError ?? RoostError(.io, "the objects could not be read", cause: error)
     }
+}
+
+/// What the mutex of `LiveObjects` guards: of no type, so that it is found without looking one up.
+private struct LiveGuarded {
+    let table: LiveTable
+    let typed: AnyLiveState
 }
 
 /// What has to be done once the mutex is given back.

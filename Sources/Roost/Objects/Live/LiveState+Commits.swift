@@ -7,15 +7,21 @@ import RoostIO
 extension LiveState {
     /// Takes what the watcher was told.
     mutating func takeCommits(_ told: inout LiveTold) throws {
-        guard let watch, !isEnded else { return }
         // Before the batches are taken: what has expired by then and was saved before is among them.
-        let time = deadlines.isEmpty ? nil : engine.clock.milliseconds
-        let (events, isEnded) = watch.takeReady()
+        let time = deadlines.isEmpty ? 0 : engine.clock.milliseconds
+        guard let (events, isEnded) = watch?.takeReady() else { return }
+        try take(LiveTaken(events: events, isEnded: isEnded, time: time), &told)
+    }
+
+    /// Takes what the watcher was told, and what has expired.
+    mutating func take(_ taken: LiveTaken, _ told: inout LiveTold) throws {
+        if isEnded { return }
+        let mayExpire = !deadlines.isEmpty
         // Also where it had been told already: what others tell is to be waited for.
         if !subscribers.isEmpty || !calls.isEmpty { told.hasCalls = true }
-        try take(events, &told)
-        if isEnded { return end(&told) }
-        if let time { expire(upTo: time, &told) }
+        try take(taken.events, &told)
+        if taken.isEnded { return end(&told) }
+        if mayExpire { expire(upTo: taken.time, &told) }
         try reloadDue(&told)
     }
 
@@ -35,8 +41,8 @@ extension LiveState {
     }
 
     private mutating func takeBatch(_ events: ArraySlice<WatchEvent>, _ told: inout LiveTold) {
-        batch += 1
-        var cleared: [LiveObject<Item>] = []
+        table.batch += 1
+        var cleared: [AnyLiveObject] = []
         for event in events {
             switch event.content {
             case .cleared: cleared = clear()
@@ -52,19 +58,19 @@ extension LiveState {
     }
 
     mutating func finishBatch(
-        _ cleared: [LiveObject<Item>], _ told: inout LiveTold
+        _ cleared: [AnyLiveObject], _ told: inout LiveTold
     ) {
         if !calls.isEmpty { told.hasCalls = true }
-        // Most batches are about no result: nothing generic is made for them.
-        if touched.isEmpty, cleared.isEmpty { return }
+        if table.touched.isEmpty, cleared.isEmpty { return }
         var dropped = cleared
-        for result in touched {
-            if let change = result.finish(in: batch, dropped: &dropped) {
-                result.outlet.push(change, resultCount: result.count, &told.wakes)
+        for touched in table.touched {
+            let result = touched.of(Item.self)
+            if let change = result.finish(in: table.batch, dropped: &dropped) {
+                result.tell(change, &told.wakes)
             }
             if result.isReloadDue { due[result.id] = result }
         }
-        touched.removeAll(keepingCapacity: touched.count < 1024)
+        table.touched.removeAll(keepingCapacity: table.touched.count < 1024)
         forget(dropped)
     }
 
@@ -88,7 +94,8 @@ extension LiveState {
         // Nobody has it, and it goes, or its stored bytes say that nobody gets it: nothing is made of it.
         if loading.isEmpty, !isKnown(key),
             !operation.isPut
-                || withExtendedLifetime(event.owner, { !matcher.mayMatch(operation.value) })
+                || withExtendedLifetime(
+                    event.owner, { !table.gate.matcher.mayMatch(operation.value) })
         {
             return
         }
@@ -117,7 +124,7 @@ extension LiveState {
 
     /// Whether results keep the object or it is subscribed to.
     func isKnown(_ key: [UInt8]) -> Bool {
-        objects.index(forKey: key) != nil
+        table.gate.objects.index(forKey: key) != nil
             || !subscribers.isEmpty && subscribers.index(forKey: key) != nil
     }
 
@@ -154,55 +161,30 @@ extension LiveState {
     ) {
         for id in loading.keys { loading[id]?.changes[key] = (item, deadline) }
         defer { note(deadline, of: key) }
-        let known = objects[key]
-        if let known { depart(known) }
+        let known = table.gate.objects[key]
+        if let known { table.depart(known) }
         guard let item else {
-            objects[key] = nil
+            if known != nil { table.gate.objects[key] = nil }
             return
         }
-        // Without results that may be about it nothing is made of it.
-        var object = known
-        let batch = batch
-        known?.change(to: item, in: batch)
-        var matches: [LiveResult<Item>] = []
-        withUnsafePointer(to: item) { item in
-            matcher.forEachMatch(item) {
-                matches.append($0)
-            } failed: {
-                Self.note($1, $0.outlet, &told)
+        known?.of(Item.self).change(to: item, in: table.batch)
+        let table = table
+        withUnsafePointer(to: item) { place in
+            table.arrive(key, known, UnsafeRawPointer(place)) {
+                LiveObject(key, item, changedIn: table.batch)
+            } failed: { result, error in
+                Self.note(error, result.of(Item.self).outlet, &told)
             }
         }
-        for result in matches {
-            let arriving = object ?? LiveObject(key, item, changedIn: batch)
-            object = arriving
-            touch(result)
-            if result.stageArrival(arriving) { arriving.holders.append(result) }
-        }
-        objects[key] = object?.holders.isEmpty == false ? object : nil
-    }
-
-    /// It leaves the results that keep it.
-    private mutating func depart(_ object: LiveObject<Item>) {
-        for result in object.holders {
-            result.stageDeparture(object)
-            touch(result)
-        }
-        object.holders.removeAll(keepingCapacity: true)
-    }
-
-    private mutating func touch(_ result: LiveResult<Item>) {
-        if result.isTouched { return }
-        result.isTouched = true
-        touched.append(result)
     }
 
     /// All objects leave all results; what the batch sets follows. Returns those that there were.
-    private mutating func clear() -> [LiveObject<Item>] {
+    private mutating func clear() -> [AnyLiveObject] {
         for id in loading.keys {
             loading[id] = Loading(isCleared: true, isMissed: loading[id]?.isMissed == true)
         }
-        let all = Array(objects.values)
-        for object in all { depart(object) }
+        let all = Array(table.gate.objects.values)
+        for object in all { table.depart(object) }
         return all
     }
 
@@ -210,7 +192,7 @@ extension LiveState {
 
     /// More came than the watcher had room for: nothing is known any more.
     private mutating func noteMissed() {
-        objects = [:]
+        table.gate.objects = [:]
         deadlines.removeAll()
         for id in loading.keys { loading[id]?.isMissed = true }
         for result in results.values { result.noteMissed() }
@@ -257,14 +239,14 @@ extension LiveState {
         let isAnew = result.isMissed
         let load = try LiveLoad(result.query, in: view)
         let objects = load.objects.map { object($0.key, $0.item) }
-        forget(result.load(objects, isComplete: load.isComplete, in: batch))
+        forget(result.load(objects, isComplete: load.isComplete, in: table.batch))
         for object in load.objects { note(object.deadline, of: object.key) }
         due[result.id] = nil
         if isAnew {
-            result.show(in: batch)
+            result.show(in: table.batch)
             result.outlet.noteResultDue(&told.wakes)
-        } else if let change = result.reloaded(in: batch) {
-            result.outlet.push(change, resultCount: result.count, &told.wakes)
+        } else if let change = result.reloaded(in: table.batch) {
+            result.tell(change, &told.wakes)
         }
     }
 

@@ -22,7 +22,7 @@ extension LiveState {
     /// was there all the time.
     mutating func expire(upTo time: UInt64, _ told: inout LiveTold) {
         guard deadlines.earliest().milliseconds <= time else { return }
-        batch += 1
+        table.batch += 1
         while let key = deadlines.popFirst(upTo: time) {
             tellDeleted(key)
             change(key, to: nil, .never, &told)

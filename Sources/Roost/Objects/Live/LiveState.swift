@@ -4,13 +4,16 @@ import RoostIO
 
 /// What `LiveObjects` guards.
 ///
-/// - `objects` has the objects that `results` keep, each as it was after batch number `batch`.
+/// - `table.gate.objects` has the objects that `results` keep, each as it was after batch number `table.batch`.
 /// - `deadlines` has those of the objects that results keep or that are subscribed to, where they have one.
-/// - A result is in `results` and `matcher`, or, while it is loaded outside of the mutex, in `loading`
+/// - A result is in `results` and `table.gate.matcher`, or, while it is loaded outside of the mutex, in `loading`
 ///   with what has changed since its view.
 struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     typealias Object = LiveObject<Item>
     typealias Result = LiveResult<Item>
+
+    /// What is of no type.
+    let table = LiveTable()
 
     /// What has changed while a result is loaded, each key's last.
     struct Loading {
@@ -21,14 +24,11 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     }
 
     let repository: Repository<Item>
-    var watch: LiveWatch?
+    var watch: LiveWatch? { table.gate.watch }
     private(set) var isEnded = false
-    var batch: UInt64 = 0
     private var lastID: UInt64 = 0
-    var objects: [[UInt8]: Object] = [:]
     var results: [UInt64: Result] = [:]
     var loading: [UInt64: Loading] = [:]
-    var matcher = LiveMatcher<Item>()
     private var orders: [LiveOrder<Item>] = []
     var subscribers: [[UInt8]: [ObjectSubscriber<Item>]] = [:]
     /// Those that have something to be told.
@@ -37,8 +37,6 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     var due: [UInt64: Result] = [:]
     /// What changed is not known: the watcher had no room for it.
     var isEverythingDue = false
-    /// The results that the batch under way touches.
-    var touched: [Result] = []
     var deadlines = DeadlineQueue<[UInt8]>()
     /// The one that `expiry` waits for.
     var awaitedDeadline = Deadline.never
@@ -49,6 +47,12 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     private static var closed: RoostError { RoostError(.closed, "the workspace is closed") }
 
+    /// Whether a batch that is about no result has no other consequence: nobody waits for one.
+    var isQuiet: Bool {
+        !isEnded && subscribers.isEmpty && calls.isEmpty && loading.isEmpty && due.isEmpty
+            && !isEverythingDue && (deadlines.isEmpty || awaitedDeadline != .never)
+    }
+
     var engine: Engine { repository.dictionary.workspace.engine }
 
     // MARK: Beginning
@@ -57,7 +61,10 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// caller closes. Results that are due then are read again once whoever begins is told of what comes
     /// after that moment, and not before.
     mutating func begin(_ watching: () -> LiveWatch?, _ told: inout LiveTold) throws -> EngineView {
-        if watch == nil, !isEnded { watch = watching() }
+        if watch == nil, !isEnded {
+            table.gate.watch = watching()
+            table.gate.prefixCount = try repository.dictionary.checkedName().prefix.count
+        }
         guard let watch else { throw Self.closed }
         let moment = try engine.moment(of: watch)
         told.afterwards.append(moment.afterwards)
@@ -88,22 +95,22 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         let unchanged = known.filter { changed.changes[$0.key] == nil }
         _ = result.load(
             unchanged.map { object($0.key, $0.item) },
-            isComplete: load.isComplete || changed.isCleared, in: batch)
+            isComplete: load.isComplete || changed.isCleared, in: table.batch)
         for object in unchanged { note(object.deadline, of: object.key) }
         do { try stage(changed.changes, query.condition, result) } catch {
             // It does not come into being, and nobody will close it.
-            var dropped: [Object] = []
-            _ = result.finish(in: batch, dropped: &dropped)
+            var dropped: [AnyLiveObject] = []
+            _ = result.finish(in: table.batch, dropped: &dropped)
             forget(dropped + result.removeAll())
             throw error
         }
-        var dropped: [Object] = []
-        _ = result.finish(in: batch, dropped: &dropped)
+        var dropped: [AnyLiveObject] = []
+        _ = result.finish(in: table.batch, dropped: &dropped)
         forget(dropped)
-        result.show(in: batch)
+        result.show(in: table.batch)
         results[id] = result
         if result.isReloadDue { due[id] = result }
-        matcher.add(result)
+        table.gate.matcher.add(result)
         for failure in load.failures { outlet.push(failure, &told.wakes) }
         // Of a limited result so much was removed meanwhile that it has to be read again.
         try reloadDue(&told)
@@ -118,7 +125,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
             guard let item = change.item else { continue }
             let object = object(key, item)
             defer {
-                if object.holders.isEmpty { objects[key] = nil }
+                if object.holders.isEmpty { table.gate.objects[key] = nil }
                 note(change.deadline, of: key)
             }
             let matches = try withUnsafePointer(to: object.item) { try condition.matches($0) }
@@ -129,7 +136,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// Of a result that was loaded while batches were missed nothing is known: it is read again.
     private mutating func addMissed(_ result: Result, _ told: inout LiveTold) throws {
         results[result.id] = result
-        matcher.add(result)
+        table.gate.matcher.add(result)
         result.noteMissed()
         due[result.id] = result
         try reloadDue(&told)
@@ -137,19 +144,18 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// The object that results share, made of `item` where there is none yet.
     func sharedObject(_ key: [UInt8], _ item: Item) -> Object {
-        objects[key] ?? Object(key, item, changedIn: batch)
+        table.gate.objects[key]?.of(Item.self) ?? Object(key, item, changedIn: table.batch)
     }
 
     mutating func object(_ key: [UInt8], _ item: Item) -> Object {
         let object = sharedObject(key, item)
-        objects[key] = object
+        table.gate.objects[key] = object
         return object
     }
 
     /// Lets go of objects that nobody keeps.
-    mutating func forget(_ dropped: [Object]) {
-        for object in dropped where object.holders.isEmpty && objects[object.key] === object {
-            objects[object.key] = nil
+    mutating func forget(_ dropped: [AnyLiveObject]) {
+        for object in dropped where table.letGo(of: object) {
             forgetDeadline(of: object.key)
         }
     }
@@ -167,7 +173,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         loading[id] = nil
         due[id] = nil
         if let result = results.removeValue(forKey: id) {
-            matcher.remove(result)
+            table.gate.matcher.remove(result)
             forget(result.removeAll())
         }
         return unneededWatch()
@@ -183,7 +189,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     private mutating func unneededWatch() -> LiveWatch? {
         guard results.isEmpty, loading.isEmpty, subscribers.isEmpty else { return nil }
-        defer { watch = nil }
+        defer { table.gate.watch = nil }
         return watch
     }
 
@@ -232,4 +238,19 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
     mutating func nextCall() -> ObjectSubscriber<Item>? {
         calls.isEmpty ? nil : calls.removeFirst()
     }
+}
+
+/// A `LiveState` of whatever type.
+class AnyLiveState {
+    /// As what it is: whoever asks knows its type.
+    final func of<Item: Identifiable & Sendable>(_ type: Item.Type) -> LiveStateBox<Item>
+    where Item.ID: Sendable {
+        unsafeDowncast(self, to: LiveStateBox<Item>.self)
+    }
+}
+
+final class LiveStateBox<Item: Identifiable & Sendable>: AnyLiveState where Item.ID: Sendable {
+    var state: LiveState<Item>
+
+    init(_ state: LiveState<Item>) { self.state = state }
 }

@@ -1,14 +1,54 @@
+/// As `ResultChange`, with the objects in place of what they are.
+struct PlacesChange {
+    struct Placed {
+        let position: Int
+        let object: AnyLiveObject
+    }
+
+    struct Move {
+        let from: Int
+        let to: Int
+        let object: AnyLiveObject
+    }
+
+    var removed: [Int] = []
+    var inserted: [Placed] = []
+    var moved: [Move] = []
+    var updated: [Placed] = []
+
+    var isEmpty: Bool {
+        removed.isEmpty && inserted.isEmpty && moved.isEmpty && updated.isEmpty
+    }
+
+    /// What readers of objects of this type are told: the objects as they are now.
+    func change<Item: Identifiable & Sendable>(of type: Item.Type) -> ResultChange<Item>
+    where Item.ID: Sendable {
+        var change = ResultChange<Item>()
+        if isEmpty { return change }
+        func placed(_ place: Placed) -> ResultChange<Item>.Placed {
+            .init(position: place.position, item: place.object.of(type).item)
+        }
+        change.removed = removed
+        change.inserted = inserted.map(placed)
+        change.moved = moved.map {
+            .init(from: $0.from, to: $0.to, item: $0.object.of(type).item)
+        }
+        change.updated = updated.map(placed)
+        return change
+    }
+}
+
 /// Finds the positions that make one result of another.
 ///
 /// What left its place and what came to one are given; an object that did both is updated where it has
 /// its place among the others still, and else moved. As few as possible are.
-struct ResultDifference<Item: Identifiable & Sendable> where Item.ID: Sendable {
-    typealias Element = LiveElement<Item>
+struct ResultDifference {
+    typealias Element = LiveElement
 
     /// An object that came to a position in the new result.
     struct Arrival {
         let position: Int
-        let object: LiveObject<Item>
+        let object: AnyLiveObject
         /// Which of `departures` was it.
         var source: Int?
     }
@@ -19,22 +59,22 @@ struct ResultDifference<Item: Identifiable & Sendable> where Item.ID: Sendable {
     var arrivals: [Arrival] = []
 
     /// - Parameter isChanged: Whether an object that has its place still is to be told as updated.
-    func change(isChanged: (LiveObject<Item>) -> Bool = { _ in true }) -> ResultChange<Item> {
-        var change = ResultChange<Item>()
+    func change(isChanged: (AnyLiveObject) -> Bool = { _ in true }) -> PlacesChange {
+        var change = PlacesChange()
         let staying = staying
         var isSource = Array(repeating: false, count: departures.count)
         for (index, arrival) in arrivals.enumerated() {
-            let item = arrival.object.item
+            let object = arrival.object
             guard let source = arrival.source else {
-                change.inserted.append(.init(position: arrival.position, item: item))
+                change.inserted.append(.init(position: arrival.position, object: object))
                 continue
             }
             isSource[source] = true
             if !staying[index] {
                 change.moved.append(
-                    .init(from: departures[source], to: arrival.position, item: item))
+                    .init(from: departures[source], to: arrival.position, object: object))
             } else if isChanged(arrival.object) {
-                change.updated.append(.init(position: arrival.position, item: item))
+                change.updated.append(.init(position: arrival.position, object: object))
             }
         }
         change.removed = departures.indices.filter { !isSource[$0] }.map { departures[$0] }
@@ -83,7 +123,7 @@ extension ResultDifference {
     /// Compares two results, by their objects. `number` is another for each comparison.
     static func between(
         _ old: [Element], _ new: [Element], changedSince batch: UInt64, number: UInt64
-    ) -> ResultChange<Item> {
+    ) -> PlacesChange {
         var prefix = 0
         let shorter = Swift.min(old.count, new.count)
         while prefix < shorter, old[prefix].object === new[prefix].object { prefix += 1 }
@@ -107,7 +147,7 @@ extension ResultDifference {
         let kept = Array(0..<prefix) + Array((new.count - suffix)..<new.count)
         let updated = kept.filter { new[$0].object.changedIn > batch }
         if !updated.isEmpty {
-            change.updated += updated.map { .init(position: $0, item: new[$0].object.item) }
+            change.updated += updated.map { .init(position: $0, object: new[$0].object) }
             change.updated.sort { $0.position < $1.position }
         }
         return change

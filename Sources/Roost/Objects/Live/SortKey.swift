@@ -7,10 +7,17 @@ struct SortKey: Equatable {
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         head = bytes.withUnsafeBytes { bytes in
+            if bytes.count >= 8 {
+                return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+            }
             var head: UInt64 = 0
             for index in 0..<8 { head = head << 8 | UInt64(index < bytes.count ? bytes[index] : 0) }
             return head
         }
+    }
+
+    static func == (left: SortKey, right: SortKey) -> Bool {
+        left.head == right.head && left.bytes == right.bytes
     }
 
     static func < (left: SortKey, right: SortKey) -> Bool {
@@ -19,15 +26,24 @@ struct SortKey: Equatable {
     }
 }
 
-/// One of the orders that live results of a repository are in.
-final class LiveOrder<Item: Identifiable & Sendable> where Item.ID: Sendable {
+/// One of the orders that live results of a repository are in, of whatever type its objects are.
+class AnyLiveOrder {
     /// Its place among the repository's orders.
     let number: Int
+
+    fileprivate init(_ number: Int) { self.number = number }
+
+    fileprivate func key(of object: AnyLiveObject) -> SortKey {
+        preconditionFailure("an order is of some type of object")
+    }
+}
+
+final class LiveOrder<Item: Identifiable & Sendable>: AnyLiveOrder where Item.ID: Sendable {
     private let query: Query<Item>
 
     init(_ number: Int, _ query: Query<Item>) {
-        self.number = number
         self.query = query
+        super.init(number)
     }
 
     func isOf(_ other: Query<Item>) -> Bool {
@@ -37,30 +53,60 @@ final class LiveOrder<Item: Identifiable & Sendable> where Item.ID: Sendable {
             }
     }
 
-    fileprivate func key(of object: LiveObject<Item>) -> SortKey {
+    fileprivate override func key(of object: AnyLiveObject) -> SortKey {
         if query.orders.isEmpty { return SortKey(object.key) }
-        return withUnsafePointer(to: object.item) { SortKey(query.sortKey($0, object.key)) }
+        return object.of(Item.self).withItem { SortKey(query.sortKey($0, object.key)) }
     }
 }
 
-/// An object that live results keep: decoded once for all of them.
+/// An object that live results keep, of whatever type it is: decoded once for all of them.
 ///
 /// - `holders` are the results that keep it, or have staged that they will.
-/// - `sortKeys` are those of `item`, by the orders' numbers, where one was asked for.
-final class LiveObject<Item: Identifiable & Sendable> where Item.ID: Sendable {
+/// - `sortKeys` are those of the object as it is now, by the orders' numbers, where one was asked for.
+class AnyLiveObject {
     let key: [UInt8]
-    private(set) var item: Item
     /// The number of the batch that changed it last.
-    private(set) var changedIn: UInt64
-    var holders: [LiveResult<Item>] = []
-    private var sortKeys: [SortKey?] = []
+    fileprivate(set) final var changedIn: UInt64
+    final var holders: [AnyLiveResult] = []
+    fileprivate final var sortKeys: [SortKey?] = []
     /// Where it stood, in the comparison of that number.
-    private var marked: (place: Int, number: UInt64) = (0, 0)
+    private final var marked: (place: Int, number: UInt64) = (0, 0)
+
+    fileprivate init(_ key: [UInt8], changedIn batch: UInt64) {
+        self.key = key
+        changedIn = batch
+    }
+
+    /// As what it is: all objects of a repository's live results are of its type.
+    final func of<Item: Identifiable & Sendable>(_ type: Item.Type) -> LiveObject<Item>
+    where Item.ID: Sendable {
+        unsafeDowncast(self, to: LiveObject<Item>.self)
+    }
+
+    final func sortKey(_ order: AnyLiveOrder) -> SortKey {
+        if order.number < sortKeys.count, let key = sortKeys[order.number] { return key }
+        while sortKeys.count <= order.number { sortKeys.append(nil) }
+        let key = order.key(of: self)
+        sortKeys[order.number] = key
+        return key
+    }
+
+    final func mark(_ place: Int, _ number: UInt64) { marked = (place, number) }
+    final func place(_ number: UInt64) -> Int? { marked.number == number ? marked.place : nil }
+
+    final func removeHolder(_ result: AnyLiveResult) {
+        guard let index = holders.firstIndex(where: { $0 === result }) else { return }
+        holders.swapAt(index, holders.count - 1)
+        holders.removeLast()
+    }
+}
+
+final class LiveObject<Item: Identifiable & Sendable>: AnyLiveObject where Item.ID: Sendable {
+    private(set) var item: Item
 
     init(_ key: [UInt8], _ item: Item, changedIn batch: UInt64) {
-        self.key = key
         self.item = item
-        changedIn = batch
+        super.init(key, changedIn: batch)
     }
 
     func change(to item: Item, in batch: UInt64) {
@@ -69,26 +115,13 @@ final class LiveObject<Item: Identifiable & Sendable> where Item.ID: Sendable {
         sortKeys.removeAll(keepingCapacity: true)
     }
 
-    func sortKey(_ order: LiveOrder<Item>) -> SortKey {
-        while sortKeys.count <= order.number { sortKeys.append(nil) }
-        if let key = sortKeys[order.number] { return key }
-        let key = order.key(of: self)
-        sortKeys[order.number] = key
-        return key
-    }
-
-    func mark(_ place: Int, _ number: UInt64) { marked = (place, number) }
-    func place(_ number: UInt64) -> Int? { marked.number == number ? marked.place : nil }
-
-    func removeHolder(_ result: LiveResult<Item>) {
-        guard let index = holders.firstIndex(where: { $0 === result }) else { return }
-        holders.swapAt(index, holders.count - 1)
-        holders.removeLast()
+    func withItem<Result>(_ body: (UnsafePointer<Item>) -> Result) -> Result {
+        withUnsafePointer(to: item, body)
     }
 }
 
 /// An object in a result.
-struct LiveElement<Item: Identifiable & Sendable> where Item.ID: Sendable {
+struct LiveElement {
     let key: SortKey
-    let object: LiveObject<Item>
+    let object: AnyLiveObject
 }

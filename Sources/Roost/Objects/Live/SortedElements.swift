@@ -2,8 +2,8 @@
 ///
 /// - No chunk is empty, and none has more than `chunkLimit` elements. So a change moves a chunk's
 ///   elements, and a rank is a sum over the chunks.
-struct SortedElements<Item: Identifiable & Sendable> where Item.ID: Sendable {
-    typealias Element = LiveElement<Item>
+struct SortedElements {
+    typealias Element = LiveElement
 
     private static var chunkLimit: Int { 512 }
     private var chunks: [[Element]] = []

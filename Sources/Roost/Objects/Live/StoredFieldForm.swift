@@ -4,25 +4,26 @@ import RoostIO
 
 /// The form of one field as an object's stored bytes give it, so that an object which no live result is about need
 /// not be made.
-struct StoredFieldForm<Item: Sendable>: Sendable {
+struct StoredFieldForm: Sendable {
     private let reader: StoredReader<[UInt8]>
+    private let owner: Any.Type
 
     /// `nil` where no stored bytes say where the field is, as where migrations make other objects of them.
-    init?(_ path: FieldPath, _ repository: Repository<Item>)
-    where Item: Identifiable, Item.ID: Sendable {
+    init?<Item>(_ path: FieldPath, _ repository: Repository<Item>) {
         guard repository.dictionary.workspace.migrations.isEmpty, !path.isEach, path.chain == nil,
             let type = Swift.type(of: path.keyPath).valueType as? any IndexRepresentable.Type,
-            let reader = Self.reader(type, path)
+            let reader = Self.reader(type, Item.self, path)
         else { return nil }
         self.reader = reader
+        owner = Item.self
     }
 
-    private static func reader<Value: IndexRepresentable>(
-        _ type: Value.Type, _ path: FieldPath
+    private static func reader<Value: IndexRepresentable, Item: Sendable>(
+        _ type: Value.Type, _ owner: Item.Type, _ path: FieldPath
     ) -> StoredReader<[UInt8]>? {
         guard let keyPath = path.keyPath as? KeyPath<Item, Value> else { return nil }
         return StoredAccess(keyPath).map { IndexForm($0).bytes }
-            .reader(among: StoredCondition<Item>.declaredFields)
+            .reader(among: declaredFields(of: Item.self))
     }
 
     /// `nil` where that takes the object: as of `StoredCondition.answer`.
@@ -33,10 +34,10 @@ struct StoredFieldForm<Item: Sendable>: Sendable {
             switch ValueKind(rawValue: header.kind) {
             case .binary:
                 guard let read = reader.binary else { return nil }
-                return try BinaryReader.withFields(of: Item.self, in: payload) { try read(&$0) }
+                return try BinaryReader.withFields(of: owner, in: payload) { try read(&$0) }
             case .roost:
                 guard let read = reader.coded else { return nil }
-                return try RoostCoder().withFields(of: Item.self, in: payload) { try read(&$0) }
+                return try RoostCoder().withFields(of: owner, in: payload) { try read(&$0) }
             default: return nil
             }
         } catch {

@@ -9,7 +9,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     let name: DictionaryName
     private(set) var plan: QueryPlan<Item>
     /// The condition as the bytes of objects answer it, where they may and are asked.
-    let stored: StoredCondition<Item>?
+    let stored: StoredCondition?
     private(set) var entriesRead = 0
     private(set) var objectsRead = 0
     /// Of the objects, those that scans passed.

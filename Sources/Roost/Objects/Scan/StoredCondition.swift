@@ -8,13 +8,15 @@ import RoostIO
 ///   not say where its fields are, where the bytes are of another form or of an earlier version, and
 ///   where reading fails, which the whole object's decoding then tells.
 /// - For one user at a time: it remembers what it has answered (``RememberedAnswers``).
-struct StoredCondition<Item: Sendable> {
+struct StoredCondition {
+    private let owner: Any.Type
     private let binary: StoredTest<BinaryReader>
     private let coded: StoredTest<CodedFields>
 
     /// `nil` where no stored bytes could say anything.
-    init?(_ condition: ConditionNode<Item>) {
-        let fields = Self.declaredFields
+    init?<Item: Sendable>(_ condition: ConditionNode<Item>) {
+        let fields = declaredFields(of: Item.self)
+        owner = Item.self
         binary = StoredTest(condition) { term in
             Self.reader(of: term, among: fields).flatMap { reader in
                 reader.binary.map { StoredTerm($0, Self.answers(term, reader)) }
@@ -28,23 +30,13 @@ struct StoredCondition<Item: Sendable> {
         if binary.isUnknown, coded.isUnknown { return nil }
     }
 
-    /// The fields of which the type says where they are.
-    static var declaredFields: [StoredField<Item>] {
-        (Item.self as? any StoredFields.Type).map { fields($0) } ?? []
-    }
-
-    private static func fields<Type: StoredFields>(_ type: Type.Type) -> [StoredField<Item>] {
-        // `Type` is `Item`, as the caller found it by a cast.
-        type.storedFields as Any as? [StoredField<Item>] ?? []
-    }
-
-    private static func reader(
+    private static func reader<Item>(
         of term: ConditionTerm<Item>, among fields: [StoredField<Item>]
     ) -> StoredReader<Bool>? {
         term.stored?.reader(among: fields)
     }
 
-    private static func answers(
+    private static func answers<Item>(
         _ term: ConditionTerm<Item>, _ reader: StoredReader<Bool>
     ) -> RememberedAnswers? {
         term.isComparison ? RememberedAnswers(reader) : nil
@@ -59,12 +51,12 @@ struct StoredCondition<Item: Sendable> {
             switch ValueKind(rawValue: header.kind) {
             case .binary where !binary.isUnknown:
                 if let known = binary.remembered({ $0.answer(toBinary: payload) }) { return known }
-                return try BinaryReader.withFields(of: Item.self, in: payload) {
+                return try BinaryReader.withFields(of: owner, in: payload) {
                     try binary.answer(&$0) { $0.note($1, ofBinary: payload) }
                 }
             case .roost where !coded.isUnknown:
                 if let known = coded.remembered({ $0.answer(toCoded: payload) }) { return known }
-                return try RoostCoder().withFields(of: Item.self, in: payload) {
+                return try RoostCoder().withFields(of: owner, in: payload) {
                     try coded.answer(&$0) { $0.note($1, ofCoded: payload) }
                 }
             default: return nil
@@ -74,6 +66,15 @@ struct StoredCondition<Item: Sendable> {
             return nil
         }
     }
+}
+
+/// The fields of which the type says where they are.
+func declaredFields<Item: Sendable>(of type: Item.Type) -> [StoredField<Item>] {
+    func fields<Type: StoredFields>(_ type: Type.Type) -> [StoredField<Item>] {
+        // `Type` is `Item`, as it was found by a cast.
+        type.storedFields as Any as? [StoredField<Item>] ?? []
+    }
+    return (type as? any StoredFields.Type).map { fields($0) } ?? []
 }
 
 /// A term as one form of bytes answers it.

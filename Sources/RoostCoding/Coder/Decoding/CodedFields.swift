@@ -15,8 +15,8 @@ extension RoostCoder {
     /// Calls `body` with the properties of a stored object, of which it may read some.
     ///
     /// - Throws: what `body` throws, and where the bytes are no object.
-    package func withFields<Value, Result>(
-        of type: Value.Type, in bytes: UnsafeRawBufferPointer,
+    package func withFields<Result>(
+        of type: Any.Type, in bytes: UnsafeRawBufferPointer,
         _ body: (inout CodedFields) throws -> Result
     ) throws -> Result {
         var message = DecodingPool.take()
@@ -27,8 +27,8 @@ extension RoostCoder {
 
 extension DecodingMessage {
     /// Nothing of the fields is left when it returns, so that the message can be used again.
-    fileprivate func withFields<Value, Result>(
-        of type: Value.Type, in bytes: UnsafeRawBufferPointer,
+    fileprivate func withFields<Result>(
+        of type: Any.Type, in bytes: UnsafeRawBufferPointer,
         _ body: (inout CodedFields) throws -> Result
     ) throws -> Result {
         var fields = CodedFields(place: try openFields(of: type, in: bytes))

@@ -70,7 +70,7 @@ final class DecodingMessage: @unchecked Sendable {
     }
 
     /// The place of the message's value, an object, whose properties can be read.
-    func openFields<Value>(of type: Value.Type, in bytes: UnsafeRawBufferPointer) throws -> Place {
+    func openFields(of type: Any.Type, in bytes: UnsafeRawBufferPointer) throws -> Place {
         let root = try open(bytes, ObjectIdentifier(type).slot(of: Self.tableCount))
         let place = place(root, .none, depth: 0)
         try place.openFields()

@@ -77,8 +77,13 @@ extension Place {
     private func search(_ name: String) throws -> CoderValue? {
         let (first, count) = (cursor.pointee.index, cursor.pointee.count)
         guard let names = cursor.pointee.names else { return nil }
+        // Most were asked for with these bits before: then no text is compared.
+        let bits = StringBits(name)
+        let hasBits: (Int) -> Bool = { StringBits(at: names + $0) == bits }
         let isNamed: (Int) -> Bool = { names[$0].utf8.elementsEqual(name.utf8) }
-        guard let found = (first..<count).first(where: isNamed) ?? (0..<first).first(where: isNamed)
+        guard
+            let found = (first..<count).first(where: hasBits)
+                ?? (first..<count).first(where: isNamed) ?? (0..<first).first(where: isNamed)
         else { return nil }
         // The same text with the bits that will be asked for again.
         names[found] = name
