@@ -31,6 +31,7 @@ extension QueryOracle {
         let ratioSum = try query.sum(of: \.ratio)
         let expectedSum = items.compactMap(\.ratio).reduce(0, +)
         #expect(ratioSum == expectedSum || (ratioSum.isNaN && expectedSum.isNaN))
+        try checkAverages(query, items)
         #expect(try query.distinct(\.number) == Set(items.map(\.number)).sorted())
         #expect(try query.distinct(\.text) == Set(items.map(\.text)).sorted())
         #expect(
@@ -48,6 +49,33 @@ extension QueryOracle {
         #expect(try query.max(of: \.quota) == items.compactMap(\.quota).max())
         #expect(try query.min(of: \.size) == items.compactMap(\.size).min())
         #expect(try query.max(of: \.size) == items.compactMap(\.size).max())
+    }
+
+    private func checkAverages(
+        _ query: Query<Sample<Form>>, _ items: [Sample<Form>]
+    ) throws {
+        let numbers = items.map(\.number)
+        #expect(try query.average(of: \.number) == average(numbers))
+        let quotas = items.compactMap(\.quota)
+        #expect(try query.average(of: \.quota) == average(quotas))
+        let sizes = items.compactMap(\.size)
+        #expect(try query.average(of: \.size) == average(sizes))
+        let scores = items.map(\.score)
+        let expected = scores.isEmpty ? nil : scores.reduce(0, +) / Double(scores.count)
+        let found = try query.average(of: \.score)
+        #expect(found == expected || (found?.isNaN == true && expected?.isNaN == true))
+        let groups = Dictionary(grouping: items, by: \.owner.name)
+        #expect(
+            try query.grouped(by: \.owner.name).averages(of: \.number)
+                == groups.compactMapValues { average($0.map(\.number)) })
+        #expect(
+            try query.grouped(by: \.owner.name).averages(of: \.quota)
+                == groups.compactMapValues { average($0.compactMap(\.quota)) })
+    }
+
+    private func average(_ values: [some BinaryInteger]) -> Double? {
+        guard !values.isEmpty else { return nil }
+        return Double(values.reduce(Int128(0)) { $0 + Int128($1) }) / Double(values.count)
     }
 
     private func checkGroups(_ query: Query<Sample<Form>>, _ items: [Sample<Form>]) throws {
@@ -91,6 +119,18 @@ extension QueryOracle {
             (
                 "counts",
                 try transaction.counts(of: query.grouped(by: \.text)) == byText.mapValues(\.count)
+            ))
+        checks.append(
+            (
+                "average",
+                try transaction.average(of: \.number, in: query) == average(items.map(\.number))
+            )
+        )
+        checks.append(
+            (
+                "averages",
+                try transaction.averages(of: \.size, in: query.grouped(by: \.text))
+                    == byText.compactMapValues { average($0.compactMap(\.size)) }
             ))
         var ids: [Int] = []
         try transaction.forEach(query) { ids.append($0.id) }

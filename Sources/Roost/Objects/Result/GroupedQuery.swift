@@ -29,6 +29,25 @@ where Item.ID: Sendable {
         try query.atOneMoment { try sumsPresent(field, &$0) }
     }
 
+    /// The average of another field for each value; as `average(of:)` of a query.
+    ///
+    /// - Throws: as ``Query/fetch()``.
+    public func averages<Number: Averageable>(
+        of field: KeyPath<Item, Number> & Sendable
+    ) throws -> [Value: Number.Average] {
+        try query.atOneMoment { try averages(field, &$0) }
+    }
+
+    /// The average of another field for each value, over the objects that have one in it; without the values of which
+    /// none has one.
+    ///
+    /// - Throws: as ``Query/fetch()``.
+    public func averages<Number: Averageable>(
+        of field: KeyPath<Item, Number?> & Sendable
+    ) throws -> [Value: Number.Average] {
+        try query.atOneMoment { try averagesPresent(field, &$0) }
+    }
+
     /// The smallest value of another field for each value; NaN is none.
     ///
     /// - Throws: as ``Query/fetch()``.
@@ -51,7 +70,7 @@ where Item.ID: Sendable {
         _ source: inout Source
     ) throws -> [Value: Int] {
         guard var groups = try IndexGroups(query, by: FieldPath(path), &source) else {
-            return try reduced(0, &source) { count, _ in count += 1 }
+            return try reduced(0, Projection(path).alone, &source) { count, _ in count += 1 }
         }
         var counts: [Value: Int] = [:]
         for group in try groups.all(&source, isCounting: true) {
@@ -65,35 +84,57 @@ where Item.ID: Sendable {
     func sums<Number: AdditiveArithmetic, Source: ObjectSource & ~Copyable>(
         _ field: KeyPath<Item, Number> & Sendable, _ source: inout Source
     ) throws -> [Value: Number] {
-        try reduced(CheckedSum<Number>(), &source) { $0.add($1[keyPath: field]) }
+        try reduced(CheckedSum<Number>(), valued(field), &source) { $0.add($1) }
             .mapValues { try $0.value(of: field) }
     }
 
     func sumsPresent<Number: AdditiveArithmetic, Source: ObjectSource & ~Copyable>(
         _ field: KeyPath<Item, Number?> & Sendable, _ source: inout Source
     ) throws -> [Value: Number] {
-        try reduced(CheckedSum<Number>(), &source) { sum, item in
-            if let value = item[keyPath: field] { sum.add(value) }
+        try reduced(CheckedSum<Number>(), valued(field), &source) { sum, value in
+            if let value { sum.add(value) }
         }.mapValues { try $0.value(of: field) }
+    }
+
+    func averages<Number: Averageable, Source: ObjectSource & ~Copyable>(
+        _ field: KeyPath<Item, Number> & Sendable, _ source: inout Source
+    ) throws -> [Value: Number.Average] {
+        try reduced(AverageOfValues<Number>(), valued(field), &source) { $0.add($1) }
+            .compactMapValues(\.average)
+    }
+
+    func averagesPresent<Number: Averageable, Source: ObjectSource & ~Copyable>(
+        _ field: KeyPath<Item, Number?> & Sendable, _ source: inout Source
+    ) throws -> [Value: Number.Average] {
+        try reduced(AverageOfValues<Number>(), valued(field), &source) { values, value in
+            if let value { values.add(value) }
+        }.compactMapValues(\.average)
     }
 
     func extremes<Other: Comparable, Source: ObjectSource & ~Copyable>(
         _ field: KeyPath<Item, Other> & Sendable, _ source: inout Source,
         _ better: (Other, Other) -> Other
     ) throws -> [Value: Other] {
-        try reduced(Other?.none, &source) { best, item in
-            let value = item[keyPath: field]
+        try reduced(Other?.none, valued(field), &source) { best, value in
             guard value == value else { return }
             best = better(best ?? value, value)
         }.compactMapValues(\.self)
     }
 
-    private func reduced<Result, Source: ObjectSource & ~Copyable>(
-        _ initial: Result, _ source: inout Source, _ add: (inout Result, Item) -> Void
+    /// The value that an object is grouped by, and another field of it.
+    private func valued<Other>(
+        _ field: KeyPath<Item, Other> & Sendable
+    ) -> Projection<Item, (Value, Other)> {
+        Projection(path).joined(with: Projection(field))
+    }
+
+    private func reduced<Result, Other, Source: ObjectSource & ~Copyable>(
+        _ initial: Result, _ values: Projection<Item, (Value, Other)>, _ source: inout Source,
+        _ add: (inout Result, Other) -> Void
     ) throws -> [Value: Result] {
         var results: [Value: Result] = [:]
-        try query.forEach(&source) { _, item in
-            add(&results[item[keyPath: path], default: initial], item)
+        try query.forEachValue(of: values, &source) { value, other in
+            add(&results[value, default: initial], other)
         }
         return results
     }

@@ -113,6 +113,26 @@ extension Transaction {
         return try pinned.sumPresent(path, &attempt)
     }
 
+    /// The average of a field over the matching objects; as `average(of:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func average<Item, Value: Averageable>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value.Average? {
+        let pinned = try self.pinned(query)
+        return try pinned.average(path, &attempt)
+    }
+
+    /// The average of a field over the matching objects that have a value in it.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func average<Item, Value: Averageable>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value.Average? {
+        let pinned = try self.pinned(query)
+        return try pinned.averagePresent(path, &attempt)
+    }
+
     /// The different values of a field among the matching objects, in order.
     ///
     /// - Throws: as `fetch(_:)`.
@@ -150,6 +170,28 @@ extension Transaction {
         var pinned = groups
         pinned.query = try self.pinned(groups.query)
         return try pinned.sumsPresent(field, &attempt)
+    }
+
+    /// The average of another field for each value; as `averages(of:)` of ``GroupedQuery``.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func averages<Item, Value, Number: Averageable>(
+        of field: KeyPath<Item, Number> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number.Average] {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.averages(field, &attempt)
+    }
+
+    /// The average of another field for each value, over the objects that have one in it.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func averages<Item, Value, Number: Averageable>(
+        of field: KeyPath<Item, Number?> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number.Average] {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.averagesPresent(field, &attempt)
     }
 
     /// The smallest value of another field for each value; NaN is none.

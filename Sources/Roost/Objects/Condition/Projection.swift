@@ -1,0 +1,40 @@
+/// A value that each object has: of one field, or of several together.
+struct Projection<Item, Value>: Sendable {
+    /// Of an object.
+    let value: @Sendable (UnsafePointer<Item>) -> Value
+    /// Of its stored bytes.
+    let stored: StoredAccess<Item, Value>
+
+    init(_ path: KeyPath<Item, Value> & Sendable) {
+        let access = FieldAccess(path)
+        self.init(value: { access.value(of: $0) }, stored: StoredAccess(path))
+    }
+
+    private init(
+        value: @escaping @Sendable (UnsafePointer<Item>) -> Value,
+        stored: StoredAccess<Item, Value>
+    ) {
+        self.value = value
+        self.stored = stored
+    }
+
+    /// What `transform` makes of the value.
+    func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> Projection<Item, Other> {
+        let value = value
+        return Projection<Item, Other>(
+            value: { transform(value($0)) }, stored: stored.map(transform))
+    }
+
+    /// The value and another one.
+    func joined<Other>(
+        with other: Projection<Item, Other>
+    ) -> Projection<Item, (Value, Other)> {
+        let (value, otherValue) = (value, other.value)
+        return Projection<Item, (Value, Other)>(
+            value: { (value($0), otherValue($0)) },
+            stored: stored.joined(with: other.stored) { ($0, $1) })
+    }
+
+    /// The value and nothing else, where two are asked for.
+    var alone: Projection<Item, (Value, Void)> { map { ($0, ()) } }
+}
