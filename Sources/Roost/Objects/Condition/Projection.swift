@@ -35,6 +35,18 @@ struct Projection<Item, Value>: Sendable {
             stored: stored.joined(with: other.stored) { ($0, $1) })
     }
 
-    /// The value and nothing else, where two are asked for.
-    var alone: Projection<Item, (Value, Void)> { map { ($0, ()) } }
+    /// The values of two fields.
+    init<A, B>(_ first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable)
+    where Value == (A, B) {
+        self = Projection<Item, A>(first).joined(with: Projection<Item, B>(second))
+    }
+
+    /// The values of three fields.
+    init<A, B, C>(
+        _ first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        _ third: KeyPath<Item, C> & Sendable
+    ) where Value == (A, B, C) {
+        self = Projection<Item, (A, B)>(first, second)
+            .joined(with: Projection<Item, C>(third)).map { ($0.0, $0.1, $1) }
+    }
 }

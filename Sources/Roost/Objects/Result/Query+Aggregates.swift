@@ -85,25 +85,11 @@ extension Query {
         try atOneMoment { try distinct(path, &$0) }
     }
 
-    /// The matching objects by the value of a field.
-    public func grouped<Value: Hashable>(
-        by path: KeyPath<Item, Value> & Sendable
-    ) -> GroupedQuery<Item, Value> {
-        GroupedQuery(query: self, path: path)
-    }
-
     /// The matching objects, in order, as a sequence. It sees the moment at which it is iterated.
     public var objects: QueryObjects<Item> { QueryObjects(query: self) }
 }
 
 extension Repository {
-    /// All objects by the value of a field.
-    public func grouped<Value: Hashable>(
-        by path: KeyPath<Item, Value> & Sendable
-    ) -> GroupedQuery<Item, Value> {
-        all.grouped(by: path)
-    }
-
     /// The different values of a field, in order. As `distinct(_:)` of a query.
     public func distinct<Value: IndexRepresentable>(
         _ path: KeyPath<Item, Value> & Sendable
@@ -213,12 +199,13 @@ extension Query {
             value.encode(into: &form)
             found[form.bytes] = value
         }
-        if var groups = try IndexGroups(self, by: FieldPath(path), &source) {
+        let values = Projection(path)
+        if var groups = try IndexGroups(self, by: [FieldPath(path)], &source) {
             for group in try groups.all(&source, isCounting: false) {
-                try groups.forEachValue(of: group, path, &source) { value, _ in add(value) }
+                try groups.forEachValue(of: group, values, &source) { value, _ in add(value) }
             }
         } else {
-            try forEachValue(of: Projection(path), &source, add)
+            try forEachValue(of: values, &source, add)
         }
         return found.sorted { bytes($0.key, precede: $1.key) }.map(\.value)
     }
