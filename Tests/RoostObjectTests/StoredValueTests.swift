@@ -36,7 +36,13 @@ import Testing
             ]
         }
 
-        static var indexes: [Index<Story>] { [Index("size", \.size)] }
+        static var indexes: [Index<Story>] {
+            [
+                Index("size", \.size), Index("extra-author", \.extraRest, \.author.name),
+                Index("pages", each: \.pages),
+            ]
+        }
+        var extraRest: Int { extra % 3 }
 
         init(_ id: Int, _ test: String) {
             self.id = id
@@ -113,5 +119,85 @@ import Testing
                     == all.prefix(10).map(\.size).reduce(0, +))
         }
         #expect(decodes > 200)
+    }
+
+    /// As none but the first object of each is made.
+    @Test func countsOfGroupsReadOneObjectOfEach() async throws {
+        let (stories, all) = try await stories(#function)
+        let groups = stories.grouped(by: \.author.name, \.extraRest)
+        let decodes = try await decodes(#function) { () throws in
+            #expect(
+                try groups.counts()
+                    == Dictionary(grouping: all) { GroupKey($0.author.name, $0.extraRest) }
+                    .mapValues(\.count))
+        }
+        #expect(decodes == 6)
+        let ofOne = try await self.decodes(#function) { () throws in
+            #expect(
+                try stories.where { $0.extraRest == 1 }.grouped(by: \.author.name).counts()
+                    == Dictionary(grouping: all.filter { $0.extraRest == 1 }, by: \.author.name)
+                    .mapValues(\.count))
+        }
+        #expect(ofOne == 2)
+        let ofEach = try await self.decodes(#function) { () throws in
+            #expect(try stories.grouped(byEach: \.pages).counts() == [0: 75, 1: 50, 2: 25])
+        }
+        #expect(ofEach == 3)
+    }
+
+    // MARK: Values
+
+    @Test func valuesComeInOrderWithoutTheObjects() async throws {
+        let (stories, all) = try await stories(#function)
+        let sorted = all.sorted { ($0.title, $1.size, $0.id) < ($1.title, $0.size, $1.id) }
+        let small = all.filter { $0.size < 5 }.sorted { ($0.size, $0.id) < ($1.size, $1.id) }
+        let decodes = try await decodes(#function) { () throws in
+            let ordered = stories.order(by: \.title).order(by: \.size, .descending)
+            #expect(try ordered.values(of: \.size) == sorted.map(\.size))
+            let some = try ordered.offset(3).limit(20).values(of: \.title, \.author.name, \.rating)
+            #expect(some.map(\.0) == sorted[3..<23].map(\.title))
+            #expect(some.map(\.1) == sorted[3..<23].map(\.author.name))
+            #expect(some.map(\.2) == sorted[3..<23].map(\.rating))
+            // By an index.
+            let few = stories.where { $0.size < 5 }.order(by: \.size)
+            #expect(try few.values(of: \.title) == small.map(\.title))
+            #expect(
+                try few.limit(4).values(of: \.author).map(\.id) == small.prefix(4).map(\.author.id))
+            #expect(try stories.values(of: \.pages) == all.map(\.pages))
+            // In the identifiers' order, where no field is asked for.
+            #expect(
+                try stories.order(by: \.id, .descending).limit(3).values(of: \.size)
+                    == all.suffix(3).reversed().map(\.size))
+            #expect(
+                try stories.order(by: \.title).order(by: \.id, .descending).limit(9)
+                    .values(of: \.title)
+                    == all.sorted { ($0.title, $1.id) < ($1.title, $0.id) }.prefix(9).map(\.title))
+        }
+        #expect(decodes == 0)
+        let ids = try stories.where { $0.extra < 3 }.values(of: \.id, \.extra)
+        #expect(ids.map(\.0) == [0, 1, 2] && ids.map(\.1) == [0, 1, 2])
+    }
+
+    @Test func valuesInAViewAndInATransaction() async throws {
+        let (stories, all) = try await stories(#function)
+        let workspace = stories.dictionary.workspace
+        let some = stories.where { $0.size < 5 }
+        let expected = all.filter { $0.size < 5 }.map(\.title)
+        let (titles, pairs, triples) = try workspace.read { view in
+            try (
+                view.values(of: \.title, in: some), view.values(of: \.title, \.id, in: some),
+                view.values(of: \.title, \.id, \.size, in: some)
+            )
+        }
+        #expect(titles == expected && pairs.map(\.0) == expected && triples.map(\.0) == expected)
+        let left = try await workspace.transaction { transaction in
+            try transaction.update(0, in: stories) { $0.title = "other" }
+            let one = try transaction.values(of: \.title, in: some)
+            let two = try transaction.values(of: \.id, \.title, in: some).map(\.1)
+            let three = try transaction.values(of: \.id, \.size, \.title, in: some).map(\.2)
+            return [one, two, three]
+        }
+        #expect(left.allSatisfy { $0 == ["other"] + expected.dropFirst() })
+        try await workspace.close()
     }
 }

@@ -23,8 +23,8 @@
 /// }
 /// ```
 ///
-/// A property that is not listed is read with the whole object. What is listed wrongly makes wrong
-/// answers.
+/// A property that is not listed is read with the whole object, and a field of one that is listed with that. What is
+/// listed wrongly makes wrong answers.
 public protocol StoredFields {
     /// The properties that can be read without the others; their order says nothing.
     static var storedFields: [StoredField<Self>] { get }

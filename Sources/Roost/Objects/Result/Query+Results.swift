@@ -29,8 +29,8 @@ extension Query {
     ) throws {
         if limitCount == 0 { return }
         var run = try QueryRun(self, &source)
-        try forEach(&run, &source, form(of: projection, in: run.name)) { _, made in
-            try body(made.value)
+        try forEach(&run, &source, form(of: projection, in: run.name)) { _, value in
+            try body(value)
         }
     }
 

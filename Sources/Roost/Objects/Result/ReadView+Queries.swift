@@ -149,6 +149,35 @@ extension ReadView {
         try read(query) { try query.distinct(path, &$0) }
     }
 
+    /// A field of each object that matched, in order; as `values(of:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func values<Item, Value>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> [Value] {
+        try read(query) { try query.values(Projection(path), &$0) }
+    }
+
+    /// Two fields of each object that matched, in order; as `values(of:_:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func values<Item, A, B>(
+        of first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        in query: Query<Item>
+    ) throws -> [(A, B)] {
+        try read(query) { try query.values(Projection(first, second), &$0) }
+    }
+
+    /// Three fields of each object that matched, in order; as `values(of:_:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func values<Item, A, B, C>(
+        of first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        _ third: KeyPath<Item, C> & Sendable, in query: Query<Item>
+    ) throws -> [(A, B, C)] {
+        try read(query) { try query.values(Projection(first, second, third), &$0) }
+    }
+
     // MARK: Groups
 
     /// How many objects had each value; as ``GroupedQuery/counts()``.

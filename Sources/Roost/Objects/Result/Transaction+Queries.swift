@@ -143,6 +143,38 @@ extension Transaction {
         return try pinned.distinct(path, &attempt)
     }
 
+    /// A field of each matching object, in order; as `values(of:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func values<Item, Value>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> [Value] {
+        let pinned = try self.pinned(query)
+        return try pinned.values(Projection(path), &attempt)
+    }
+
+    /// Two fields of each matching object, in order; as `values(of:_:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func values<Item, A, B>(
+        of first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        in query: Query<Item>
+    ) throws -> [(A, B)] {
+        let pinned = try self.pinned(query)
+        return try pinned.values(Projection(first, second), &attempt)
+    }
+
+    /// Three fields of each matching object, in order; as `values(of:_:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func values<Item, A, B, C>(
+        of first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        _ third: KeyPath<Item, C> & Sendable, in query: Query<Item>
+    ) throws -> [(A, B, C)] {
+        let pinned = try self.pinned(query)
+        return try pinned.values(Projection(first, second, third), &attempt)
+    }
+
     // MARK: Groups
 
     /// How many objects have each value; as ``GroupedQuery/counts()``.

@@ -10,7 +10,8 @@ struct MatchForm<Item: Identifiable & Sendable, Made> where Item.ID: Sendable {
         ) throws -> Bool
 
     private let makes: Offer
-    /// Where the object of which something was made stands in the query's order; only of what a `placed` form made.
+    /// Where the object of which something was made stands in the query's order; only of what a `placed` form made, and only
+    /// until it makes something of the next.
     let place: (_ made: Made, _ key: [UInt8]) -> [UInt8]
     private var isPlaced = false
 
@@ -48,10 +49,14 @@ extension Query {
     }
 
     /// A value of each match. Where the stored bytes say whether an object matches, and the value, no object is made.
+    ///
+    /// The place in the order is handed on beside the value: a tuple of both would be of a type that the runtime looks up for
+    /// each object.
     func form<Value>(
         of projection: Projection<Item, Value>, in name: DictionaryName
-    ) -> MatchForm<Item, (value: Value, place: [UInt8])> {
+    ) -> MatchForm<Item, Value> {
         let stored = StoredProjection(projection, self)
+        let last = LastPlace()
         return MatchForm { bytes, key, isMatch, isPlaced, take in
             var isMatch = isMatch
             if let stored {
@@ -60,38 +65,42 @@ extension Query {
                     isMatch = true
                 }
                 if isMatch {
-                    let found: (value: Value, place: [UInt8])
+                    let value: Value
                     do {
-                        found = try stored.read(bytes, isPlaced ? key : nil)
+                        value = try stored.value(bytes)
+                        if isPlaced { last.place = try stored.place(bytes, key) }
                     } catch {
                         // The object says what is wrong with it, and where it is in another form what it has.
                         return try offer(
-                            bytes, key, isMatch: true, of: projection, in: name, isPlaced, take)
+                            bytes, key, isMatch: true, of: projection, in: name,
+                            isPlaced ? last : nil, take)
                     }
-                    return try take(key, found)
+                    return try take(key, value)
                 }
             }
             return try offer(
-                bytes, key, isMatch: isMatch, of: projection, in: name, isPlaced, take)
-        } place: { made, _ in
-            made.place
+                bytes, key, isMatch: isMatch, of: projection, in: name, isPlaced ? last : nil, take)
+        } place: { _, _ in
+            last.place
         }
     }
 
     /// The value as the object has it.
     private func offer<Value>(
         _ stored: UnsafeRawBufferPointer, _ key: [UInt8], isMatch: Bool,
-        of projection: Projection<Item, Value>, in name: DictionaryName, _ isPlaced: Bool,
-        _ take: MatchForm<Item, (value: Value, place: [UInt8])>.Take
+        of projection: Projection<Item, Value>, in name: DictionaryName, _ last: LastPlace?,
+        _ take: MatchForm<Item, Value>.Take
     ) throws -> Bool {
         try offer(stored, key, isMatch: isMatch, in: name) { key, item in
-            let made = withUnsafePointer(to: item) { object in
-                (
-                    value: projection.value(object),
-                    place: isPlaced ? sortKey(object, key) : []
-                )
+            try withUnsafePointer(to: item) { object in
+                if let last { last.place = sortKey(object, key) }
+                return try take(key, projection.value(object))
             }
-            return try take(key, made)
         }
     }
+}
+
+/// The place of the object of which a value was made last.
+private final class LastPlace {
+    var place: [UInt8] = []
 }

@@ -6,7 +6,8 @@ import RoostIO
 ///
 /// - It gives what the object would, or throws: where the type does not say where the fields are, where the bytes are of
 ///   another form or of an earlier version, and where reading fails, which the whole object's decoding then tells.
-struct StoredProjection<Item: Identifiable & Sendable, Value> where Item.ID: Sendable {
+/// - A class, as copying its parts for each object costs more than reading the value.
+final class StoredProjection<Item: Identifiable & Sendable, Value> where Item.ID: Sendable {
     let condition: StoredCondition<Item>
     private let reader: StoredReader<Value>
     /// The form of each order before that of the identifier; `nil` where they cannot be read.
@@ -29,39 +30,41 @@ struct StoredProjection<Item: Identifiable & Sendable, Value> where Item.ID: Sen
             before.count < query.orders.count && query.orders[before.count].isDescending
     }
 
-    /// - Parameter key: The object's, where its place is wanted too.
-    func read(
-        _ bytes: UnsafeRawBufferPointer, _ key: [UInt8]?
-    ) throws -> (value: Value, place: [UInt8]) {
+    func value(_ bytes: UnsafeRawBufferPointer) throws -> Value {
         guard let header = ValueHeader(bytes), header.version == 1 else { throw NeedsObject() }
         let payload = UnsafeRawBufferPointer(rebasing: bytes[header.sizeBytes...])
         switch ValueKind(rawValue: header.kind) {
         case .binary:
             guard let read = reader.binary else { throw NeedsObject() }
-            return try BinaryReader.withFields(of: Item.self, in: payload) { fields in
-                let value = try read(&fields)
-                return (value, try place(key) { try $0.binary?(&fields) })
-            }
+            return try BinaryReader.withFields(of: Item.self, in: payload) { try read(&$0) }
         case .roost:
             guard let read = reader.coded else { throw NeedsObject() }
-            return try RoostCoder().withFields(of: Item.self, in: payload) { fields in
-                let value = try read(&fields)
-                return (value, try place(key) { try $0.coded?(&fields) })
-            }
+            return try RoostCoder().withFields(of: Item.self, in: payload) { try read(&$0) }
         default: throw NeedsObject()
         }
     }
 
-    /// As `Query.sortKey`.
-    private func place(
-        _ key: [UInt8]?, _ form: (StoredReader<[UInt8]>) throws -> [UInt8]?
-    ) throws -> [UInt8] {
-        guard let key else { return [] }
-        guard let orders else { throw NeedsObject() }
+    /// Where the object with a key stands; as `Query.sortKey`.
+    func place(_ bytes: UnsafeRawBufferPointer, _ key: [UInt8]) throws -> [UInt8] {
+        guard let orders, let header = ValueHeader(bytes) else { throw NeedsObject() }
+        let payload = UnsafeRawBufferPointer(rebasing: bytes[header.sizeBytes...])
         var place = IndexForm.whole
-        for order in orders {
-            guard let bytes = try form(order) else { throw NeedsObject() }
-            place.bytes += bytes
+        switch ValueKind(rawValue: header.kind) {
+        case .binary:
+            try BinaryReader.withFields(of: Item.self, in: payload) { fields in
+                for order in orders {
+                    guard let read = order.binary else { throw NeedsObject() }
+                    place.bytes += try read(&fields)
+                }
+            }
+        case .roost:
+            try RoostCoder().withFields(of: Item.self, in: payload) { fields in
+                for order in orders {
+                    guard let read = order.coded else { throw NeedsObject() }
+                    place.bytes += try read(&fields)
+                }
+            }
+        default: throw NeedsObject()
         }
         if hasDescendingKey { place.append(inverting: key) }
         return place.bytes + key
