@@ -261,16 +261,20 @@ extension Transaction {
     /// Changes the matching objects; how many they were. Values that are to be unique are so once all are changed: objects may
     /// pass them on to each other.
     ///
+    /// - Parameter keepsExpiry: Whether objects that expire go when they would have gone; else they stay.
     /// - Throws: what `body` throws; `.notUnique`, and as `update`. Then none of them is changed, and the transaction's
     ///   body may go on.
     @discardableResult
     public mutating func updateAll<Item>(
-        _ query: Query<Item>, _ body: (inout Item) throws -> Void
+        _ query: Query<Item>, keepsExpiry: Bool = false, _ body: (inout Item) throws -> Void
     ) throws -> Int {
         // By the keys that matched: an object that was written round the repository may have another identifier.
         let keys = try pinned(query).keys(&attempt)
         try changeTogether { transaction in
-            for key in keys { try transaction.update(key: key, query.repository, body) }
+            for key in keys {
+                try transaction.update(
+                    key: key, query.repository, keepsExpiry: keepsExpiry, body)
+            }
         }
         return keys.count
     }
