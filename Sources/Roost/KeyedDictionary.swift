@@ -169,25 +169,29 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
             pairs.lazy.map { ($0.key, $1) }, durability: durability)
     }
 
-    /// Changes the value of `key` atomically; as `update(_:default:as:durability:_:)`.
+    /// Changes the value of `key` atomically; as `update(_:default:as:keepsExpiry:durability:_:)`.
     @discardableResult
     public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
         _ key: Key, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
-        durability: Durability? = nil, _ body: (inout Value) throws -> Result
+        keepsExpiry: Bool = false, durability: Durability? = nil,
+        _ body: (inout Value) throws -> Result
     ) async throws -> Result {
         try await strings.update(
-            key.key, default: initial(), as: type, durability: durability, body)
+            key.key, default: initial(), as: type, keepsExpiry: keepsExpiry, durability: durability,
+            body)
     }
 
-    /// Changes the value of `key` atomically; as the other `update(_:default:as:durability:_:)`.
+    /// Changes the value of `key` atomically; as the other `update(_:default:as:keepsExpiry:durability:_:)`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated(nonsending) func update<Value: Codable & Sendable, Result: Sendable>(
         _ key: Key, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
-        durability: Durability? = nil, _ body: (inout Value) throws -> Result
+        keepsExpiry: Bool = false, durability: Durability? = nil,
+        _ body: (inout Value) throws -> Result
     ) async throws -> Result {
         try await strings.update(
-            key.key, default: initial(), as: type, durability: durability, body)
+            key.key, default: initial(), as: type, keepsExpiry: keepsExpiry, durability: durability,
+            body)
     }
 
     /// Sets the value of `key` without waiting; as `enqueue(_:forKey:)`.

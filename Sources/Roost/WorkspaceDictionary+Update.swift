@@ -9,14 +9,17 @@ extension WorkspaceDictionary {
     /// again with the newer value where another writer was there first; it runs on the caller's
     /// actor and should do nothing else. Returns what `body` returned, once `durability` holds.
     ///
+    /// - Parameter keepsExpiry: Whether a value that was set with `expiresIn:` or `expiresAt:` goes when it would have gone
+    ///   without the update, as with Redis' `KEEPTTL`; else it stays from now on, as with `set`.
     /// - Throws: what `body` throws, and then nothing is changed; as `value(forKey:as:)` and
     ///   `set`; `.cancelled` between two attempts.
     @discardableResult
     public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
         _ key: String, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
-        durability: Durability? = nil, _ body: (inout Value) throws -> Result
+        keepsExpiry: Bool = false, durability: Durability? = nil,
+        _ body: (inout Value) throws -> Result
     ) async throws -> Result {
-        try await updateValue(key, .binary(), durability) { stored in
+        try await updateValue(key, .binary(), keepsExpiry, durability) { stored in
             var value = stored ?? initial()
             let result = try body(&value)
             stored = value
@@ -24,14 +27,15 @@ extension WorkspaceDictionary {
         }
     }
 
-    /// Changes the value of `key` atomically; as the other `update(_:default:as:durability:_:)`.
+    /// Changes the value of `key` atomically; as the other `update(_:default:as:keepsExpiry:durability:_:)`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated(nonsending) func update<Value: Codable & Sendable, Result: Sendable>(
         _ key: String, default initial: @autoclosure () -> Value, as type: Value.Type = Value.self,
-        durability: Durability? = nil, _ body: (inout Value) throws -> Result
+        keepsExpiry: Bool = false, durability: Durability? = nil,
+        _ body: (inout Value) throws -> Result
     ) async throws -> Result {
-        try await updateValue(key, .codable(), durability) { stored in
+        try await updateValue(key, .codable(), keepsExpiry, durability) { stored in
             var value = stored ?? initial()
             let result = try body(&value)
             stored = value
@@ -40,30 +44,30 @@ extension WorkspaceDictionary {
     }
 
     /// Changes, sets or removes the value of `key` atomically: `body` gets `nil` where there is
-    /// none, and removes it by leaving `nil`. Else as `update(_:default:as:durability:_:)`.
+    /// none, and removes it by leaving `nil`. Else as `update(_:default:as:keepsExpiry:durability:_:)`.
     @discardableResult
     public nonisolated(nonsending) func update<Value: BinaryCodable & Sendable, Result: Sendable>(
-        _ key: String, as type: Value.Type, durability: Durability? = nil,
-        _ body: (inout Value?) throws -> Result
+        _ key: String, as type: Value.Type, keepsExpiry: Bool = false,
+        durability: Durability? = nil, _ body: (inout Value?) throws -> Result
     ) async throws -> Result {
-        try await updateValue(key, .binary(), durability, body)
+        try await updateValue(key, .binary(), keepsExpiry, durability, body)
     }
 
     /// Changes, sets or removes the value of `key` atomically; as the other
-    /// `update(_:as:durability:_:)`.
+    /// `update(_:as:keepsExpiry:durability:_:)`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated(nonsending) func update<Value: Codable & Sendable, Result: Sendable>(
-        _ key: String, as type: Value.Type, durability: Durability? = nil,
-        _ body: (inout Value?) throws -> Result
+        _ key: String, as type: Value.Type, keepsExpiry: Bool = false,
+        durability: Durability? = nil, _ body: (inout Value?) throws -> Result
     ) async throws -> Result {
-        try await updateValue(key, .codable(), durability, body)
+        try await updateValue(key, .codable(), keepsExpiry, durability, body)
     }
 
     /// Writes nothing where `isSame` says of what was stored and what `body` left that they are; of references it is
     /// not asked, as `body` has changed the one that was read.
     nonisolated(nonsending) func updateValue<Value: Sendable, Result: Sendable>(
-        _ key: String, _ codec: ValueCodec<Value>, _ durability: Durability?,
+        _ key: String, _ codec: ValueCodec<Value>, _ keepsExpiry: Bool, _ durability: Durability?,
         unless isSame: (Value, Value) -> Bool = { _, _ in false },
         _ body: (inout Value?) throws -> Result
     ) async throws -> Result {
@@ -79,13 +83,16 @@ extension WorkspaceDictionary {
                 try await workspace.engine.confirm(durability)
                 return result
             }
-            if mayBeSame, let value, let old = entry.value, entry.record.deadline == .never,
-                isSame(old, value), try isInLog(key)
+            if mayBeSame, let value, let old = entry.value,
+                keepsExpiry || entry.record.deadline == .never, isSame(old, value), try isInLog(key)
             {
                 try await workspace.engine.confirm(durability)
                 return result
             }
-            let encoded = try value.map { try encode($0, codec) }
+            // What has expired gives nothing on.
+            let deadline =
+                keepsExpiry && entry.value != nil ? entry.record.deadline : .never
+            let encoded = try value.map { try encode($0, codec).with(deadline: deadline) }
             let sequence = try await workspace.engine.write(
                 encoded, key: key, name: name, if: entry.record, durability: durability)
             if sequence != nil { return result }
@@ -96,12 +103,17 @@ extension WorkspaceDictionary {
             var value = stored
             let result = try body(&value)
             var isUnchanged = value == nil && stored == nil
-            if mayBeSame, let value, let stored, deadline == .never {
+            if mayBeSame, let value, let stored, keepsExpiry || deadline == .never {
                 isUnchanged = isSame(stored, value)
             }
             // What is enqueued may be lost yet: then nothing would hold what this call confirms.
             isWritten = try !isUnchanged || !isInLog(key)
-            if isWritten { try transaction.put(try value.map { try encode($0, codec) }, key, self) }
+            if isWritten {
+                let encoded = try value.map {
+                    try encode($0, codec).with(deadline: keepsExpiry ? deadline : .never)
+                }
+                try transaction.put(encoded, key, self)
+            }
             return result
         }
         if !isWritten { try await workspace.engine.confirm(durability) }
@@ -114,28 +126,30 @@ extension WorkspaceDictionary {
     /// and the write. `body` gets the value, or the key's default, and is called again with the
     /// newer value where another writer was there first; it runs on the caller's actor and should
     /// do nothing else. An optional key is removed by leaving `nil`. What is written stays, as
-    /// with `set`. Returns what `body` returned, once `durability` holds.
+    /// with `set`, unless `keepsExpiry`. Returns what `body` returned, once `durability` holds.
     ///
     /// - Throws: what `body` throws, `.decodingFailed` and `.typeMismatch` where what is stored is
     ///   no such value, and then nothing is changed; as `set`; `.cancelled` between two attempts.
     @discardableResult
     public nonisolated(nonsending) func update<Value, Result: Sendable>(
-        _ key: Key<Value>, durability: Durability? = nil, _ body: (inout Value) throws -> Result
+        _ key: Key<Value>, keepsExpiry: Bool = false, durability: Durability? = nil,
+        _ body: (inout Value) throws -> Result
     ) async throws -> Result {
-        try await update(key, key.form, durability, unless: { _, _ in false }, body)
+        try await update(key, key.form, keepsExpiry, durability, unless: { _, _ in false }, body)
     }
 
     /// Changes the value of `key` atomically; where `body` leaves a value equal to the stored one,
-    /// nothing is written. Else as the other `update(_:durability:_:)`.
+    /// nothing is written. Else as the other `update(_:keepsExpiry:durability:_:)`.
     @discardableResult
     public nonisolated(nonsending) func update<Value: Equatable, Result: Sendable>(
-        _ key: Key<Value>, durability: Durability? = nil, _ body: (inout Value) throws -> Result
+        _ key: Key<Value>, keepsExpiry: Bool = false, durability: Durability? = nil,
+        _ body: (inout Value) throws -> Result
     ) async throws -> Result {
-        try await update(key, key.form, durability, unless: { $0 == $1 }, body)
+        try await update(key, key.form, keepsExpiry, durability, unless: { $0 == $1 }, body)
     }
 
     private nonisolated(nonsending) func update<Form: KeyForm, Result: Sendable>(
-        _ key: Key<Form.Value>, _ form: Form.Type, _ durability: Durability?,
+        _ key: Key<Form.Value>, _ form: Form.Type, _ keepsExpiry: Bool, _ durability: Durability?,
         unless isSame: (Form.Value, Form.Value) -> Bool,
         _ body: (inout Form.Value) throws -> Result
     ) async throws -> Result {
@@ -143,7 +157,9 @@ extension WorkspaceDictionary {
             guard let old = form.value(of: old), let new = form.value(of: new) else { return false }
             return isSame(old, new)
         }
-        return try await updateValue(key.name, form.codec, durability, unless: areSame) { stored in
+        return try await updateValue(
+            key.name, form.codec, keepsExpiry, durability, unless: areSame
+        ) { stored in
             var value = form.value(of: stored) ?? key.defaultValue
             let result = try body(&value)
             stored = form.stored(of: value)

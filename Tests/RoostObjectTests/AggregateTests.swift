@@ -143,4 +143,109 @@ import Testing
         #expect(try items.all.sum(of: \.number) == -1)
         #expect(try items.all.sum(of: \.id) == 10)
     }
+
+    // MARK: Averages
+
+    private struct Measured: Codable, Identifiable, Sendable {
+        var id: Int
+        var small: Int8 = 0
+        var whole = 0
+        var wide: Int128 = 0
+        var unsigned: UInt128 = 0
+        var part: Float = 0
+        var ratio: Double?
+        var price: Decimal = 0
+        var discount: Decimal?
+    }
+
+    private func measured(_ all: [Measured]) async throws -> Repository<Measured> {
+        let items = try await Workspace.inMemory().repository(of: Measured.self)
+        try await items.saveAll(all)
+        return items
+    }
+
+    @Test func anAverageOfNothingIsNone() async throws {
+        let items = try await measured([Measured(id: 1, whole: 3), Measured(id: 2, whole: 4)])
+        #expect(try items.all.average(of: \.whole) == 3.5)
+        #expect(try items.where { $0.whole > 9 }.average(of: \.whole) == nil)
+        #expect(try items.all.limit(0).average(of: \.whole) == nil)
+        #expect(try items.all.average(of: \.ratio) == nil)
+        #expect(try items.all.average(of: \.discount) == nil)
+        #expect(try items.grouped(by: \.whole).averages(of: \.ratio).isEmpty)
+    }
+
+    /// However large their sum is.
+    @Test func integersAreAveragedWithoutOverflow() async throws {
+        let items = try await measured([
+            Measured(id: 1, small: 127, whole: .max, wide: .max, unsigned: .max),
+            Measured(id: 2, small: 127, whole: .max, wide: .max, unsigned: .max),
+            Measured(id: 3, small: -128, whole: .max - 3, wide: .max, unsigned: .max),
+        ])
+        #expect(try items.all.average(of: \.small) == 42)
+        #expect(try items.all.average(of: \.whole) == 0x1p63)
+        #expect(try items.all.average(of: \.wide) == 0x1p127)
+        #expect(try items.all.average(of: \.unsigned) == 0x1p128)
+        try await items.saveAll([
+            Measured(id: 3, small: -128, whole: .min, wide: .min),
+            Measured(id: 4, whole: .min, wide: .min),
+        ])
+        #expect(try items.all.average(of: \.whole) == -0.5)
+        #expect(try items.all.average(of: \.wide) == -0.5)
+        #expect(try items.all.average(of: \.unsigned) == 0x1p127)
+    }
+
+    @Test func averagesOfOtherNumbers() async throws {
+        let items = try await measured([
+            Measured(id: 1, whole: 1, part: 0.25, ratio: 1, price: Decimal(string: "0.1")!),
+            Measured(id: 2, whole: 1, part: 0.5, price: Decimal(string: "0.2")!, discount: 1),
+            Measured(id: 3, whole: 2, part: 0.75, ratio: 4, price: Decimal(string: "0.3")!),
+        ])
+        #expect(try items.all.average(of: \.part) == 0.5)
+        #expect(try items.all.average(of: \.ratio) == 2.5)
+        #expect(try items.all.average(of: \.price) == Decimal(string: "0.2"))
+        #expect(try items.all.average(of: \.discount) == 1)
+        let groups = items.grouped(by: \.whole)
+        #expect(try groups.averages(of: \.ratio) == [1: 1, 2: 4])
+        let averages = try items.dictionary.workspace.read { view in
+            try (
+                view.average(of: \.whole, in: items.all), view.average(of: \.ratio, in: items.all),
+                view.averages(of: \.part, in: groups), view.averages(of: \.discount, in: groups)
+            )
+        }
+        #expect(averages.0 == 4.0 / 3 && averages.1 == 2.5)
+        #expect(averages.2 == [1: 0.375, 2: 0.75] && averages.3 == [1: 1])
+        let inTransaction = try await items.dictionary.workspace.transaction { transaction in
+            try transaction.update(2, in: items) { $0.ratio = 7 }
+            return try (
+                transaction.average(of: \.ratio, in: items.all),
+                transaction.averages(of: \.ratio, in: groups),
+                transaction.averages(of: \.part, in: groups)
+            )
+        }
+        #expect(inTransaction.0 == 4 && inTransaction.1 == [1: 4, 2: 4])
+        #expect(inTransaction.2 == [1: 0.375, 2: 0.75])
+    }
+
+    private struct Euro: Codable, Sendable, Averageable {
+        var cents: Int
+        static var emptySum: Int.AverageSum { Int.emptySum }
+        static func add(_ price: Euro, to sum: inout Int.AverageSum) {
+            Int.add(price.cents, to: &sum)
+        }
+        static func average(of sum: Int.AverageSum, count: Int) -> Double {
+            Int.average(of: sum, count: count) / 100
+        }
+    }
+
+    private struct Sale: Codable, Identifiable, Sendable {
+        var id: Int
+        var price: Euro
+    }
+
+    @Test func aTypeOfOnesOwnSaysWhatItsAverageIs() async throws {
+        let sales = try await Workspace.inMemory().repository(of: Sale.self)
+        try await sales.saveAll(
+            [250, 350].enumerated().map { Sale(id: $0, price: Euro(cents: $1)) })
+        #expect(try sales.all.average(of: \.price) == 3)
+    }
 }

@@ -100,6 +100,59 @@ import Testing
         try await workspace.close()
     }
 
+    @Test(arguments: [false, true])
+    func anUpdateMayKeepTheDeadline(isReopened: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            var workspace = try await open(path)
+            var sessions = workspace.repository(of: Session.self)
+            for id in 1...4 {
+                try await sessions.save(
+                    Session(id: id, user: "ada", token: "\(id)", scopes: [id]),
+                    expiresIn: .seconds(60))
+            }
+            try await sessions.save(Session(id: 5, user: "ada", token: "5"))
+            time.advance(by: .seconds(30))
+            try await sessions.update(1, keepsExpiry: true) { $0.scopes = [9] }
+            try await sessions.update(2) { $0.scopes = [9] }
+            // Values to be unique are passed on, with the deadlines of whom they are of then.
+            let three = sessions.where { $0.id.isIn([3, 5]) }
+            let count = try await three.updateAll(keepsExpiry: true) { session in
+                session.token = session.id == 3 ? "5" : "3"
+            }
+            #expect(count == 2)
+            try await workspace.transaction { transaction in
+                try transaction.update(4, in: sessions, keepsExpiry: true) { $0.user = "bo" }
+                try transaction.updateAll(sessions.where { $0.id == 4 }, keepsExpiry: true) {
+                    $0.token = "four"
+                }
+            }
+            try await sessions.update(5, keepsExpiry: true) { $0.scopes = [9] }
+            if isReopened {
+                try await workspace.close()
+                workspace = try await open(path)
+                sessions = workspace.repository(of: Session.self)
+                try await sessions.indexesBuilt()
+            }
+            let expiration = try #require(try sessions.expiration(of: 1))
+            #expect(abs(expiration.timeIntervalSince(time.now) - 30) < 0.01)
+            #expect(try sessions.expiration(of: 3) == expiration)
+            #expect(try sessions.expiration(of: 4) == expiration)
+            #expect(try sessions.where { $0.scopes.contains(9) }.fetch().map(\.id) == [1, 2, 5])
+            #expect(try sessions.where { $0.token == "3" }.fetch().map(\.id) == [5])
+            time.advance(by: .seconds(30))
+            #expect(try sessions.all.fetch().map(\.id) == [2, 5])
+            #expect(try sessions.where { $0.scopes.contains(9) }.fetch().map(\.id) == [2, 5])
+            // Of those that went, the values are free; and of those that stay they are not.
+            try await sessions.insert(Session(id: 6, user: "cy", token: "5"))
+            let error = await #expect(throws: RoostError.self) {
+                try await sessions.insert(Session(id: 7, user: "cy", token: "3"))
+            }
+            #expect(error?.code == .notUnique)
+            try expectSound(sessions)
+            try await workspace.close()
+        }
+    }
+
     @Test func aTransactionSavesAndInsertsThem() async throws {
         let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
         let sessions = workspace.repository(of: Session.self)
@@ -174,6 +227,18 @@ import Testing
                     expected[id]?.session.scopes = [4]
                     expected[id]?.deadline = nil
                 case 9: try await workspace.compact()
+                case 10 where step % 3 == 1:
+                    // Of an object in a call of its own, or of some together.
+                    if step % 2 == 0 {
+                        try await sessions.update(id, keepsExpiry: true) { $0.scopes = [3] }
+                        expected[id]?.session.scopes = [3]
+                    } else {
+                        let some = sessions.where { $0.scopes.contains(4) }
+                        try await some.updateAll(keepsExpiry: true) { $0.scopes.append(2) }
+                        for (id, entry) in expected where entry.session.scopes.contains(4) {
+                            expected[id]?.session.scopes.append(2)
+                        }
+                    }
                 case 10 where step % 3 == 0:
                     try await workspace.close()
                     workspace = try await open(path)

@@ -201,4 +201,47 @@ import Testing
             #expect(shape.fields.map(\.isDescending) == index.layouts.map(\.isInverted))
         }
     }
+
+    private struct Tagged: Codable, Identifiable, Sendable, Equatable, Indexed {
+        var id: Int
+        var tags: [String]
+        var others: [String]?
+        static var indexes: [Index<Tagged>] {
+            [
+                Index("first", \.tags.first), Index("others", \.others?.first),
+                Index("last", .descending(\.tags.last), where: { $0.tags.first != nil }),
+            ]
+        }
+    }
+
+    /// What `\.tags[0]` would be, of objects without tags too: these have `nil`, which is less than all.
+    @Test func theFirstElementIsAnOrderAConditionAndAnIndex() async throws {
+        try await withTemporaryDirectory { path in
+            var workspace = try await Workspace.open(at: path)
+            var items = workspace.repository(of: Tagged.self)
+            try await items.saveAll([
+                Tagged(id: 1, tags: ["b", "x"]), Tagged(id: 2, tags: []),
+                Tagged(id: 3, tags: ["a"], others: ["c"]), Tagged(id: 4, tags: ["b"], others: []),
+            ])
+            try await workspace.close()
+            workspace = try await Workspace.open(at: path)
+            items = workspace.repository(of: Tagged.self)
+            try await items.indexesBuilt()
+            let b = items.where { $0.tags.first == "b" }
+            #expect(try b.fetch().map(\.id) == [1, 4])
+            #expect(try b.explain().hasPrefix("index \"first\""))
+            #expect(try items.where { $0.tags.first == nil }.fetch().map(\.id) == [2])
+            let ordered = items.order(by: \.tags.first)
+            #expect(try ordered.fetch().map(\.id) == [2, 3, 1, 4])
+            #expect(try ordered.limit(2).fetch().map(\.id) == [2, 3])
+            #expect(try ordered.limit(2).explain().hasPrefix("index \"first\" in order"))
+            #expect(try items.where { $0.others.first == "c" }.fetch().map(\.id) == [3])
+            let last = items.where { $0.tags.first != nil }.order(by: \.tags.last, .descending)
+            #expect(try last.fetch().map(\.id) == [1, 4, 3])
+            #expect(try last.limit(1).fetch().map(\.id) == [1])
+            #expect(try items.grouped(by: \.tags.first).counts() == [nil: 1, "a": 1, "b": 2])
+            #expect(try items.values(of: \.tags.first) == ["b", nil, "a", "b"])
+            try await workspace.close()
+        }
+    }
 }

@@ -62,11 +62,11 @@ extension WorkspaceDictionary: KeyValueDictionary {
         return try await replace(entry, with: value, form.codec, deadline ?? .never, nil)
     }
 
-    /// For code that is generic over workspaces; as `update(_:as:durability:_:)`.
+    /// For code that is generic over workspaces; as `update(_:as:keepsExpiry:durability:_:)`.
     public nonisolated(nonsending) func update<Value, Result: Sendable>(
         _ key: String, form: ValueForm<Value>, _ body: (inout Value?) throws -> Result
     ) async throws -> Result {
-        try await updateValue(key, form.codec, nil, body)
+        try await updateValue(key, form.codec, false, nil, body)
     }
 
     /// For code that is generic over workspaces; as `entries(prefix:as:limit:order:)`.

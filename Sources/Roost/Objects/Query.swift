@@ -170,6 +170,9 @@ extension Query {
         return orders[..<(orders[place].isDescending ? place + 1 : place)]
     }
 
+    /// Whether all matches are asked for.
+    var isWhole: Bool { limitCount == nil && offsetCount == 0 && cursor == nil }
+
     /// In which order of the keys the objects are in the query's order; `nil` where in none.
     var keyOrder: ScanOrder? { OrderTerm.keyOrder(of: orders) }
 

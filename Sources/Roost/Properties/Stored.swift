@@ -20,7 +20,7 @@ import RoostIO
 /// - Setting is `enqueue(_:for:)`: visible to all readers at once, and written
 ///   in the background. A value equal to the stored one costs no write.
 /// - `theme += 1` is a reading and a setting. Another writer may come between: for a change that must
-///   not be lost, `await` `update(_:durability:_:)`.
+///   not be lost, `await` `update(_:keepsExpiry:durability:_:)`.
 /// - Nobody is told of a change. For views and view models see ``ObservedValue``.
 ///
 /// A property cannot throw. Where what is stored cannot be read, it shows the key's default and

@@ -23,8 +23,8 @@
 /// }
 /// ```
 ///
-/// A property that is not listed is read with the whole object. What is listed wrongly makes wrong
-/// answers.
+/// A property that is not listed is read with the whole object, and a field of one that is listed with that. What is
+/// listed wrongly makes wrong answers.
 public protocol StoredFields {
     /// The properties that can be read without the others; their order says nothing.
     static var storedFields: [StoredField<Self>] { get }
@@ -61,6 +61,37 @@ public struct StoredField<Root>: Sendable {
         self.path = path
         reader = StoredReader<Value?>(binary: nil, codedName: key.stringValue) {
             try $0.valueIfPresent(key)
+        }
+    }
+}
+
+extension StoredField {
+    /// What reads a part of the property, which is stored at an offset in the whole object; `nil` where it is none of it.
+    package func part<Part>(at offset: Int, as type: Part.Type) -> StoredReader<Part>? {
+        (reader as? any PartlyRead)?.part(at: offset, ofPropertyAt: path, in: Root.self, as: type)
+    }
+}
+
+private protocol PartlyRead {
+    func part<Root, Part>(
+        at offset: Int, ofPropertyAt path: AnyKeyPath, in root: Root.Type, as type: Part.Type
+    ) -> StoredReader<Part>?
+}
+
+extension StoredReader: PartlyRead {
+    fileprivate func part<Root, Part>(
+        at offset: Int, ofPropertyAt path: AnyKeyPath, in root: Root.Type, as type: Part.Type
+    ) -> StoredReader<Part>? {
+        guard let path = path as? KeyPath<Root, Value>,
+            let start = MemoryLayout<Root>.offset(of: path), start <= offset,
+            offset + MemoryLayout<Part>.size <= start + MemoryLayout<Value>.size
+        else { return nil }
+        return map { value in
+            withUnsafePointer(to: value) { value in
+                // Two stored properties are apart from each other, or one is in the other: so there is one of this type.
+                UnsafeRawPointer(value).advanced(by: offset - start)
+                    .assumingMemoryBound(to: Part.self).pointee
+            }
         }
     }
 }

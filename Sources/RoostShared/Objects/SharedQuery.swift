@@ -19,6 +19,8 @@ import RoostIO
 ///   object, or every object is asked for.
 /// - Without an order objects come in the order of their identifiers' keys, and so do those that an order does not
 ///   tell apart.
+/// - It has no sums, averages, groups or values of single fields, as a query of an embedded repository has: the engine would
+///   send the objects all the same. `fetch()` gives them, and Swift makes the rest of them.
 public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
     let repository: SharedRepository<Item>
     var terms = QueryTerms<Item>()
@@ -61,7 +63,7 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
         return query
     }
 
-    /// At most so many.
+    /// At most so many. A negative limit is a programmer error, which traps.
     public func limit(_ count: Int) -> SharedQuery {
         precondition(count >= 0, "a limit is not negative")
         var query = self
@@ -69,11 +71,12 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
         return query
     }
 
-    /// Without the first so many, which are read all the same.
+    /// Without the first so many, which are read all the same. A negative offset is a programmer error, which traps.
     public func offset(_ count: Int) -> SharedQuery {
         precondition(count >= 0, "an offset is not negative")
         var query = self
-        query.terms.offsetCount += count
+        let (sum, hasOverflown) = terms.offsetCount.addingReportingOverflow(count)
+        query.terms.offsetCount = hasOverflown ? .max : sum
         return query
     }
 

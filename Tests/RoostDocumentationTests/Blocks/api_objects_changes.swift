@@ -20,6 +20,7 @@ extension Blocks {
         _ = post
         try await posts.insert(post)                               // `.alreadyExists` where the id, `.notUnique` (names the index) where a unique value is taken
         try await posts.save(post, expiresIn: .seconds(60))        // gone at its moment, its index entries too
+        try await posts.update(id, keepsExpiry: true) { $0.title = "kept" }   // and still gone then; without, it stays
         try await posts.save(post)                                 // insert or replace; it stays
         try await posts.update(id) { $0.isDone = true }            // atomic; nil where there is none
         try await posts.delete(id); try await urgent.deleteAll(); try await urgent.updateAll { $0.priority = 0 }

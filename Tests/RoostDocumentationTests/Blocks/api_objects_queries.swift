@@ -44,9 +44,15 @@ extension Blocks {
         _ = try posts.find(by: ids)                                // several objects of one moment, in this order
         _ = try posts.where(#Predicate { $0.priority > 100 }).fetch()                // Foundation's, which no index can use
         _ = try urgent.min(of: \.priority); _ = try urgent.max(of: \.due); _ = try urgent.sum(of: \.priority)
-        let counts = try posts.grouped(by: \.color).counts()       // [Color: Int]; sums, minima and maxima too
+        _ = try urgent.average(of: \.priority)                      // Double?; Decimal? of a Decimal
+        let counts = try posts.grouped(by: \.color).counts()       // [Color: Int]; sums, averages, minima and maxima too
         _ = counts
         _ = try posts.grouped(by: \.color).sums(of: \.priority)
+        _ = try posts.grouped(by: \.color, \.author.name).counts()[GroupKey(.red, "Ada")]   // of three fields too
+        for (key, count) in try posts.grouped(by: \.color, \.isDone).counts() { let (color, isDone) = key.values; print(color, isDone, count) }
+        _ = try posts.grouped(byEach: \.tags).counts()             // [String: Int]: a post counts for each of its tags
+        _ = try urgent.order(by: \.title).values(of: \.title)      // [String], in order: of one field, two or three; without the objects where `StoredFields` says how
+        for (id, title) in try posts.values(of: \.id, \.title) { print(id, title) }
         _ = try posts.distinct(\.color)                            // in order
         let page = try posts.order(by: \.priority).page(after: cursor, limit: 50)    // cursor: opaque, Codable, stable while others write
         _ = page

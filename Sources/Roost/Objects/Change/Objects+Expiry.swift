@@ -9,7 +9,8 @@ extension Repository {
     /// Stores an object, in the place of the one with its identifier if there is one. It is gone once `duration` has
     /// passed by the workspace's clock, as a value is by `set(_:forKey:expiresIn:durability:)` of a dictionary; at once
     /// where that is not positive. Its index entries go with it, so that a unique value of it is free then, and live results
-    /// lose it. Each later save or update of it that says nothing of expiry makes it stay.
+    /// lose it. Each later save or update of it that says nothing of expiry makes it stay;
+    /// ``update(_:keepsExpiry:durability:_:)`` may leave it its deadline.
     ///
     /// - Throws: as ``save(_:durability:)``.
     public nonisolated(nonsending) func save(

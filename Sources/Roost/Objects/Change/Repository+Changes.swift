@@ -63,17 +63,21 @@ extension Repository {
     /// Changes the object with this identifier atomically: no other write of it falls between. `body`
     /// runs on the caller's actor, and again where another writer was there first.
     ///
+    /// - Parameter keepsExpiry: Whether an object that was saved with `expiresIn:` goes when it would have gone without the
+    ///   update, as with Redis' `KEEPTTL`; else it stays from now on. An object that stays does so either way.
     /// - Returns: what `body` returned; `nil` where there is no such object.
     /// - Throws: what `body` throws, and then nothing is changed; `.conflict` where it changes the
     ///   identifier; as `save`.
     @discardableResult
     public nonisolated(nonsending) func update<Result: Sendable>(
-        _ id: Item.ID, durability: Durability? = nil, _ body: (inout Item) throws -> Result
+        _ id: Item.ID, keepsExpiry: Bool = false, durability: Durability? = nil,
+        _ body: (inout Item) throws -> Result
     ) async throws -> Result? {
         try await change(durability) {
+            // One of an object that expires is for a transaction to make.
             try $0.update(id, in: self, body)
         } otherwise: {
-            try $0.update(id, in: self, body)
+            try $0.update(id, in: self, keepsExpiry: keepsExpiry, body)
         }
     }
 

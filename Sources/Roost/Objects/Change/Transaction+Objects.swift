@@ -80,17 +80,21 @@ extension Transaction {
 
     /// Changes an object; returns what `body` returned, or `nil` where there is no object.
     ///
+    /// - Parameter keepsExpiry: Whether an object that expires goes when it would have gone; as
+    ///   ``Repository/update(_:keepsExpiry:durability:_:)``.
     /// - Throws: what `body` throws; `.conflict` where it changes the identifier; as `save`.
     @discardableResult
     public mutating func update<Item, Result>(
-        _ id: Item.ID, in repository: Repository<Item>, _ body: (inout Item) throws -> Result
+        _ id: Item.ID, in repository: Repository<Item>, keepsExpiry: Bool = false,
+        _ body: (inout Item) throws -> Result
     ) throws -> Result? {
-        try update(key: repository.key(of: id), repository, body)
+        try update(key: repository.key(of: id), repository, keepsExpiry: keepsExpiry, body)
     }
 
     @discardableResult
     mutating func update<Item, Result>(
-        key: String, _ repository: Repository<Item>, _ body: (inout Item) throws -> Result
+        key: String, _ repository: Repository<Item>, keepsExpiry: Bool,
+        _ body: (inout Item) throws -> Result
     ) throws -> Result? {
         guard let found = try storedObject(key, repository) else { return nil }
         var item = found.item
@@ -100,7 +104,9 @@ extension Transaction {
         let result = try body(&item)
         try repository.checkIdentifier(before, item, key)
         try withUnsafePointer(to: before) {
-            try put(item, key, $0, found.expires ? .expiring : .object, repository)
+            try put(
+                item, key, $0, found.deadline == .never ? .object : .expiring, repository,
+                until: keepsExpiry ? found.deadline : .never)
         }
         return result
     }
@@ -157,13 +163,13 @@ extension Transaction {
 
     private mutating func storedObject<Item>(
         _ key: String, _ repository: Repository<Item>
-    ) throws -> (item: Item, expires: Bool)? {
+    ) throws -> (item: Item, deadline: Deadline)? {
         let name = try checkedName(repository.dictionary)
         return try attempt.withValue(key, name: name) { stored in
             try stored.map {
                 let item = try repository.dictionary.decode(
                     stored: $0, key: key, repository.codec)
-                return (item, ($0.first ?? 0) & ValueHeader.expiresFlag != 0)
+                return (item, ValueHeader($0)?.deadline ?? .never)
             }
         }
     }
@@ -188,7 +194,7 @@ extension Transaction {
         }
         do {
             guard let found = try storedObject(key, repository) else { return nil }
-            earlier = found.expires ? .expiring : .object
+            earlier = found.deadline == .never ? .object : .expiring
             return found.item
         } catch let error as RoostError
             where error.code == .decodingFailed || error.code == .typeMismatch
@@ -231,7 +237,7 @@ extension Transaction {
             for change in changes {
                 let entry = change.entry
                 if entry.isSole, awaitedEntries != nil,
-                    isAwaited(change, change.index.awaited(entry, objectKey))
+                    isAwaited(change, change.index.awaited(entry, objectKey, until: deadline))
                 {
                     continue
                 }
@@ -262,7 +268,7 @@ extension Transaction {
         for change in changes where change.entry.isSole {
             try checkComplete(change.index, repository)
             if change.isAdded, awaitedEntries == nil {
-                try checkFree(change.index.awaited(change.entry, objectKey))
+                try checkFree(change.index.awaited(change.entry, objectKey, until: .never))
             }
         }
     }

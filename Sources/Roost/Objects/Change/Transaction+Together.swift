@@ -7,6 +7,8 @@ struct AwaitedEntry {
     let entries: DictionaryName
     let entry: IndexEntry
     let objectKey: [UInt8]
+    /// Of the object.
+    let deadline: Deadline
 
     var recordKey: [UInt8] { entries.prefix + entry.form }
 }
@@ -36,7 +38,8 @@ extension Transaction {
         for awaited in all {
             try checkFree(awaited)
             try attempt.write(
-                awaited.entry.value(awaited.objectKey), in: awaited.entries, awaited.entry.form, [])
+                awaited.entry.value(awaited.objectKey).with(deadline: awaited.deadline),
+                in: awaited.entries, awaited.entry.form, [])
         }
     }
 

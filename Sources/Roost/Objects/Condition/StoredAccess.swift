@@ -9,9 +9,23 @@ struct StoredAccess<Root, Value>: Sendable {
         // Immutable, and only compared: so it may be shared.
         nonisolated(unsafe) let property: AnyKeyPath = keyPath
         self.init { fields in
+            guard let field = fields.first(where: { $0.path == property }) else {
+                return Self.reader(of: property, within: fields)
+            }
             // No type declares a property of another type than its key path's.
-            fields.first { $0.path == property }.flatMap { $0.reader as? StoredReader<Value> }
+            return field.reader as? StoredReader<Value>
         }
+    }
+
+    /// Of a field of a property that the type declares, as `\.author.name` where it has `\.author`. Both are stored in the
+    /// object, so that where one is in the other is known.
+    private static func reader(
+        of path: AnyKeyPath, within fields: [StoredField<Root>]
+    ) -> StoredReader<Value>? {
+        guard let path = path as? KeyPath<Root, Value>, MemoryLayout<Value>.size > 0,
+            let offset = MemoryLayout<Root>.offset(of: path)
+        else { return nil }
+        return fields.lazy.compactMap { $0.part(at: offset, as: Value.self) }.first
     }
 
     private init(_ find: @escaping @Sendable ([StoredField<Root>]) -> StoredReader<Value>?) {

@@ -18,8 +18,12 @@ final class WrittenIndex: Sendable {
 
     var name: String { maker.name }
 
-    func awaited(_ entry: IndexEntry, _ objectKey: [UInt8]) -> AwaitedEntry {
-        .init(indexName: name, entries: entries, entry: entry, objectKey: objectKey)
+    func awaited(
+        _ entry: IndexEntry, _ objectKey: [UInt8], until deadline: Deadline
+    ) -> AwaitedEntry {
+        .init(
+            indexName: name, entries: entries, entry: entry, objectKey: objectKey,
+            deadline: deadline)
     }
 }
 

@@ -37,6 +37,17 @@ extension IndexRanges {
         isCovering = Self.isCovering(index, fieldCount, condition)
     }
 
+    /// All entries of an index over elements; `nil` where it is not known that they are of just the objects that match a
+    /// condition. A condition on the elements leaves objects, with all of their elements.
+    init?(elementsOf active: IndexSet<Item>.Active, _ condition: ConditionNode<Item>) {
+        let index = active.index
+        if let filter = index.filter, !condition.implies(filter) { return nil }
+        guard Self.isCovering(index, 0, condition) else { return nil }
+        self.init(
+            active: active, ranges: IndexRegion.everything.intervals, fieldCount: 0,
+            isInKeyOrder: false, isCovering: true)
+    }
+
     private static func ranges(
         _ prefixes: [[UInt8]], _ intervals: [IndexRegion.Interval]
     ) -> [IndexRegion.Interval] {

@@ -40,7 +40,7 @@ extension Query {
     private func cost(of plan: QueryPlan<Item>, _ view: EngineView) throws -> PlanCost {
         var source = ViewSource(view: view)
         var run = try QueryRun(self, view, plan)
-        try forEach(&run, &source) { _, _ in }
+        try forEach(&run, &source, objectForm(in: run.name)) { _, _ in }
         return PlanCost(
             name: plan.name, entryCount: run.entriesRead,
             foundCount: run.objectsRead - run.objectsScanned, scannedCount: run.objectsScanned)

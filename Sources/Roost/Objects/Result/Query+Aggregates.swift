@@ -34,7 +34,8 @@ extension Query {
         try atOneMoment { try leastPresent(path, .descending, &$0) }
     }
 
-    /// The sum of a field over the matching objects.
+    /// The sum of a field over the matching objects. Where the type says where its fields are (`StoredFields`), it is read
+    /// from these, and no object is made.
     ///
     /// - Throws: `.overflow` where the sum of integers or of durations does not fit into their type,
     ///   whatever is added first; as ``fetch()``. The sum of another type is what its `+` makes.
@@ -52,6 +53,28 @@ extension Query {
         try atOneMoment { try sumPresent(path, &$0) }
     }
 
+    /// The average of a field over the matching objects; `nil` where there are none. It reads what `sum(of:)` does.
+    ///
+    /// Of integers and of floating point it is a `Double`. Integers are added up exactly, however many and however large
+    /// they are; the sum is rounded to `Double`, and so is the quotient. Floating point is added up as `Double`, one value
+    /// after the other: a NaN makes it NaN, and a sum that is too large infinite. Of `Decimal` it is a `Decimal`, as the
+    /// type's own `+` and `/` make it.
+    ///
+    /// - Throws: as ``fetch()``.
+    public func average<Value: Averageable>(
+        of path: KeyPath<Item, Value> & Sendable
+    ) throws -> Value.Average? {
+        try atOneMoment { try average(path, &$0) }
+    }
+
+    /// The average of a field over the matching objects that have a value in it; `nil` where none has one. Else as the call
+    /// for a field that every object has.
+    public func average<Value: Averageable>(
+        of path: KeyPath<Item, Value?> & Sendable
+    ) throws -> Value.Average? {
+        try atOneMoment { try averagePresent(path, &$0) }
+    }
+
     /// The different values of a field among the matching objects, in order. Where an index has the field
     /// first and says all about the condition, one object of each value is read.
     ///
@@ -62,25 +85,11 @@ extension Query {
         try atOneMoment { try distinct(path, &$0) }
     }
 
-    /// The matching objects by the value of a field.
-    public func grouped<Value: Hashable>(
-        by path: KeyPath<Item, Value> & Sendable
-    ) -> GroupedQuery<Item, Value> {
-        GroupedQuery(query: self, path: path)
-    }
-
     /// The matching objects, in order, as a sequence. It sees the moment at which it is iterated.
     public var objects: QueryObjects<Item> { QueryObjects(query: self) }
 }
 
 extension Repository {
-    /// All objects by the value of a field.
-    public func grouped<Value: Hashable>(
-        by path: KeyPath<Item, Value> & Sendable
-    ) -> GroupedQuery<Item, Value> {
-        all.grouped(by: path)
-    }
-
     /// The different values of a field, in order. As `distinct(_:)` of a query.
     public func distinct<Value: IndexRepresentable>(
         _ path: KeyPath<Item, Value> & Sendable
@@ -149,7 +158,7 @@ extension Query {
         _ path: KeyPath<Item, Value> & Sendable, _ source: inout Source
     ) throws -> Value {
         var sum = CheckedSum<Value>()
-        try forEach(&source) { _, item in sum.add(item[keyPath: path]) }
+        try forEachValue(of: Projection(path), &source) { sum.add($0) }
         return try sum.value(of: path)
     }
 
@@ -157,10 +166,28 @@ extension Query {
         _ path: KeyPath<Item, Value?> & Sendable, _ source: inout Source
     ) throws -> Value {
         var sum = CheckedSum<Value>()
-        try forEach(&source) { _, item in
-            if let value = item[keyPath: path] { sum.add(value) }
+        try forEachValue(of: Projection(path), &source) { value in
+            if let value { sum.add(value) }
         }
         return try sum.value(of: path)
+    }
+
+    func average<Value: Averageable, Source: ObjectSource & ~Copyable>(
+        _ path: KeyPath<Item, Value> & Sendable, _ source: inout Source
+    ) throws -> Value.Average? {
+        var values = AverageOfValues<Value>()
+        try forEachValue(of: Projection(path), &source) { values.add($0) }
+        return values.average
+    }
+
+    func averagePresent<Value: Averageable, Source: ObjectSource & ~Copyable>(
+        _ path: KeyPath<Item, Value?> & Sendable, _ source: inout Source
+    ) throws -> Value.Average? {
+        var values = AverageOfValues<Value>()
+        try forEachValue(of: Projection(path), &source) { value in
+            if let value { values.add(value) }
+        }
+        return values.average
     }
 
     func distinct<Value: IndexRepresentable, Source: ObjectSource & ~Copyable>(
@@ -172,12 +199,13 @@ extension Query {
             value.encode(into: &form)
             found[form.bytes] = value
         }
-        if var groups = try IndexGroups(self, by: FieldPath(path), &source) {
+        let values = Projection(path)
+        if var groups = try IndexGroups(self, by: [FieldPath(path)], &source) {
             for group in try groups.all(&source, isCounting: false) {
-                try groups.forEachValue(of: group, path, &source) { value, _ in add(value) }
+                try groups.forEachValue(of: group, values, &source) { value, _ in add(value) }
             }
         } else {
-            try forEach(&source) { _, item in add(item[keyPath: path]) }
+            try forEachValue(of: values, &source, add)
         }
         return found.sorted { bytes($0.key, precede: $1.key) }.map(\.value)
     }

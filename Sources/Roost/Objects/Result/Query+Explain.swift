@@ -12,7 +12,7 @@ extension Query {
 
     func explain<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> String {
         var run = try QueryRun(self, &source)
-        if limitCount != 0 { try forEach(&run, &source) { _, _ in } }
+        if limitCount != 0 { try forEach(&run, &source, objectForm(in: run.name)) { _, _ in } }
         var text = run.plan.description(of: self)
         text += ": "
         if run.entriesRead > 0 { text += "\(run.entriesRead) entries, " }

@@ -19,28 +19,42 @@ extension Query {
     ) throws {
         if limitCount == 0 { return }
         var run = try QueryRun(self, &source)
-        try forEach(&run, &source, body)
+        try forEach(&run, &source, objectForm(in: run.name), body)
     }
 
-    func forEach<Source: ObjectSource & ~Copyable>(
-        _ run: inout QueryRun<Item>, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Void
+    /// Calls `body` with a value of each match, in order.
+    func forEachValue<Value, Source: ObjectSource & ~Copyable>(
+        of projection: Projection<Item, Value>, _ source: inout Source,
+        _ body: (Value) throws -> Void
     ) throws {
-        if let matches = try matchesOfAttempt(&run, &source, { (key: $0, item: $1) }) {
-            for match in matches { try body(match.key, match.item) }
+        if limitCount == 0 { return }
+        var run = try QueryRun(self, &source)
+        try forEach(&run, &source, form(of: projection, in: run.name)) { _, value in
+            try body(value)
+        }
+    }
+
+    /// Calls `body` with what is made of each match, in order.
+    func forEach<Source: ObjectSource & ~Copyable, Made>(
+        _ run: inout QueryRun<Item>, _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Void
+    ) throws {
+        if let matches = try matchesOfAttempt(&run, &source, form, { (key: $0, made: $1) }) {
+            for match in matches { try body(match.key, match.made) }
             return
         }
-        guard run.isOrdered else { return try forEachSorted(&run, &source, body) }
+        guard run.isOrdered else { return try forEachSorted(&run, &source, form, body) }
+        let form = cursor == nil ? form : form.placed
         var remaining = limitCount ?? .max
         var skipped = offsetCount
-        try run.forEachMatch(&source) { key, item in
-            if let cursor, isUpToCursor(cursor, key, item) { return true }
+        try run.forEachMatch(&source, form) { key, made in
+            if let cursor, Self.isUpToCursor(cursor, form.place(made, key)) { return true }
             if skipped > 0 {
                 skipped -= 1
                 return true
             }
             remaining -= 1
-            try body(key, item)
+            try body(key, made)
             return remaining > 0
         }
     }
@@ -58,7 +72,8 @@ extension Query {
             var run = try QueryRun(current, &source, readsInTurn: true)
             let mayHold = current.lookedAtCount <= Self.heldObjectCount
             guard !mayHold, !run.isOrdered || run.plan.attempt != nil else {
-                return try current.forEach(&run, &source) { _, item in try body(item) }
+                let form = current.objectForm(in: run.name)
+                return try current.forEach(&run, &source, form) { _, item in try body(item) }
             }
             let keys = try current.keysInOrder(&run, &source)
             for index in 0..<keys.count {
@@ -69,16 +84,18 @@ extension Query {
     }
 
     /// What `keep` makes of each match, by the way that may end early; `nil` where it did not, or there is none.
-    func matchesOfAttempt<Source: ObjectSource & ~Copyable, Kept>(
-        _ run: inout QueryRun<Item>, _ source: inout Source,
-        _ keep: (_ key: [UInt8], _ item: Item) -> Kept
+    func matchesOfAttempt<Source: ObjectSource & ~Copyable, Made, Kept>(
+        _ run: inout QueryRun<Item>, _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ keep: (_ key: [UInt8], _ made: Made) -> Kept
     ) throws -> ArraySlice<Kept>? {
         guard let attempt = run.plan.attempt else { return nil }
+        let form = cursor == nil ? form : form.placed
         let wanted = lookedAtCount
         func matches(costing limit: Double) throws -> [Kept]? {
-            try run.firstMatches(wanted, by: attempt.way, costing: limit, &source) { key, item in
-                if let cursor, isUpToCursor(cursor, key, item) { return nil }
-                return keep(key, item)
+            try run.firstMatches(wanted, by: attempt.way, costing: limit, &source, form) {
+                key, made in
+                if let cursor, Self.isUpToCursor(cursor, form.place(made, key)) { return nil }
+                return keep(key, made)
             }
         }
         // Without a limit little is tried before it is asked what a scan costs.
@@ -104,23 +121,24 @@ extension Query {
         return hasOverflown ? .max : sum
     }
 
-    private func isUpToCursor(_ cursor: [UInt8], _ key: [UInt8], _ item: Item) -> Bool {
-        withUnsafePointer(to: item) { !cursor.lexicographicallyPrecedes(sortKey($0, key)) }
+    private static func isUpToCursor(_ cursor: [UInt8], _ place: [UInt8]) -> Bool {
+        !cursor.lexicographicallyPrecedes(place)
     }
 
     /// Puts the matches in order; with a limit only as many are kept as it asks for.
-    private func forEachSorted<Source: ObjectSource & ~Copyable>(
-        _ run: inout QueryRun<Item>, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Void
+    private func forEachSorted<Source: ObjectSource & ~Copyable, Made>(
+        _ run: inout QueryRun<Item>, _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Void
     ) throws {
-        var best = FirstOfOrder<(key: [UInt8], item: Item)>(count: lookedAtCount)
-        try run.forEachMatch(&source) { key, item in
-            let place = withUnsafePointer(to: item) { self.sortKey($0, key) }
-            if let cursor, !cursor.lexicographicallyPrecedes(place) { return true }
-            best.add((key: key, item: item), place)
+        let form = form.placed
+        var best = FirstOfOrder<(key: [UInt8], made: Made)>(count: lookedAtCount)
+        try run.forEachMatch(&source, form) { key, made in
+            let place = form.place(made, key)
+            if let cursor, Self.isUpToCursor(cursor, place) { return true }
+            best.add((key: key, made: made), place)
             return true
         }
-        for (_, match) in best.sorted().dropFirst(offsetCount) { try body(match.key, match.item) }
+        for (_, match) in best.sorted().dropFirst(offsetCount) { try body(match.key, match.made) }
     }
 
     func count<Source: ObjectSource & ~Copyable>(_ source: inout Source) throws -> Int {

@@ -149,17 +149,18 @@ extension Query {
     func keysInOrder<Source: ObjectSource & ~Copyable>(
         _ run: inout QueryRun<Item>, _ source: inout Source
     ) throws -> SortedKeys {
-        if let keys = try matchesOfAttempt(&run, &source, { key, _ in key }) {
+        let form = objectForm(in: run.name)
+        if let keys = try matchesOfAttempt(&run, &source, form, { key, _ in key }) {
             return SortedKeys(keys)
         }
         if run.isOrdered {
             var keys: [[UInt8]] = []
-            try forEach(&run, &source) { key, _ in keys.append(key) }
+            try forEach(&run, &source, form) { key, _ in keys.append(key) }
             return SortedKeys(keys[...])
         }
         let budget = repository.dictionary.workspace.engine.configuration.sortBudgetBytes
         var first = FirstPlaces(count: lookedAtCount, sizeLimitBytes: budget, offset: offsetCount)
-        try run.forEachMatch(&source) { key, item in
+        try run.forEachMatch(&source, form) { key, item in
             let place = withUnsafePointer(to: item) { sortKey($0, key) }
             if let cursor, !bytes(cursor, precede: place) { return true }
             first.add(place, keyCount: key.count)

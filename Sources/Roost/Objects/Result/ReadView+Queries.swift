@@ -122,6 +122,24 @@ extension ReadView {
         try read(query) { try query.sumPresent(path, &$0) }
     }
 
+    /// The average of a field over the objects that matched; as `average(of:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func average<Item, Value: Averageable>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value.Average? {
+        try read(query) { try query.average(path, &$0) }
+    }
+
+    /// The average of a field over the objects that matched that have a value in it.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func average<Item, Value: Averageable>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value.Average? {
+        try read(query) { try query.averagePresent(path, &$0) }
+    }
+
     /// The different values of a field among the objects that matched, in order.
     ///
     /// - Throws: as `fetch(_:)`.
@@ -129,6 +147,35 @@ extension ReadView {
         _ path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
     ) throws -> [Value] {
         try read(query) { try query.distinct(path, &$0) }
+    }
+
+    /// A field of each object that matched, in order; as `values(of:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func values<Item, Value>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> [Value] {
+        try read(query) { try query.values(Projection(path), &$0) }
+    }
+
+    /// Two fields of each object that matched, in order; as `values(of:_:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func values<Item, A, B>(
+        of first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        in query: Query<Item>
+    ) throws -> [(A, B)] {
+        try read(query) { try query.values(Projection(first, second), &$0) }
+    }
+
+    /// Three fields of each object that matched, in order; as `values(of:_:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func values<Item, A, B, C>(
+        of first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        _ third: KeyPath<Item, C> & Sendable, in query: Query<Item>
+    ) throws -> [(A, B, C)] {
+        try read(query) { try query.values(Projection(first, second, third), &$0) }
     }
 
     // MARK: Groups
@@ -150,6 +197,24 @@ extension ReadView {
         of field: KeyPath<Item, Number?> & Sendable, in groups: GroupedQuery<Item, Value>
     ) throws -> [Value: Number] {
         try read(groups.query) { try groups.sumsPresent(field, &$0) }
+    }
+
+    /// The average of another field for each value; as `averages(of:)` of ``GroupedQuery``.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func averages<Item, Value, Number: Averageable>(
+        of field: KeyPath<Item, Number> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number.Average] {
+        try read(groups.query) { try groups.averages(field, &$0) }
+    }
+
+    /// The average of another field for each value, over the objects that have one in it.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public func averages<Item, Value, Number: Averageable>(
+        of field: KeyPath<Item, Number?> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number.Average] {
+        try read(groups.query) { try groups.averagesPresent(field, &$0) }
     }
 
     /// The smallest value of another field for each value; NaN is none.

@@ -113,6 +113,26 @@ extension Transaction {
         return try pinned.sumPresent(path, &attempt)
     }
 
+    /// The average of a field over the matching objects; as `average(of:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func average<Item, Value: Averageable>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> Value.Average? {
+        let pinned = try self.pinned(query)
+        return try pinned.average(path, &attempt)
+    }
+
+    /// The average of a field over the matching objects that have a value in it.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func average<Item, Value: Averageable>(
+        of path: KeyPath<Item, Value?> & Sendable, in query: Query<Item>
+    ) throws -> Value.Average? {
+        let pinned = try self.pinned(query)
+        return try pinned.averagePresent(path, &attempt)
+    }
+
     /// The different values of a field among the matching objects, in order.
     ///
     /// - Throws: as `fetch(_:)`.
@@ -121,6 +141,38 @@ extension Transaction {
     ) throws -> [Value] {
         let pinned = try self.pinned(query)
         return try pinned.distinct(path, &attempt)
+    }
+
+    /// A field of each matching object, in order; as `values(of:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func values<Item, Value>(
+        of path: KeyPath<Item, Value> & Sendable, in query: Query<Item>
+    ) throws -> [Value] {
+        let pinned = try self.pinned(query)
+        return try pinned.values(Projection(path), &attempt)
+    }
+
+    /// Two fields of each matching object, in order; as `values(of:_:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func values<Item, A, B>(
+        of first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        in query: Query<Item>
+    ) throws -> [(A, B)] {
+        let pinned = try self.pinned(query)
+        return try pinned.values(Projection(first, second), &attempt)
+    }
+
+    /// Three fields of each matching object, in order; as `values(of:_:)` of a query.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func values<Item, A, B, C>(
+        of first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        _ third: KeyPath<Item, C> & Sendable, in query: Query<Item>
+    ) throws -> [(A, B, C)] {
+        let pinned = try self.pinned(query)
+        return try pinned.values(Projection(first, second, third), &attempt)
     }
 
     // MARK: Groups
@@ -150,6 +202,28 @@ extension Transaction {
         var pinned = groups
         pinned.query = try self.pinned(groups.query)
         return try pinned.sumsPresent(field, &attempt)
+    }
+
+    /// The average of another field for each value; as `averages(of:)` of ``GroupedQuery``.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func averages<Item, Value, Number: Averageable>(
+        of field: KeyPath<Item, Number> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number.Average] {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.averages(field, &attempt)
+    }
+
+    /// The average of another field for each value, over the objects that have one in it.
+    ///
+    /// - Throws: as `fetch(_:)`.
+    public mutating func averages<Item, Value, Number: Averageable>(
+        of field: KeyPath<Item, Number?> & Sendable, in groups: GroupedQuery<Item, Value>
+    ) throws -> [Value: Number.Average] {
+        var pinned = groups
+        pinned.query = try self.pinned(groups.query)
+        return try pinned.averagesPresent(field, &attempt)
     }
 
     /// The smallest value of another field for each value; NaN is none.
@@ -187,16 +261,20 @@ extension Transaction {
     /// Changes the matching objects; how many they were. Values that are to be unique are so once all are changed: objects may
     /// pass them on to each other.
     ///
+    /// - Parameter keepsExpiry: Whether objects that expire go when they would have gone; else they stay.
     /// - Throws: what `body` throws; `.notUnique`, and as `update`. Then none of them is changed, and the transaction's
     ///   body may go on.
     @discardableResult
     public mutating func updateAll<Item>(
-        _ query: Query<Item>, _ body: (inout Item) throws -> Void
+        _ query: Query<Item>, keepsExpiry: Bool = false, _ body: (inout Item) throws -> Void
     ) throws -> Int {
         // By the keys that matched: an object that was written round the repository may have another identifier.
         let keys = try pinned(query).keys(&attempt)
         try changeTogether { transaction in
-            for key in keys { try transaction.update(key: key, query.repository, body) }
+            for key in keys {
+                try transaction.update(
+                    key: key, query.repository, keepsExpiry: keepsExpiry, body)
+            }
         }
         return keys.count
     }

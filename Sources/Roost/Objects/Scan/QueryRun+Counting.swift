@@ -13,7 +13,7 @@ extension QueryRun {
         case .scan(let ranges): try scanCounting(ranges, &source, body)
         case .keys(let keys): try countObjects(keys, &source, body)
         case .entries(let all): try countObjects(objectKeys(all, &source), &source, body)
-        case .ordered: try forEachMatch(&source) { _, _ in try body() }
+        case .ordered: try forEachMatch(&source, query.objectForm(in: name)) { _, _ in try body() }
         }
     }
 

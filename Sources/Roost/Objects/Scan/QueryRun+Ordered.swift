@@ -4,9 +4,9 @@ import RoostIO
 // By the entries of an index that has the query's order.
 
 extension QueryRun {
-    mutating func readOrdered<Source: ObjectSource & ~Copyable>(
-        _ order: IndexOrder<Item>, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    mutating func readOrdered<Source: ObjectSource & ~Copyable, Made>(
+        _ order: IndexOrder<Item>, _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Bool
     ) throws {
         let index = order.ranges.active.index
         let order = query.cursor.map { order.from($0, query.orders) } ?? order
@@ -18,32 +18,32 @@ extension QueryRun {
             run, source, piece in
             for entry in piece {
                 if !order.needsSort, entry.truncatedField == nil, group.isEmpty {
-                    guard try run.read(entry.objectKey, &source, body) else {
+                    guard try run.read(entry.objectKey, &source, form, body) else {
                         isEnough = true
                         return false
                     }
                     continue
                 }
                 let toldApart = min(order.fieldCount, (entry.truncatedField ?? .max - 1) + 1)
-                let form = index.form(entry.form, fieldCount: toldApart)
-                if form != groupForm, !group.isEmpty {
-                    guard try run.readGroup(group, order, &source, body) else {
+                let fields = index.form(entry.form, fieldCount: toldApart)
+                if fields != groupForm, !group.isEmpty {
+                    guard try run.readGroup(group, order, &source, form, body) else {
                         isEnough = true
                         return false
                     }
                     group.removeAll(keepingCapacity: true)
                 }
-                groupForm = form
+                groupForm = fields
                 group.append(entry)
             }
             return true
         }
-        if !isEnough, !group.isEmpty { _ = try readGroup(group, order, &source, body) }
+        if !isEnough, !group.isEmpty { _ = try readGroup(group, order, &source, form, body) }
     }
 
-    private mutating func readGroup<Source: ObjectSource & ~Copyable>(
+    private mutating func readGroup<Source: ObjectSource & ~Copyable, Made>(
         _ group: [Entry], _ order: IndexOrder<Item>, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+        _ form: MatchForm<Item, Made>, _ body: (_ key: [UInt8], _ made: Made) throws -> Bool
     ) throws -> Bool {
         let fixed = order.ranges.active.index.fields.prefix(order.fieldCount).map { $0.path }
         let isKeyOrder =
@@ -51,21 +51,21 @@ extension QueryRun {
             && query.ordersBeforeKeys.allSatisfy { fixed.contains($0.path) }
         guard !isKeyOrder else {
             for entry in group.sorted(by: { bytes($0.objectKey, precede: $1.objectKey) }) {
-                guard try read(entry.objectKey, &source, body) else { return false }
+                guard try read(entry.objectKey, &source, form, body) else { return false }
             }
             return true
         }
-        var matches: [(sortKey: [UInt8], key: [UInt8], item: Item)] = []
+        var matches: [(sortKey: [UInt8], key: [UInt8], made: Made)] = []
+        let placed = form.placed
         for entry in group {
-            guard let item = try object(entry.objectKey, &source) else { continue }
-            try withUnsafePointer(to: item) { object in
-                guard try query.condition.matches(object) else { return }
-                matches.append((query.sortKey(object, entry.objectKey), entry.objectKey, item))
+            _ = try read(entry.objectKey, &source, placed) { key, made in
+                matches.append((placed.place(made, key), key, made))
+                return true
             }
         }
         matches.sort { bytes($0.sortKey, precede: $1.sortKey) }
         for match in matches {
-            guard try body(match.key, match.item) else { return false }
+            guard try body(match.key, match.made) else { return false }
         }
         return true
     }

@@ -67,19 +67,20 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// What `keep` makes of the first matches in the query's order, without those of which it makes nothing, by a way
     /// that may cost so much; `nil` where that is not enough.
-    mutating func firstMatches<Source: ObjectSource & ~Copyable, Kept>(
+    mutating func firstMatches<Source: ObjectSource & ~Copyable, Made, Kept>(
         _ count: Int, by way: QueryPlan<Item>.Access, costing limit: Double,
-        _ source: inout Source, _ keep: (_ key: [UInt8], _ item: Item) -> Kept?
+        _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ keep: (_ key: [UInt8], _ made: Made) -> Kept?
     ) throws -> [Kept]? {
         var matches: [Kept] = []
         costLeft = limit
         defer { costLeft = .infinity }
-        func add(_ key: [UInt8], _ item: Item) -> Bool {
-            if let kept = keep(key, item) { matches.append(kept) }
+        func add(_ key: [UInt8], _ made: Made) -> Bool {
+            if let kept = keep(key, made) { matches.append(kept) }
             return matches.count < count
         }
         do {
-            try forEachMatch(by: way, &source, add)
+            try forEachMatch(by: way, &source, form, add)
             return matches
         } catch is AttemptEnded { return nil }
     }
@@ -97,42 +98,43 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// In which order of the keys objects are read.
     private var keyOrder: ScanOrder { query.keyOrder ?? .ascending }
 
-    /// Calls `body` with each match until it says `false`: in the query's order where `isOrdered`, and
+    /// Calls `body` with what is made of each match until it says `false`: in the query's order where `isOrdered`, and
     /// else in that of the keys. Neither offset nor limit count here.
-    mutating func forEachMatch<Source: ObjectSource & ~Copyable>(
-        _ source: inout Source, _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    mutating func forEachMatch<Source: ObjectSource & ~Copyable, Made>(
+        _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Bool
     ) throws {
-        try forEachMatch(by: plan.access, &source, body)
+        try forEachMatch(by: plan.access, &source, form, body)
     }
 
-    private mutating func forEachMatch<Source: ObjectSource & ~Copyable>(
-        by way: QueryPlan<Item>.Access, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    private mutating func forEachMatch<Source: ObjectSource & ~Copyable, Made>(
+        by way: QueryPlan<Item>.Access, _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Bool
     ) throws {
         switch way {
         case .nothing: return
-        case .scan(let ranges): try scanObjects(ranges, &source, body)
-        case .keys(let keys): try readAll(keys, &source, body)
+        case .scan(let ranges): try scanObjects(ranges, &source, form, body)
+        case .keys(let keys): try readAll(keys, &source, form, body)
         case .entries(let all):
             if all.count == 1, all[0].mayEndEarly {
                 let rest = query.cursorKey.map { all[0].behind(objectKey: $0, keyOrder) }
-                try readInOrder(rest ?? all[0], &source, body)
+                try readInOrder(rest ?? all[0], &source, form, body)
             } else {
-                try readAll(objectKeys(all, &source), &source, body)
+                try readAll(objectKeys(all, &source), &source, form, body)
             }
-        case .ordered(let order): try readOrdered(order, &source, body)
+        case .ordered(let order): try readOrdered(order, &source, form, body)
         }
     }
 
     /// Reads the objects with these keys, which are in order.
-    private mutating func readAll<Source: ObjectSource & ~Copyable>(
-        _ keys: [[UInt8]], _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    private mutating func readAll<Source: ObjectSource & ~Copyable, Made>(
+        _ keys: [[UInt8]], _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Bool
     ) throws {
         let cursor = query.cursorKey
         func read(_ key: [UInt8]) throws -> Bool {
             if let cursor, isUpTo(cursor, key) { return true }
-            return try self.read(key, &source, body)
+            return try self.read(key, &source, form, body)
         }
         switch keyOrder {
         case .ascending: for key in keys { guard try read(key) else { return } }
@@ -150,11 +152,11 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     // MARK: Without an index
 
-    private mutating func scanObjects<Source: ObjectSource & ~Copyable>(
-        _ ranges: [IndexRegion.Interval], _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    private mutating func scanObjects<Source: ObjectSource & ~Copyable, Made>(
+        _ ranges: [IndexRegion.Interval], _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Bool
     ) throws {
-        let (query, name, prefixCount, stored) = (query, name, name.prefix.count, stored)
+        let (name, prefixCount, stored) = (name, name.prefix.count, stored)
         let ranges = query.cursorKey.map { behind($0, keyOrder, ranges) } ?? ranges
         var expectedCount = Int.max
         if isOrdered, case .always(true) = query.condition { expectedCount = query.lookedAtCount }
@@ -168,7 +170,7 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
                 let answer = stored?.answer(bytes)
                 if answer == false { return true }
                 let key = Array(recordKey[prefixCount...])
-                isStopped = try !query.offer(bytes, key, isMatch: answer == true, in: name, body)
+                isStopped = try !form.offer(bytes, key, isMatch: answer == true, body)
                 return !isStopped
             }
         }
@@ -242,16 +244,15 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// Reads the object with a key and calls `body` where it matches; `false` where that is enough. What an entry
     /// says is not believed: a coder may give back another value than the entry was made of.
-    mutating func read<Source: ObjectSource & ~Copyable>(
-        _ key: [UInt8], _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    mutating func read<Source: ObjectSource & ~Copyable, Made>(
+        _ key: [UInt8], _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Bool
     ) throws -> Bool {
         try noteObjectRead()
-        let (query, name) = (query, name)
         return try source.withValue(recordKey: name.prefix + key, in: name) { stored in
             // An entry and its object expire at one instant, which may be just now.
             guard let stored else { return true }
-            return try query.offer(stored, key, isMatch: false, in: name, body)
+            return try form.offer(stored, key, isMatch: false, body)
         }
     }
 
@@ -267,13 +268,13 @@ struct QueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         }
     }
 
-    private mutating func readInOrder<Source: ObjectSource & ~Copyable>(
-        _ ranges: IndexRanges<Item>, _ source: inout Source,
-        _ body: (_ key: [UInt8], _ item: Item) throws -> Bool
+    private mutating func readInOrder<Source: ObjectSource & ~Copyable, Made>(
+        _ ranges: IndexRanges<Item>, _ source: inout Source, _ form: MatchForm<Item, Made>,
+        _ body: (_ key: [UInt8], _ made: Made) throws -> Bool
     ) throws {
         try forEachPiece(ranges, keyOrder, &source) { run, source, piece in
             for entry in piece {
-                guard try run.read(entry.objectKey, &source, body) else { return false }
+                guard try run.read(entry.objectKey, &source, form, body) else { return false }
             }
             return true
         }
