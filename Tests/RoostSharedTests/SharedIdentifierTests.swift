@@ -101,6 +101,9 @@ import Testing
         let page = try await notes.where { $0.id > -3 }.offset(1).limit(2).fetch()
         #expect(page.map(\.id) == [-1, 0])
         #expect(reads.take() == 3)
+        // Offsets are added up to the greatest number, and do not trap.
+        #expect(try await notes.where { $0.id > -3 }.offset(.max).offset(1).fetch().isEmpty)
+        _ = reads.take()
         #expect(
             try await notes.where { $0.id.isIn([4, 9]) }.order(by: \.id, .descending).first()?.id
                 == 9)
