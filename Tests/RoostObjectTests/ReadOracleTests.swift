@@ -150,7 +150,7 @@ private struct ObservedRead {
         if random.once(in: 3) { query = query.limit(random.below(6)) }
         if random.once(in: 5) { query = query.offset(random.below(6)) }
         return random.once(in: 2)
-            ? ofObjects(query, samples, random.below(120), random.below(11))
+            ? ofObjects(query, samples, random.below(120), random.below(13))
             : ofKeys(notes, random.below(30), random.below(10))
     }
 
@@ -174,6 +174,8 @@ private struct ObservedRead {
             )
         case 7: ("distinct", { "\(try $0.distinct(\.number, in: query))" })
         case 8: ("all", { "\(try $0.count(of: samples))" })
+        case 10: ("values", { "\(try $0.values(of: \.number, in: query))" })
+        case 11: ("average", { "\(String(describing: try $0.average(of: \.quota, in: query)))" })
         case 9: ("find", { "\(String(describing: try $0.find(id, in: samples)?.number))" })
         default: ("page", { "\(try $0.page(of: query, after: nil, limit: 4).items.map(\.id))" })
         }

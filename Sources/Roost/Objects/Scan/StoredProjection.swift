@@ -8,7 +8,7 @@ import RoostIO
 ///   another form or of an earlier version, and where reading fails, which the whole object's decoding then tells.
 /// - A class, as copying its parts for each object costs more than reading the value.
 final class StoredProjection<Item: Identifiable & Sendable, Value> where Item.ID: Sendable {
-    let condition: StoredCondition<Item>
+    let condition: StoredCondition
     private let reader: StoredReader<Value>
     /// The form of each order before that of the identifier; `nil` where they cannot be read.
     private let orders: [StoredReader<[UInt8]>]?
@@ -17,7 +17,7 @@ final class StoredProjection<Item: Identifiable & Sendable, Value> where Item.ID
 
     /// `nil` where no stored bytes could give the value.
     init?(_ projection: Projection<Item, Value>, _ query: Query<Item>) {
-        let fields = StoredCondition<Item>.declaredFields
+        let fields = declaredFields(of: Item.self)
         guard !fields.isEmpty, let reader = projection.stored.reader(among: fields),
             let condition = query.storedCondition
         else { return nil }
