@@ -9,8 +9,9 @@ extension WorkspaceDictionary {
     /// again with the newer value where another writer was there first; it runs on the caller's
     /// actor and should do nothing else. Returns what `body` returned, once `durability` holds.
     ///
-    /// - Parameter keepsExpiry: Whether a value that was set with `expiresIn:` or `expiresAt:` goes when it would have gone
-    ///   without the update, as with Redis' `KEEPTTL`; else it stays from now on, as with `set`.
+    /// `keepsExpiry` says whether a value that was set with `expiresIn:` or `expiresAt:` goes when it would have gone
+    /// without the update, as with Redis' `KEEPTTL`; else it stays from now on, as with `set`.
+    ///
     /// - Throws: what `body` throws, and then nothing is changed; as `value(forKey:as:)` and
     ///   `set`; `.cancelled` between two attempts.
     @discardableResult

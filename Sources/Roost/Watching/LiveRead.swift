@@ -12,9 +12,9 @@ import RoostIO
 /// ```
 ///
 /// - The first value is there when this is made; it is read on the main actor.
-/// - The read is run again as by ``Workspace/updates(of:)``. A write of the main actor has changed `value` when it
-///   returns, for which the main actor reads; after another's write the read runs elsewhere, and `value` changes in a
-///   turn of the main actor.
+/// - The read is run again when something changes that it looked at, as for ``ReadUpdates``. A write of the main actor
+///   has changed `value` when it returns, for which the main actor reads; after another's write the read runs elsewhere,
+///   and `value` changes in a turn of the main actor.
 /// - It ends following when it goes or the workspace is closed, which it keeps open.
 @MainActor
 @Observable
@@ -31,9 +31,7 @@ public final class LiveRead<Value: Sendable> {
     @ObservationIgnored private var shown: UInt64 = 0
     @ObservationIgnored private var isReading = false
 
-    /// Reads, and follows. Each run of `read` tells the observers.
-    ///
-    /// - Parameter read: as of ``Workspace/updates(of:)``.
+    /// Reads, and follows. Each run of `read`, which is as that of ``ReadUpdates``, tells the observers.
     @_disfavoredOverload
     public convenience init(
         _ workspace: Workspace, _ read: @escaping @Sendable (_ view: ReadView) throws -> Value
@@ -41,9 +39,7 @@ public final class LiveRead<Value: Sendable> {
         self.init(workspace, read) { _, _ in false }
     }
 
-    /// Reads, and follows. A value equal to the one shown tells nobody.
-    ///
-    /// - Parameter read: as of ``Workspace/updates(of:)``.
+    /// Reads, and follows. `read` is as that of ``ReadUpdates``. A value equal to the one shown tells nobody.
     public convenience init(
         _ workspace: Workspace, _ read: @escaping @Sendable (_ view: ReadView) throws -> Value
     ) where Value: Equatable {

@@ -39,7 +39,7 @@ extension Workspace {
     }
 }
 
-/// What a read gives, and then each newer value: see ``Workspace/updates(of:)``.
+/// What a read gives, and then each newer value: what `updates(of:)` of a ``Workspace`` returns.
 public struct ReadUpdates<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Value
     public typealias Failure = any Error

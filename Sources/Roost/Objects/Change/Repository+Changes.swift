@@ -63,8 +63,9 @@ extension Repository {
     /// Changes the object with this identifier atomically: no other write of it falls between. `body`
     /// runs on the caller's actor, and again where another writer was there first.
     ///
-    /// - Parameter keepsExpiry: Whether an object that was saved with `expiresIn:` goes when it would have gone without the
-    ///   update, as with Redis' `KEEPTTL`; else it stays from now on. An object that stays does so either way.
+    /// `keepsExpiry` says whether an object that was saved with `expiresIn:` goes when it would have gone without the
+    /// update, as with Redis' `KEEPTTL`; else it stays from now on. An object that stays does so either way.
+    ///
     /// - Returns: what `body` returned; `nil` where there is no such object.
     /// - Throws: what `body` throws, and then nothing is changed; `.conflict` where it changes the
     ///   identifier; as `save`.

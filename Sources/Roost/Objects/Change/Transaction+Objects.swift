@@ -80,8 +80,9 @@ extension Transaction {
 
     /// Changes an object; returns what `body` returned, or `nil` where there is no object.
     ///
-    /// - Parameter keepsExpiry: Whether an object that expires goes when it would have gone; as
-    ///   ``Repository/update(_:keepsExpiry:durability:_:)``.
+    /// `keepsExpiry` says whether an object that expires goes when it would have gone; as
+    /// ``Repository/update(_:keepsExpiry:durability:_:)``.
+    ///
     /// - Throws: what `body` throws; `.conflict` where it changes the identifier; as `save`.
     @discardableResult
     public mutating func update<Item, Result>(

@@ -54,8 +54,11 @@ public struct IntegerSum: Sendable {
 }
 
 extension Averageable where Self: FixedWidthInteger, AverageSum == IntegerSum, Average == Double {
+    /// Zero.
     public static var emptySum: IntegerSum { IntegerSum() }
+    /// Adds a value exactly, however many there are.
     public static func add(_ value: Self, to sum: inout IntegerSum) { sum.add(Int128(value)) }
+    /// The exact sum, rounded to `Double`, divided by `count`.
     public static func average(of sum: IntegerSum, count: Int) -> Double {
         sum.average(count: count)
     }
@@ -108,12 +111,16 @@ extension UInt64: Averageable {
 extension UInt128: Averageable {
     public typealias Average = Double
     public typealias AverageSum = IntegerSum
+    /// Adds a value exactly, however many there are.
     public static func add(_ value: UInt128, to sum: inout IntegerSum) { sum.add(value) }
 }
 
 extension Averageable where Self: BinaryFloatingPoint, AverageSum == Double, Average == Double {
+    /// Zero.
     public static var emptySum: Double { 0 }
+    /// Adds a value, rounded as `+` of `Double` rounds.
     public static func add(_ value: Self, to sum: inout Double) { sum += Double(value) }
+    /// The sum divided by `count`.
     public static func average(of sum: Double, count: Int) -> Double { sum / Double(count) }
 }
 
@@ -131,8 +138,11 @@ extension CGFloat: Averageable {
 }
 
 extension Decimal: Averageable {
+    /// Zero.
     public static var emptySum: Decimal { 0 }
+    /// Adds a value, rounded as `+` of `Decimal` rounds.
     public static func add(_ value: Decimal, to sum: inout Decimal) { sum += value }
+    /// The sum divided by `count`.
     public static func average(of sum: Decimal, count: Int) -> Decimal { sum / Decimal(count) }
 }
 

@@ -12,6 +12,7 @@ public struct GroupKey<each Value: Hashable>: Hashable {
     /// The values, in the order of the fields.
     public let values: (repeat each Value)
 
+    /// The key of the objects that have these values, in the order of the fields: to look a group up.
     public init(_ values: repeat each Value) { self.values = (repeat each values) }
 
     public static func == (left: GroupKey, right: GroupKey) -> Bool {

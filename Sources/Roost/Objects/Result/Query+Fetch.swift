@@ -60,8 +60,9 @@ extension Query {
     /// actor, and again where another writer was there first. Values that are to be unique are so once all are changed:
     /// objects may pass them on to each other, as `updateAll { $0.place += 1 }` does.
     ///
-    /// - Parameter keepsExpiry: Whether objects that expire go when they would have gone; else they stay, as after
-    ///   ``Repository/update(_:keepsExpiry:durability:_:)``.
+    /// `keepsExpiry` says whether objects that expire go when they would have gone; else they stay, as after
+    /// ``Repository/update(_:keepsExpiry:durability:_:)``.
+    ///
     /// - Throws: what `body` throws; `.notUnique`; `.conflict` where `body` changes an identifier; as
     ///   ``fetch()`` and as `save`. Then nothing is changed.
     @discardableResult

@@ -261,7 +261,8 @@ extension Transaction {
     /// Changes the matching objects; how many they were. Values that are to be unique are so once all are changed: objects may
     /// pass them on to each other.
     ///
-    /// - Parameter keepsExpiry: Whether objects that expire go when they would have gone; else they stay.
+    /// `keepsExpiry` says whether objects that expire go when they would have gone; else they stay.
+    ///
     /// - Throws: what `body` throws; `.notUnique`, and as `update`. Then none of them is changed, and the transaction's
     ///   body may go on.
     @discardableResult
