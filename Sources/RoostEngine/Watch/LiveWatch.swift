@@ -74,16 +74,8 @@ extension Engine {
     /// A view without enqueued writes that have no place among the changes yet, and the events of all
     /// batches that are in it and were not read. What comes later is in neither.
     package func moment(of watch: LiveWatch) throws -> LiveMoment {
-        try condition.checkOpen()
-        return publication.withLock {
-            let owed = foldCommitted()
-            return feed.atOneMoment {
-                LiveMoment(
-                    view: viewOfFolded(hidesEnqueued: true), events: watch.watcher.takeAll().events
-                ) {
-                    for (shard, afterwards) in owed { shard.tell(afterwards) }
-                }
-            }
-        }
+        let moment = try moment(of: [watch])
+        return LiveMoment(
+            view: moment.view, events: moment.events[0], afterwards: moment.afterwards)
     }
 }
