@@ -95,10 +95,7 @@ private final class MemoryFile: File {
         content.withLock { content in
             let begin = Int(offset)
             let end = begin + bytes.count
-            if content.bytes.count < end {
-                content.bytes.append(
-                    contentsOf: repeatElement(0, count: end - content.bytes.count))
-            }
+            content.bytes.appendZeros(end - content.bytes.count)
             content.bytes.replaceSubrange(begin..<end, with: bytes)
             content.sizeBytes = max(content.sizeBytes, end)
         }

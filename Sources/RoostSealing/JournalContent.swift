@@ -148,9 +148,7 @@ struct JournalContent: Sendable {
 
         private mutating func write(_ new: ArraySlice<UInt8>, at offset: Int) {
             let end = offset + new.count
-            if bytes.count < end {
-                bytes.append(contentsOf: repeatElement(0, count: end - bytes.count))
-            }
+            bytes.appendZeros(end - bytes.count)
             bytes.replaceSubrange(offset..<end, with: new)
             sizeBytes = max(sizeBytes, end)
             writtenEnd = max(writtenEnd, end)

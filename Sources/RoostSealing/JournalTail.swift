@@ -224,10 +224,7 @@ struct JournalTail {
             let kept = new.dropFirst(max(0, begin - offset))
             guard !kept.isEmpty else { return }
             let from = max(offset, begin) - begin
-            if bytes.count < from + kept.count {
-                bytes.append(
-                    contentsOf: repeatElement(0, count: from + kept.count - bytes.count))
-            }
+            bytes.appendZeros(from + kept.count - bytes.count)
             bytes.replaceSubrange(from..<(from + kept.count), with: kept)
         }
 

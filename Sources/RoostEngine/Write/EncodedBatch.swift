@@ -242,7 +242,7 @@ package struct EncodedBatch: Sendable {
         }
         let ahead = min(max(memory.count, 256), Self.largestStepBytes)
         let size = min(max(needed, memory.count + ahead), Limits.framePayloadSizeBytes)
-        memory.append(contentsOf: repeatElement(0, count: size - memory.count))
+        memory.appendZeros(size - memory.count)
         return true
     }
 }
