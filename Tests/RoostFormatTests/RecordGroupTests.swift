@@ -315,7 +315,7 @@ private struct Group {
     @Test func damagedRecordsAreReadAlikeAndNeverPastTheEnd() {
         var random = SeededGenerator(seed: testSeed())
         var refusedCount = 0
-        for _ in 0..<5_000 {
+        for _ in 0..<1_500 {
             var group = Group(&random)
             for _ in 0...random.below(3) {
                 let place = 8 + random.below(min(group.bytes.count - 8, 80))
@@ -327,13 +327,13 @@ private struct Group {
             #expect(found.isWhole == expected.isWhole && found.records == expected.records)
             if !expected.isWhole { refusedCount += 1 }
         }
-        print("damaged groups refused: \(refusedCount) of 5,000")
-        #expect(refusedCount > 1_000)
+        print("damaged groups refused: \(refusedCount) of 1,500")
+        #expect(refusedCount > 300)
     }
 
     @Test func everyKeyIsFoundAndNoOther() {
         var random = SeededGenerator(seed: testSeed())
-        for _ in 0..<1_000 {
+        for _ in 0..<400 {
             let group = Group(&random)
             let keys = group.wanted.map(\.key)
             for (key, record) in zip(keys, group.plain.records) {

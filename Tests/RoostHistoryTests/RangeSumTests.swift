@@ -53,13 +53,13 @@ private func randomRange(
 
 /// The sums that a count of a range takes are those of a scan, whatever was written since they were made.
 @Suite(.timeLimit(.minutes(10))) struct RangeSumTests {
-    @Test(arguments: 0..<16) func sumsAreThoseOfScans(round: Int) async throws {
+    @Test(arguments: 0..<6) func sumsAreThoseOfScans(round: Int) async throws {
         let seed = testSeed() &+ UInt64(round)
         var random = SeededGenerator(seed: seed)
         let workspace = try await Workspace.inMemory(
             configuration: .init(shardCount: [1, 4, 16][round % 3], memoryBudgetBytes: 0))
         let keyCount = [30, 600, 3000][round % 3]
-        let hasFlushes = round % 4 == 3
+        let hasFlushes = round % 2 == 1
         let names = ["d", "dd"]
         var views: [EngineView] = []
         var told = Told()

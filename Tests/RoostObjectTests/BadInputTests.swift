@@ -318,7 +318,7 @@ import Testing
         }
         let plain = workspace.repository(of: Plain.self, named: "items")
         var random = SeededGenerator(seed: testSeed())
-        for round in 0..<2_000 {
+        for round in 0..<700 {
             let isDown = random.once(in: 2)
             let order: ScanOrder = isDown ? .descending : .ascending
             let byIndex = indexed.order(by: \.rank, order).order(by: \.name)

@@ -38,7 +38,7 @@ import Testing
 
     private static var queryCount: Int {
         ProcessInfo.processInfo.environment["ROOST_QUERY_CASES"].flatMap { Int($0) }.map { $0 / 40 }
-            ?? 200
+            ?? 100
     }
 
     @Test func whatIsChosenCostsAtMostThreeTimesTheBest() async throws {

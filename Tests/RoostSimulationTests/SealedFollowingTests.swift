@@ -268,7 +268,7 @@ import Testing
     }
 
     /// A reader that comes along while the file is written sees the content grow, and nothing else.
-    @Test(arguments: 0..<30) func whatIsWrittenIsSeenPieceByPiece(_ number: Int) async throws {
+    @Test(arguments: 0..<12) func whatIsWrittenIsSeenPieceByPiece(_ number: Int) async throws {
         try await withTemporaryDirectory { path in
             var random = SimulationRandom(seed: 7_000 + UInt64(number))
             let segment = try segment(in: path, isMapped: number % 2 == 1, &random)

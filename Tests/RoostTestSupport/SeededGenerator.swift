@@ -15,7 +15,18 @@ package struct SeededGenerator: RandomNumberGenerator {
     }
 
     package mutating func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
+        [UInt8](unsafeUninitializedCapacity: count) { bytes, initializedCount in
+            while initializedCount < count {
+                withUnsafeBytes(of: next()) { word in
+                    let some = word.prefix(count - initializedCount)
+                    UnsafeMutableRawBufferPointer(
+                        rebasing: UnsafeMutableRawBufferPointer(bytes)[initializedCount...]
+                    )
+                    .copyBytes(from: some)
+                    initializedCount += some.count
+                }
+            }
+        }
     }
 
     package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }

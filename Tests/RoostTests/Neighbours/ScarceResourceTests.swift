@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: Lack.allCases)
     func whateverStepLacksThemNothingThatWasAcknowledgedIsLost(lack: Lack) async throws {
         var refusals = 0
-        for count in stride(from: 0, through: 120, by: 3) {
+        for count in stride(from: 0, through: 120, by: 5) {
             try await withTemporaryDirectory { path in
                 let supply = Supply(.max)
                 let configuration = Workspace.Configuration(shardCount: 2, memoryBudgetBytes: 0)

@@ -1,3 +1,4 @@
+import Foundation
 import Observation
 import Roost
 import RoostTestSupport
@@ -80,13 +81,13 @@ import Testing
     @Test func whyAValueWasNotSetIsSaidUntilOneIs() async throws {
         let workspace = try await Workspace.inMemory()
         let settings = workspace.dictionary("settings")
-        let name = ObservedValue(Key<String>("name", default: ""), in: settings)
-        name.value = String(repeating: "a", count: 257 << 20)
-        #expect(name.value == "" && name.failure?.code == .valueTooLarge)
-        try await settings.set("b", forKey: "name")
-        while name.value != "b" { await Task.yield() }
+        let name = ObservedValue(Key<Data>("name", default: Data()), in: settings)
+        name.value = Data(count: 257 << 20)
+        #expect(name.value.isEmpty && name.failure?.code == .valueTooLarge)
+        try await settings.set(Data([1]), forKey: "name")
+        while name.value != Data([1]) { await Task.yield() }
         #expect(name.failure?.code == .valueTooLarge)
-        name.value = "c"
+        name.value = Data([2])
         #expect(name.failure == nil)
         let lost = await #expect(throws: RoostError.self) { try await workspace.close() }
         #expect(lost?.code == .valueTooLarge)
