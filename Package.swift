@@ -342,6 +342,11 @@ if Context.environment["ROOST_FUZZ"] != nil {
             path: "Sources/RoostFuzz", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
+// The command with all that it imports, without a trait in each call: so that CI builds the package once.
+if Context.environment["ROOST_SQLITE"] != nil {
+    package.traits.insert(.default(enabledTraits: ["SQLite"]))
+}
+
 // Sanitized runs build the tests that they run, and no others.
 if let wanted = Context.environment["ROOST_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
     package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
