@@ -5,7 +5,7 @@ import Testing
 
 /// Random objects, conditions, orders and limits: what a query gives is what `filter` and a stable sort give.
 @Suite struct SharedQueryOracleTests {
-    private struct Case {
+    struct Case {
         var query: SharedQuery<Chore>
         var matches: (Chore) -> Bool
         var order: ((Chore, Chore) -> Bool)?
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    private func makeCase(_ all: SharedQuery<Chore>, _ random: inout SeededGenerator) -> Case {
+    func makeCase(_ all: SharedQuery<Chore>, _ random: inout SeededGenerator) -> Case {
         var (query, matches) = condition(all, &random)
         if Bool.random(using: &random) {
             let (narrower, others) = condition(query, &random)
@@ -95,21 +95,7 @@ import Testing
         let workspace = try await SharedWorkspace.connect(to: .memory(), namespace: "test")
         let tasks = workspace.repository(of: Chore.self)
         if Bool.random(using: &random) { try await tasks.buildIndexes() }
-        for _ in 0..<120 {
-            let id = Int.random(in: 0..<90, using: &random)
-            let owners = ["ada", "bea", "nobody", "zoe"]
-            let task = Chore(
-                id: id, owner: owners.randomElement(using: &random)!,
-                priority: Int.random(in: 0..<8, using: &random),
-                due: Bool.random(using: &random)
-                    ? Double(Int.random(in: 0..<8, using: &random)) : nil,
-                slug: "s\(id)", tags: owners.filter { _ in Bool.random(using: &random) })
-            if Int.random(in: 0..<6, using: &random) == 0 {
-                try await tasks.delete(id)
-            } else {
-                try await tasks.save(task)
-            }
-        }
+        for _ in 0..<120 { try await change(tasks, &random) }
         try await tasks.buildIndexes()
         let all = try await tasks.loadAll()
         for number in 0..<250 {
@@ -132,6 +118,28 @@ import Testing
                 expected = Array(expected.dropFirst(offset).prefix(limit))
             }
             #expect(try await made.query.fetch() == expected, comment)
+        }
+    }
+
+    func anyChore(_ random: inout SeededGenerator) -> Chore {
+        let id = Int.random(in: 0..<90, using: &random)
+        let owners = ["ada", "bea", "nobody", "zoe"]
+        return Chore(
+            id: id, owner: owners.randomElement(using: &random)!,
+            priority: Int.random(in: 0..<8, using: &random),
+            due: Bool.random(using: &random)
+                ? Double(Int.random(in: 0..<8, using: &random)) : nil,
+            slug: "s\(id)", tags: owners.filter { _ in Bool.random(using: &random) })
+    }
+
+    func change(
+        _ tasks: SharedRepository<Chore>, _ random: inout SeededGenerator
+    ) async throws {
+        let task = anyChore(&random)
+        if Int.random(in: 0..<6, using: &random) == 0 {
+            try await tasks.delete(task.id)
+        } else {
+            try await tasks.save(task)
         }
     }
 }

@@ -71,6 +71,37 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                     try await one.where { $0.id.isIn([21, 3, 900, 3]) }.count(),
                     all.filter { [21, 3].contains($0.id) }.count, "those of some identifiers")
             },
+            ConformanceCheck(
+                "a query's result that is followed beside two clients who write ends as the objects do"
+            ) { context in
+                let name = "\(context.prefix)-followed"
+                let one = context.workspaces[0].repository(of: Ticket.self, named: name)
+                let two = context.workspaces[context.workspaces.count - 1].repository(
+                    of: Ticket.self, named: name)
+                try await one.buildIndexes()
+                try await one.saveAll((0..<20).map { ticket($0, 0) })
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await follow(two, within: context.patience * 10) }
+                    for (number, tickets) in [one, two].enumerated() {
+                        group.addTask {
+                            for round in 0..<(20 * context.effort) {
+                                let id = (round * (7 + 4 * number)) % 25
+                                if round % 4 == 3 {
+                                    try await tickets.delete(id)
+                                } else {
+                                    try await tickets.save(ticket(id, round))
+                                }
+                            }
+                            // The last of each writer, by which the follower knows the end.
+                            try await tickets.save(
+                                Ticket(
+                                    id: 100 + number, owner: "ada", priority: 99, seat: "e\(number)"
+                                ))
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            },
             ConformanceCheck("one of many has a value that is to be unique") { context in
                 let name = "\(context.prefix)-seats"
                 let won = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -118,6 +149,29 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                     try await tickets.where { $0.priority >= 0 }.count(), 3, "the count")
             },
         ]
+    }
+
+    /// Follows the first six of ada's until both writers have ended: those are then what a fetch gives.
+    private static func follow(
+        _ tickets: SharedRepository<Ticket>, within patience: Duration
+    ) async throws {
+        let query = tickets.where { $0.owner == "ada" }.order(by: \.priority, .descending).limit(6)
+        try await withThrowingTaskGroup(of: [Ticket]?.self) { group in
+            group.addTask {
+                for try await result in query.updates()
+                where result.prefix(2).map(\.id) == [100, 101] {
+                    return result
+                }
+                return nil
+            }
+            group.addTask {
+                try await Task.sleep(for: patience)
+                throw ConformanceFailure("the end of the writers was not told")
+            }
+            let last = try await group.next() ?? nil
+            group.cancelAll()
+            try requireEqual(last, try await query.fetch(), "the result that was followed")
+        }
     }
 
     /// A device that was offline sends what it has saved.

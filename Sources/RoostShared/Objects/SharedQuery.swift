@@ -106,6 +106,11 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     /// - Throws: as ``fetch()``.
     public func count() async throws -> Int { try await SharedQueryRun(self).count() }
 
+    /// Whether no object matches.
+    ///
+    /// - Throws: as ``fetch()``.
+    public func isEmpty() async throws -> Bool { try await first() == nil }
+
     /// How the query is answered, as far as that is known before: by which index, or by reading every object.
     ///
     /// - Throws: `.notIndexed`, as ``fetch()``; what reading from the engine throws.

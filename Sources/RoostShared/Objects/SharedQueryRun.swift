@@ -12,7 +12,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
     private var dictionary: SharedDictionary { repository.dictionary }
     private var connection: SharedConnectionState { dictionary.connection }
 
-    private typealias Match = (sortKey: [UInt8], item: Item)
+    private typealias Match = SharedMatch<Item>
 
     private enum Way {
         case nothing
@@ -24,18 +24,24 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
     }
 
     func fetch() async throws -> [Item] {
+        try await matches().matches
+            .dropFirst(terms.offsetCount).prefix(terms.limitCount ?? .max).map(\.item)
+    }
+
+    /// The matches in order, those that an offset leaves out too, and of which revision they are; `nil` where nothing had
+    /// to be read.
+    func matches() async throws -> (matches: [SharedMatch<Item>], revision: UInt64?) {
         let (way, revision) = try await choose(isCounting: false)
-        var matches: [Match] = []
         switch way {
-        case .nothing: return []
-        case .keys(let keys): matches = try await read(keys: keys)
-        case .scan(let ranges): matches = try await scan(ranges, at: revision)
+        case .nothing: return ([], nil)
+        case .keys(let keys): return try await read(keys: keys)
+        case .scan(let ranges): return try await scan(ranges, at: revision)
         case .entries(let plan, let catalog):
             let entries = SharedEntries(repository, plan, catalog, at: revision)
-            matches =
+            let matches =
                 plan.isOrdered ? try await read(inGroups: entries) : try await read(all: entries)
+            return (matches, revision)
         }
-        return matches.dropFirst(terms.offsetCount).prefix(terms.limitCount ?? .max).map(\.item)
     }
 
     func count() async throws -> Int {
@@ -43,11 +49,11 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         let (way, revision) = try await choose(isCounting: true)
         switch way {
         case .nothing: return 0
-        case .keys(let keys): return try await read(keys: keys).count
+        case .keys(let keys): return try await read(keys: keys).matches.count
         case .scan(let ranges):
             if terms.isUnconditional { return try await dictionary.count }
             if terms.isSaidByKeys { return try await countKeys(ranges, at: revision) }
-            return try await scan(ranges, at: revision).count
+            return try await scan(ranges, at: revision).matches.count
         case .entries(let plan, let catalog):
             let entries = SharedEntries(repository, plan, catalog, at: revision)
             guard plan.isCovering, !plan.mayRepeat else {
@@ -123,29 +129,32 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
 
     // MARK: Reading
 
-    private func scan(_ ranges: [KeyBounds], at revision: UInt64?) async throws -> [Match] {
+    private func scan(
+        _ ranges: [KeyBounds], at revision: UInt64?
+    ) async throws -> (matches: [Match], revision: UInt64?) {
         var matches: [Match] = []
-        try await forEachRecord(ranges, isKeysOnly: false, at: revision) { record in
+        let revision = try await forEachRecord(ranges, isKeysOnly: false, at: revision) { record in
             if let match = try match(record) { matches.append(match) }
             return terms.keyOrder == nil || matches.count < terms.wantedCount
         }
-        return sorted(matches)
+        return (sorted(matches), revision)
     }
 
     private func countKeys(_ ranges: [KeyBounds], at revision: UInt64?) async throws -> Int {
         var count = 0
-        try await forEachRecord(ranges, isKeysOnly: true, at: revision) { _ in
+        _ = try await forEachRecord(ranges, isKeysOnly: true, at: revision) { _ in
             count += 1
             return true
         }
         return count
     }
 
-    /// The records of ranges, of one revision, in the query's order where the keys have it, until `body` has enough.
+    /// The records of ranges, of one revision, in the query's order where the keys have it, until `body` has enough. Gives
+    /// the revision.
     private func forEachRecord(
         _ ranges: [KeyBounds], isKeysOnly: Bool, at revision: UInt64?,
         _ body: (SharedRecord) throws -> Bool
-    ) async throws {
+    ) async throws -> UInt64? {
         let order = terms.keyOrder ?? .ascending
         // Where each is given that is read, no more are asked for.
         let limit = terms.keyOrder != nil && terms.isSaidByKeys ? terms.wantedCount : nil
@@ -155,14 +164,17 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
             selection.bounds = range
             let scan = SharedScan(dictionary, selection, isKeysOnly: isKeysOnly, at: revision)
             while let record = try await scan.next() {
-                guard try body(record) else { return }
+                guard try body(record) else { return scan.revision }
             }
             revision = scan.revision
         }
+        return revision
     }
 
     /// Of the revision at which the first is read.
-    private func read(keys: [[UInt8]]) async throws -> [Match] {
+    private func read(
+        keys: [[UInt8]]
+    ) async throws -> (matches: [Match], revision: UInt64?) {
         _ = try dictionary.checkedName()
         let order = terms.keyOrder
         var rest = (order == .descending ? keys.reversed() : keys)[...]
@@ -188,7 +200,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
             if order != nil, matches.count >= terms.wantedCount { break }
             rest = rest.dropFirst(piece.count)
         }
-        return sorted(matches)
+        return (sorted(matches), revision)
     }
 
     /// All entries before the first object, as they come in any order.
@@ -253,13 +265,15 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         }
     }
 
-    private func match(_ record: SharedRecord) throws -> Match? {
+    func match(_ record: SharedRecord) throws -> SharedMatch<Item>? {
         let key = Array(record.key.dropFirst(dictionary.start.count))
         let item = try repository.form.value(
             ofStored: record.value, key: String(decoding: key, as: UTF8.self),
             in: try dictionary.checkedName())
         guard try terms.matches(item) else { return nil }
-        return (terms.sortKey(item, key), item)
+        return SharedMatch(
+            key: key, sortKey: terms.sortKey(item, key),
+            deadline: connection.clock.deadline(of: record.value), item: item)
     }
 
     private func sorted(_ matches: [Match]) -> [Match] {
