@@ -6,12 +6,12 @@ import Synchronization
 ///
 /// - A reader that has seen all asks for news and waits. The thread of this object wakes, and has the
 ///   log's next append call `noteAppended`, by the comparison that every append makes anyway
-///   (`LogWriter.AheadOffsets`); then it tells all readers at once. So an append pays only where
-///   a reader waits, and at most once in `pauseSeconds`.
+///   (`LogWriter.AheadOffsets`); `pauseSeconds` later it tells all readers at once. So an append pays only where
+///   a reader waits, and at most once in that time.
 /// - What no append comes with is told by those who bring it about: a sync, a new manifest, an opening.
 /// - The thread begins with the first append: an opening that writes nothing never has it.
 ///
-/// docs/decisions/0102.
+/// docs/decisions/0102, 0267.
 package final class LogSignals: Sendable {
     package let page: SignalPage
     /// Until `stop`: not weakly, as an object that was ever referred to so takes a slower way at each
@@ -21,8 +21,8 @@ package final class LogSignals: Sendable {
     private let isStopped = Atomic<Bool>(false)
     private let appended = DispatchSemaphore(value: 0)
 
-    /// Readers are not told more often. They take what came meanwhile together.
-    private static let pauseSeconds = 0.0005
+    /// How long after the first append readers are told. They take what came meanwhile together.
+    private static let pauseSeconds = 0.001
     /// For a request that got lost, as with the page of a file system that is full.
     private static let requestPatience: UInt64 = 60_000_000_000
 
@@ -97,11 +97,12 @@ package final class LogSignals: Sendable {
             guard let last = lastSequence(wantsNews: true) else { return }
             // What came since the readers were told, they may have missed.
             if last == told { appended.wait() }
+            // Before they are told, so that a burst of appends wakes them once, and mostly behind its end.
+            Thread.sleep(forTimeInterval: Self.pauseSeconds)
             guard let last = lastSequence(wantsNews: false) else { return }
             told = last
             page.sequence = last
             page.tellNews()
-            Thread.sleep(forTimeInterval: Self.pauseSeconds)
         }
     }
 

@@ -168,6 +168,10 @@ void roost_wake_word(uint32_t *word);
 /// Lets the calling thread give way to others; where the system cannot, nothing changes.
 void roost_lower_thread_priority(void);
 
+/// Has the calling thread wait for a processor that nobody uses, or for its turn, where it would take the place of a thread
+/// that runs once it is woken; where the system cannot, nothing changes.
+void roost_let_others_finish(void);
+
 /// Has malloc keep for the process what is freed, where it would give it back to the kernel: for
 /// programs that take and free the same again and again.
 void roost_keep_freed_memory(void);

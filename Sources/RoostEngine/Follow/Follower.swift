@@ -1,3 +1,4 @@
+import CRoost
 import RoostFormat
 import RoostIO
 import RoostLog
@@ -12,7 +13,7 @@ import Synchronization
 ///   all that its snapshots hold is visible anyway. So no batch is seen by half.
 /// - What goes wrong ends it: from then on every read throws why.
 ///
-/// docs/decisions/0102, 0103.
+/// docs/decisions/0102, 0103, 0267.
 package actor Follower {
     nonisolated let shared: FollowerStatus
     let directory: any Directory
@@ -77,6 +78,8 @@ package actor Follower {
     // MARK: The loop
 
     private func run() async {
+        // The writer, as the one that woke it, goes on.
+        roost_let_others_finish()
         while !shared.isStopping {
             // Before the look: what comes after it is told by another number.
             let news = shared.page?.newsCount ?? 0
