@@ -9,7 +9,7 @@ import Testing
 /// A count of a range without a scan is that of a scan: through flushes, merges, clears, deadlines, in views of
 /// earlier moments, while tables hold keys that were overwritten and removed.
 @Suite(.timeLimit(.minutes(10))) struct RangeCountTests {
-    @Test(arguments: 0..<12) func countsAreThoseOfScans(round: Int) async throws {
+    @Test(arguments: 0..<6) func countsAreThoseOfScans(round: Int) async throws {
         let seed = testSeed() &+ UInt64(round)
         var random = SeededGenerator(seed: seed)
         let workspace = try await Workspace.inMemory(

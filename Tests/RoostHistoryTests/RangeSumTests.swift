@@ -97,7 +97,7 @@ private func randomRange(
     }
 
     /// What is written between a view's begin and its count is not in the count.
-    @Test(arguments: 0..<4) func sumsHoldBesideWriters(round: Int) async throws {
+    @Test(arguments: 0..<2) func sumsHoldBesideWriters(round: Int) async throws {
         let seed = testSeed() &+ UInt64(round)
         let workspace = try await Workspace.inMemory(
             configuration: .init(shardCount: [1, 16][round % 2], memoryBudgetBytes: 0))
@@ -138,7 +138,7 @@ private func randomRange(
     }
 
     /// A transaction counts what it has changed itself.
-    @Test(arguments: 0..<6) func transactionsCountTheirOwnChanges(round: Int) async throws {
+    @Test(arguments: 0..<3) func transactionsCountTheirOwnChanges(round: Int) async throws {
         let seed = testSeed() &+ UInt64(round)
         var random = SeededGenerator(seed: seed)
         let workspace = try await Workspace.inMemory(

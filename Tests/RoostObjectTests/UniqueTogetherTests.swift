@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "Random calls for many succeed just where what they end with is unique", arguments: 0..<20)
+        "Random calls for many succeed just where what they end with is unique", arguments: 0..<10)
     func randomCalls(run: UInt64) async throws {
         let seed = 2_480 + run
         var random = SeededGenerator(seed: seed)

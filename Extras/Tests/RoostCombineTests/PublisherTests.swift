@@ -47,6 +47,34 @@ private struct HeldSubscription: @unchecked Sendable {
         try await workspace.close()
     }
 
+    @Test func aReadsPublisherGivesEachNewerValueAndFailsWithIt() async throws {
+        struct TooMany: Error {}
+        let workspace = try await Workspace.inMemory()
+        let tickets = workspace.repository(of: Ticket.self)
+        let open = tickets.where { $0.points > 3 }
+        let (counts, told) = AsyncThrowingStream<Int, any Error>.makeStream()
+        let cancellable = workspace.publisher { view in
+            let count = try view.count(of: open)
+            if count > 1 { throw TooMany() }
+            return count
+        }.sink(
+            receiveCompletion: { completion in
+                if case .failure(let error) = completion {
+                    told.finish(throwing: error)
+                } else {
+                    told.finish()
+                }
+            }, receiveValue: { told.yield($0) })
+        var iterator = counts.makeAsyncIterator()
+        #expect(try await iterator.next() == 0)
+        try await tickets.save(Ticket(id: 1, points: 5))
+        #expect(try await iterator.next() == 1)
+        try await tickets.save(Ticket(id: 2, points: 5))
+        await #expect(throws: TooMany.self) { try await iterator.next() }
+        try await workspace.close()
+        withExtendedLifetime(cancellable) {}
+    }
+
     @MainActor @Test func aClosureOfTheMainActorIsCalledThere() async throws {
         let workspace = try await Workspace.inMemory()
         let tickets = workspace.repository(of: Ticket.self)

@@ -152,6 +152,30 @@ struct OrderTerm<Item>: Sendable {
         return first.isDescending ? .descending : .ascending
     }
 
+    /// Where an object stands in these orders: keys compare by their bytes as the objects do.
+    /// Each ends in the object's key, which is also what an identifier's place in the order is: no more is asked of the order
+    /// behind it.
+    static func sortKey(
+        _ orders: [OrderTerm], _ object: UnsafePointer<Item>, _ key: some Collection<UInt8>
+    ) -> [UInt8] {
+        var form = IndexForm.whole
+        for order in orders {
+            guard order.identifierOrder == nil else {
+                if order.isDescending { form.append(inverting: key) }
+                break
+            }
+            order.encode(object, &form)
+        }
+        return form.bytes + key
+    }
+
+    /// The object's key in a cursor, where the keys say the order.
+    static func key(inCursor cursor: [UInt8], of orders: [OrderTerm]) -> [UInt8]? {
+        guard let first = orders.first else { return cursor }
+        guard first.identifierOrder != nil else { return nil }
+        return cursor.withUnsafeBytes { first.key(inSortKey: $0, from: 0) }
+    }
+
     /// Of the identifier: the key in a sort key in which its place begins at `start`; `nil` where there is none.
     func key(inSortKey bytes: UnsafeRawBufferPointer, from start: Int) -> [UInt8]? {
         guard isDescending else { return Array(bytes[start...]) }
@@ -177,11 +201,7 @@ extension Query {
     var keyOrder: ScanOrder? { OrderTerm.keyOrder(of: orders) }
 
     /// The key that the cursor is at, where the keys say the order.
-    var cursorKey: [UInt8]? {
-        guard let cursor, let first = orders.first else { return cursor }
-        guard first.identifierOrder != nil else { return nil }
-        return cursor.withUnsafeBytes { first.key(inSortKey: $0, from: 0) }
-    }
+    var cursorKey: [UInt8]? { cursor.flatMap { OrderTerm.key(inCursor: $0, of: orders) } }
 
     /// The condition as stored bytes answer it; `nil` where they cannot, as where migrations make other
     /// objects of them.
@@ -189,19 +209,9 @@ extension Query {
         repository.dictionary.workspace.migrations.isEmpty ? StoredCondition(condition) : nil
     }
 
-    /// Where an object stands in the order: keys compare by their bytes as the objects do.
-    /// Each ends in the object's key, which is also what an identifier's place in the order is: no more is asked of the order
-    /// behind it.
+    /// Where an object stands in the order; see ``OrderTerm/sortKey(_:_:_:)``.
     func sortKey(_ object: UnsafePointer<Item>, _ key: some Collection<UInt8>) -> [UInt8] {
-        var form = IndexForm.whole
-        for order in orders {
-            guard order.identifierOrder == nil else {
-                if order.isDescending { form.append(inverting: key) }
-                break
-            }
-            order.encode(object, &form)
-        }
-        return form.bytes + key
+        OrderTerm.sortKey(orders, object, key)
     }
 }
 

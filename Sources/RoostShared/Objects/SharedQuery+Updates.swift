@@ -67,7 +67,7 @@ private final class SharedLiveQuery<Item: Identifiable & Sendable> where Item.ID
     }
 
     private nonisolated(nonsending) func nextItems() async throws -> [Item]? {
-        guard let reader else { return try await begin() }
+        guard let reader else { return try await beginFirst() }
         while let told = await reader.nextElements() {
             var isChanged = false
             for element in told.elements {
@@ -80,6 +80,18 @@ private final class SharedLiveQuery<Item: Identifiable & Sendable> where Item.ID
         if let failure = reader.failure, failure.code != .closed { throw failure }
         return nil
     }
+
+    /// What is read may be compacted meanwhile; where it is each time, it takes longer than the engine keeps it.
+    private nonisolated(nonsending) func beginFirst() async throws -> [Item] {
+        for _ in 1..<Self.firstRunLimit {
+            do { return try await begin() } catch let error as RoostError
+                where error.code == .compacted
+            { continue }
+        }
+        return try await begin()
+    }
+
+    private static var firstRunLimit: Int { 3 }
 
     private nonisolated(nonsending) func begin() async throws -> [Item] {
         let dictionary = query.repository.dictionary

@@ -101,6 +101,35 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     /// - Throws: as ``fetch()``.
     public func first() async throws -> Item? { try await limit(1).fetch().first }
 
+    /// The next objects after a cursor, at most `limit`, of the newest revision; from the first where it is `nil`. All pages
+    /// together have as many objects as the query's own limit allows. A cursor may leave the process, as JSON for instance;
+    /// other clients go on from it.
+    ///
+    /// Without an order, in that of the identifiers where these are integers or UUIDs, and in an order that an index has, a
+    /// page reads what is in it. In another order each page reads every match.
+    ///
+    /// - Parameters:
+    ///   - cursor: The `next` of the page before; `nil` for the first page.
+    ///   - limit: At least 1; less is a programmer error, which traps.
+    /// - Throws: `.conflict` where the cursor is not of this query's order and limit; as ``fetch()``.
+    public func page(after cursor: PageCursor?, limit: Int) async throws -> Page<Item> {
+        precondition(limit > 0, "a page has room for an object")
+        let name = repository.dictionary.name
+        var query = self
+        if let cursor { query.terms = try terms.behind(cursor, of: name) }
+        let remainingCount = query.terms.limitCount
+        query.terms.limitCount = min(remainingCount ?? .max, limit == .max ? limit : limit + 1)
+        let found = try await SharedQueryRun(query).page()
+        let items = found.prefix(limit)
+        guard found.count > limit, let last = items.last else {
+            return Page(items: items.map(\.item), next: nil)
+        }
+        let next = terms.cursor(
+            behind: last.sortKey, of: name,
+            remainingCount: remainingCount.map { $0 - items.count })
+        return Page(items: items.map(\.item), next: next)
+    }
+
     /// How many objects match. Reads no object where the entries say all.
     ///
     /// - Throws: as ``fetch()``.

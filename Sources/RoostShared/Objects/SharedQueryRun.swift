@@ -23,9 +23,11 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         case entries(EntryPlan<Item>, SharedIndexCatalog)
     }
 
-    func fetch() async throws -> [Item] {
-        try await matches().matches
-            .dropFirst(terms.offsetCount).prefix(terms.limitCount ?? .max).map(\.item)
+    func fetch() async throws -> [Item] { try await page().map(\.item) }
+
+    /// The matches that the query asks for.
+    func page() async throws -> ArraySlice<SharedMatch<Item>> {
+        try await matches().matches.dropFirst(terms.offsetCount).prefix(terms.limitCount ?? .max)
     }
 
     /// The matches in order, those that an offset leaves out too, and of which revision they are; `nil` where nothing had
@@ -92,9 +94,11 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         if keys?.isEmpty == true || ranges?.isEmpty == true { return (.nothing, nil) }
         // An index may leave fewer than many, which are a request each.
         if let keys, keys.count <= Self.fewKeys || repository.indexes == nil {
-            return (.keys(keys), nil)
+            return (.keys(terms.behindCursor(keys)), nil)
         }
-        let byKeys = keys.map { Way.keys($0) } ?? ranges.map { Way.scan($0) }
+        let byKeys =
+            keys.map { Way.keys(terms.behindCursor($0)) }
+            ?? ranges.map { Way.scan(terms.behindCursor($0)) }
         guard let indexes = repository.indexes else { return (try byKeys ?? scanOrRefuse(), nil) }
         let (known, revision) = try await connection.readCatalog(
             of: dictionary.name, before: dictionary.workspace.callEnd)
@@ -109,11 +113,9 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
     private static var fewKeys: Int { 64 }
 
     private func scanOrRefuse() throws -> Way {
-        if query.mayScan { return .scan(Self.everything) }
-        // Then every object that is read is asked for.
-        if terms.isUnconditional, terms.keyOrder != nil || terms.limitCount == nil {
-            return .scan(Self.everything)
-        }
+        // Of an unconditional one every object that is read is asked for.
+        let givesAll = terms.isUnconditional && (terms.keyOrder != nil || terms.limitCount == nil)
+        if query.mayScan || givesAll { return .scan(terms.behindCursor(Self.everything)) }
         var advice =
             "declare one in `\(Item.self).indexes`, or let the query read every object by `scanning()`"
         if let indexes = repository.indexes,
@@ -209,12 +211,14 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         while let page = try await entries.next() { keys += page.map(\.objectKey) }
         if entries.plan.mayRepeat { keys = Array(Set(keys)) }
         keys.sort { $0.lexicographicallyPrecedes($1) }
+        keys = terms.behindCursor(keys)
+        if terms.keyOrder == .descending { keys.reverse() }
         var matches: [Match] = []
         var rest = keys[...]
         var pieceCount = min(64, terms.wantedCount)
         while !rest.isEmpty {
             matches += try await objects(Array(rest.prefix(pieceCount)), at: entries.revision)
-            if !terms.hasOrder, matches.count >= terms.wantedCount { break }
+            if terms.keyOrder != nil, matches.count >= terms.wantedCount { break }
             rest = rest.dropFirst(pieceCount)
             pieceCount = 64
         }
@@ -271,8 +275,10 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
             ofStored: record.value, key: String(decoding: key, as: UTF8.self),
             in: try dictionary.checkedName())
         guard try terms.matches(item) else { return nil }
+        let sortKey = terms.sortKey(item, key)
+        guard terms.isBehindCursor(sortKey) else { return nil }
         return SharedMatch(
-            key: key, sortKey: terms.sortKey(item, key),
+            key: key, sortKey: sortKey,
             deadline: connection.clock.deadline(of: record.value), item: item)
     }
 

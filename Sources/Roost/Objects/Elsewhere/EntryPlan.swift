@@ -69,7 +69,9 @@ extension DeclaredIndexes {
         guard
             let (ranges, order) = best(fitting, terms, isCounting) ?? union(fitting, terms)
         else { return nil }
-        return EntryPlan(ranges, order, active)
+        guard let order, let cursor = terms.cursor else { return EntryPlan(ranges, order, active) }
+        let rest = order.from(cursor, terms.orders)
+        return EntryPlan([rest.ranges], rest, active)
     }
 
     private typealias Choice = (ranges: [IndexRanges<Item>], order: IndexOrder<Item>?)

@@ -4,6 +4,8 @@ package struct QueryTerms<Item>: Sendable {
     var orders: [OrderTerm<Item>] = []
     package var offsetCount = 0
     package var limitCount: Int?
+    /// Only what comes after the object with this sort key.
+    package private(set) var cursor: [UInt8]?
 
     package init() {}
 
@@ -34,11 +36,7 @@ package struct QueryTerms<Item>: Sendable {
 
     /// Where an object stands in the order: keys compare by their bytes as the objects do.
     package func sortKey(_ item: Item, _ key: [UInt8]) -> [UInt8] {
-        var form = IndexForm.whole
-        withUnsafePointer(to: item) { object in
-            for order in orders { order.encode(object, &form) }
-        }
-        return form.bytes + key
+        withUnsafePointer(to: item) { OrderTerm.sortKey(orders, $0, key) }
     }
 
     /// The condition and the order, for people.
@@ -77,4 +75,52 @@ extension QueryTerms where Item: Identifiable & Sendable, Item.ID: Sendable {
 
     /// In which order of the keys the objects are in the order that is asked for; `nil` where in none.
     package var keyOrder: ScanOrder? { OrderTerm.keyOrder(of: orders) }
+}
+
+/// Pages.
+extension QueryTerms {
+    /// What is behind a cursor, with the limit that it leaves.
+    ///
+    /// - Throws: `.conflict` where the cursor is of another query.
+    package func behind(_ cursor: PageCursor, of dictionary: String) throws -> QueryTerms {
+        var rest = self
+        rest.cursor = try cursor.sortKey(orders, of: dictionary, limitCount: limitCount)
+        rest.limitCount = cursor.remainingCount
+        rest.offsetCount = 0
+        return rest
+    }
+
+    /// The cursor behind the last object of a page.
+    ///
+    /// - Parameter remainingCount: how many the query's limit allows to come yet.
+    package func cursor(
+        behind sortKey: [UInt8], of dictionary: String, remainingCount: Int?
+    ) -> PageCursor {
+        PageCursor(orders, of: dictionary, sortKey: sortKey, remainingCount: remainingCount)
+    }
+
+    /// Whether an object is behind the cursor.
+    package func isBehindCursor(_ sortKey: [UInt8]) -> Bool {
+        cursor.map { $0.lexicographicallyPrecedes(sortKey) } ?? true
+    }
+
+    /// What of ranges of keys is behind the cursor, as far as the keys say that.
+    package func behindCursor(_ ranges: [KeyBounds]) -> [KeyBounds] {
+        guard let key = cursorKey, let order = OrderTerm.keyOrder(of: orders) else { return ranges }
+        let intervals = ranges.map { IndexRegion.Interval(lower: $0.lower, upper: $0.upper) }
+        return Roost.behind(key, order, intervals).map {
+            KeyBounds(lower: $0.lower, upper: $0.upper)
+        }
+    }
+
+    /// Which of keys, which are in order, are behind the cursor, as far as the keys say that.
+    package func behindCursor(_ keys: [[UInt8]]) -> [[UInt8]] {
+        guard let key = cursorKey, let order = OrderTerm.keyOrder(of: orders) else { return keys }
+        return keys.filter {
+            order == .ascending
+                ? key.lexicographicallyPrecedes($0) : $0.lexicographicallyPrecedes(key)
+        }
+    }
+
+    private var cursorKey: [UInt8]? { cursor.flatMap { OrderTerm.key(inCursor: $0, of: orders) } }
 }

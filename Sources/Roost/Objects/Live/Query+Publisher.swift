@@ -37,17 +37,34 @@
         }
     }
 
+    extension Workspace {
+        /// What a read gives, and then each newer value, as by ``Workspace/updates(of:)``: it fails with what `read` throws.
+        /// Elements come as those of a query's publisher.
+        public func publisher<Value: Sendable>(
+            of read: @escaping @Sendable (_ view: ReadView) throws -> Value
+        ) -> UpdatesPublisher<ReadUpdates<Value>> {
+            UpdatesPublisher(updates: updates(of: read))
+        }
+
+        /// As the other `publisher(of:)`, without the values that are equal to the one before.
+        public func publisher<Value: Sendable & Equatable>(
+            of read: @escaping @Sendable (_ view: ReadView) throws -> Value
+        ) -> UpdatesPublisher<ReadUpdates<Value>> {
+            UpdatesPublisher(updates: updates(of: read))
+        }
+    }
+
     /// Publishes what a sequence gives. Each subscriber iterates over it anew, and takes as many
-    /// elements as it asks for. It finishes with the sequence.
+    /// elements as it asks for. It finishes, or fails, with the sequence.
     public struct UpdatesPublisher<Updates: AsyncSequence & Sendable>: Publisher
-    where Updates.Element: Sendable, Updates.Failure == Never {
+    where Updates.Element: Sendable {
         public typealias Output = Updates.Element
-        public typealias Failure = Never
+        public typealias Failure = Updates.Failure
 
         let updates: Updates
 
         public func receive<Downstream: Subscriber>(subscriber: Downstream)
-        where Downstream.Input == Output, Downstream.Failure == Never {
+        where Downstream.Input == Output, Downstream.Failure == Failure {
             subscriber.receive(subscription: UpdatesSubscription(updates, subscriber))
         }
     }
@@ -58,7 +75,7 @@
     ///   alone, which one task runs; all else that changes is under `state`.
     private final class UpdatesSubscription<Updates: AsyncSequence & Sendable>:
         PublisherSubscription, @unchecked Sendable
-    where Updates.Element: Sendable, Updates.Failure == Never {
+    where Updates.Element: Sendable {
         private struct State {
             var demand = Subscribers.Demand.none
             var task: Task<Void, Never>?
@@ -68,16 +85,16 @@
 
         private let updates: Updates
         private let receive: (Updates.Element) -> Subscribers.Demand
-        private let finish: () -> Void
+        private let end: (Subscribers.Completion<Updates.Failure>) -> Void
         /// A closure that was made on the main actor may be called there alone.
         private let isOnMainActor = MainQueue.isCurrent
         private let state = Mutex(State())
 
         init<Downstream: Subscriber>(_ updates: Updates, _ downstream: Downstream)
-        where Downstream.Input == Updates.Element, Downstream.Failure == Never {
+        where Downstream.Input == Updates.Element, Downstream.Failure == Updates.Failure {
             self.updates = updates
             receive = { downstream.receive($0) }
-            finish = { downstream.receive(completion: .finished) }
+            end = { downstream.receive(completion: $0) }
         }
 
         func request(_ demand: Subscribers.Demand) {
@@ -109,12 +126,19 @@
 
         private nonisolated(nonsending) func run() async {
             var iterator = updates.makeAsyncIterator()
-            while await takeDemand(), let element = await iterator.next(isolation: #isolation) {
-                if state.withLock({ $0.isCancelled }) { return }
-                let more = receive(element)
-                state.withLock { $0.demand += more }
+            var completion = Subscribers.Completion<Updates.Failure>.finished
+            do {
+                while await takeDemand(),
+                    let element = try await iterator.next(isolation: #isolation)
+                {
+                    if state.withLock({ $0.isCancelled }) { return }
+                    let more = receive(element)
+                    state.withLock { $0.demand += more }
+                }
+            } catch {
+                completion = .failure(error)
             }
-            if !state.withLock({ $0.isCancelled }) { finish() }
+            if !state.withLock({ $0.isCancelled }) { end(completion) }
         }
 
         /// Waits until an element is asked for; `false` where none will be.

@@ -8,12 +8,45 @@ import RoostIO
 /// It may leave the process, as JSON for instance; what a stranger made of it is refused.
 public struct PageCursor: Codable, Sendable, Hashable {
     /// What the order is made of, so that another query's is refused.
-    fileprivate let order: String
-    fileprivate let place: Data
+    private let order: String
+    private let place: Data
     /// How many objects a query with a limit has still to give; `nil` for one without.
-    fileprivate let remainingCount: Int?
+    package let remainingCount: Int?
 
-    fileprivate static let sizeLimitBytes = 4 << 20
+    private static let sizeLimitBytes = 4 << 20
+
+    /// Behind the object with a sort key.
+    init<Item>(
+        _ orders: [OrderTerm<Item>], of dictionary: String, sortKey: [UInt8], remainingCount: Int?
+    ) {
+        order = Self.name(orders, dictionary)
+        place = Data(sortKey)
+        self.remainingCount = remainingCount
+    }
+
+    /// The sort key of the object that it is behind.
+    ///
+    /// - Parameter limitCount: the query's own limit.
+    /// - Throws: `.conflict` where it is of another dictionary, order or limit.
+    func sortKey<Item>(
+        _ orders: [OrderTerm<Item>], of dictionary: String, limitCount: Int?
+    ) throws -> [UInt8] {
+        guard order == Self.name(orders, dictionary), place.count <= Self.sizeLimitBytes,
+            isPossible(limitCount)
+        else { throw RoostError(.conflict, "the cursor is of another query") }
+        return Array(place)
+    }
+
+    /// A page before gave an object at least, and there is no cursor once nothing remains.
+    private func isPossible(_ limitCount: Int?) -> Bool {
+        guard let limitCount, let remainingCount else { return limitCount == remainingCount }
+        return remainingCount > 0 && remainingCount < limitCount
+    }
+
+    private static func name<Item>(_ orders: [OrderTerm<Item>], _ dictionary: String) -> String {
+        ([dictionary] + orders.map { $0.path.name + ($0.isDescending ? "-" : "+") })
+            .joined(separator: ",")
+    }
 }
 
 /// Some of a query's objects, and where the next begin.
@@ -22,6 +55,11 @@ public struct Page<Item: Sendable>: Sendable {
     public let items: [Item]
     /// `nil` where there were no more.
     public let next: PageCursor?
+
+    package init(items: [Item], next: PageCursor?) {
+        self.items = items
+        self.next = next
+    }
 }
 
 extension Query {
@@ -41,20 +79,12 @@ extension Query {
 
     /// What is after a cursor.
     func behind(_ cursor: PageCursor) throws -> Query {
-        guard cursor.order == orderName, cursor.place.count <= PageCursor.sizeLimitBytes,
-            isPossible(cursor.remainingCount)
-        else { throw RoostError(.conflict, "the cursor is of another query") }
         var query = self
+        query.cursor = try cursor.sortKey(
+            orders, of: repository.dictionary.name, limitCount: limitCount)
         query.limitCount = cursor.remainingCount
-        query.cursor = Array(cursor.place)
         query.offsetCount = 0
         return query
-    }
-
-    /// A page before gave an object at least, and there is no cursor once nothing remains.
-    private func isPossible(_ remainingCount: Int?) -> Bool {
-        guard let limitCount, let remainingCount else { return limitCount == remainingCount }
-        return remainingCount > 0 && remainingCount < limitCount
     }
 
     func page<Source: ObjectSource & ~Copyable>(
@@ -72,13 +102,8 @@ extension Query {
         }
         let place = withUnsafePointer(to: last.item) { sortKey($0, last.key) }
         let next = PageCursor(
-            order: orderName, place: Data(place),
+            orders, of: repository.dictionary.name, sortKey: place,
             remainingCount: remainingCount.map { $0 - items.count })
         return Page(items: items.map(\.item), next: next)
-    }
-
-    private var orderName: String {
-        ([repository.dictionary.name] + orders.map { $0.path.name + ($0.isDescending ? "-" : "+") })
-            .joined(separator: ",")
     }
 }
