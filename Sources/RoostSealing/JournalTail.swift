@@ -1,3 +1,4 @@
+import CRoost
 import RoostIO
 import Synchronization
 
@@ -162,9 +163,9 @@ struct JournalTail {
             let (found, _) = try chunk.withUnsafeBytes { bytes -> (Found, sizeBytes: Int) in
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[at..<count])
                 // No header is zeros.
-                guard rest.prefix(JournalPiece.headerSizeBytes).contains(where: { $0 != 0 }) else {
-                    return (.nothing, 0)
-                }
+                guard let begin = rest.baseAddress,
+                    roost_is_zero(begin, JournalPiece.headerSizeBytes) == 0
+                else { return (.nothing, 0) }
                 return try look(rest, at: place + UInt64(at))
             }
             switch found {

@@ -30,6 +30,25 @@ static inline int roost_compare(const void *left, const void *right, size_t leng
     return memcmp(left, right, length);
 }
 
+/// Numbers that may begin at any address, in the processor's order of bytes.
+static inline uint32_t roost_unaligned_32(const void *address) {
+    uint32_t number;
+    memcpy(&number, address, sizeof number);
+    return number;
+}
+
+static inline uint64_t roost_unaligned_64(const void *address) {
+    uint64_t number;
+    memcpy(&number, address, sizeof number);
+    return number;
+}
+
+/// Whether all of `length` bytes, one at least, are zeros.
+static inline int roost_is_zero(const void *bytes, size_t length) {
+    const unsigned char *first = (const unsigned char *)bytes;
+    return *first == 0 && memcmp(first, first + 1, length - 1) == 0;
+}
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif

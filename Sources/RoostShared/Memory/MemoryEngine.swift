@@ -110,7 +110,10 @@ struct MemoryRecords {
     private var history: [SharedChange] = []
     private var revision: UInt64 = 1
     private var oldest: UInt64 = 1
-    private var expiring: Set<[UInt8]> = []
+    /// When the newest value of a key expires, of those that do.
+    private var expiring: [[UInt8]: ContinuousClock.Instant] = [:]
+    /// No later than any of them.
+    private var firstExpiry: ContinuousClock.Instant?
     private var isClosed = false
     private var watcherCount = 0
     var watchers: [Int: MemoryWatcher] = [:]
@@ -219,18 +222,17 @@ struct MemoryRecords {
         if versions[key] == nil { keys.insert(key, at: index(of: key)) }
         versions[key, default: []].append(
             Version(revision: revision, value: value, expiry: expiry))
-        if expiry == nil { expiring.remove(key) } else { expiring.insert(key) }
+        expiring[key] = expiry
+        if let expiry { firstExpiry = min(expiry, firstExpiry ?? expiry) }
         history.append(SharedChange(key: key, value: value, revision: revision))
     }
 
     mutating func removeExpired() {
-        guard !expiring.isEmpty else { return }
         let now = ContinuousClock.now
-        let past = expiring.filter { key in
-            versions[key]?.last?.expiry.map { $0 <= now } ?? false
-        }
-        guard !past.isEmpty else { return }
-        _ = commit(SharedCommit(operations: past.map { .remove(key: $0) }))
+        guard let firstExpiry, firstExpiry <= now else { return }
+        let past = expiring.filter { $0.value <= now }.keys
+        if !past.isEmpty { _ = commit(SharedCommit(operations: past.map { .remove(key: $0) })) }
+        self.firstExpiry = expiring.values.min()
     }
 
     mutating func compact(before limit: UInt64) {
