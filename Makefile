@@ -1,6 +1,9 @@
 # Everything a newcomer runs. Needs a Swift 6.2 toolchain; installs what else is missing.
 
 SWIFT ?= swift
+# The package manager names the traits of a package to the compiler in the order of a set, which is another in each
+# process: without this each call builds everything of a package with traits anew.
+BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
 	Examples/Tasks/Package.swift Examples/Tasks/Sources \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests \
@@ -28,7 +31,7 @@ demo: dependencies
 # What every change must pass: builds and runs all suites. Under 10 minutes
 # on two cores with nothing built before; what takes longer is in `prove` and `long`.
 test: dependencies
-	$(SWIFT) build --build-tests
+	$(BUILD) --build-tests
 	SWIFT="$(SWIFT)" scripts/test-suites
 
 # The minute before a commit: format, build, and the suites of what changed.
@@ -109,24 +112,24 @@ damage: dependencies
 
 # Every system call of the command fails once, and from then on; a disk that is full.
 faults: dependencies
-	$(SWIFT) build --product roost
+	$(BUILD) --product roost
 	scripts/strace-faults
 
 # Imports are killed at every system call, and every one on the files fails.
 FORMATS ?= plist,json,jsonl,csv,sqlite
 import-faults: extras-dependencies
-	$(SWIFT) build --package-path Extras --product roost
+	$(BUILD) --package-path Extras --product roost
 	scripts/import-faults --roost Extras/.build/debug/roost --formats $(FORMATS)
 
 faults-sample: dependencies
-	$(SWIFT) build --product roost
+	$(BUILD) --product roost
 	scripts/strace-faults --sample 30
 	scripts/import-faults --formats plist,json,jsonl,csv --sample 60
 
 # Real file systems in images, which takes root and their mkfs: full at every stage, with cut files and
 # unreadable blocks, and halted under writers. They say what did not run.
 CUTS ?= 100
-DISKS = $(SWIFT) build -c release --product roost-disks && $(SWIFT) build -c release --product roost
+DISKS = $(BUILD) -c release --product roost-disks && $(BUILD) -c release --product roost
 full-disks: dependencies
 	$(DISKS)
 	scripts/full-disks
@@ -146,23 +149,23 @@ SERVER_KILLS ?= 50
 SERVER_FULL ?= 2
 prove-server: dependencies
 	scripts/install-dependencies server
-	$(SWIFT) build -c release --package-path Extras --product Server
-	$(SWIFT) build --product roost
+	$(BUILD) -c release --package-path Extras --product Server
+	$(BUILD) --product roost
 	scripts/prove-server --minutes $(SERVER_MINUTES) --kills $(SERVER_KILLS) --full $(SERVER_FULL)
 
 # Half a minute of it beside its build, of a debug build.
 server-sample: extras-dependencies
 	scripts/install-dependencies server
-	$(SWIFT) build --package-path Extras --product Server
-	$(SWIFT) build --product roost
+	$(BUILD) --package-path Extras --product Server
+	$(BUILD) --product roost
 	scripts/prove-server --minutes 0.5 --kills 6 --full 1 --binary Extras/.build/debug/Server
 
 # A backup of a store of which a hundredth has changed, against the one before: bytes, time, every checksum.
 BACKUP_MEBIBYTES ?= 1024
 backup-figures: dependencies
-	$(SWIFT) build -c release --product roost-disks
+	$(BUILD) -c release --product roost-disks
 	mkdir -p .build/backup-figures && rm -rf .build/backup-figures/*
-	"$$($(SWIFT) build -c release --show-bin-path)/roost-disks" backup --timed \
+	"$$($(BUILD) -c release --show-bin-path)/roost-disks" backup --timed \
 		--mebibytes $(BACKUP_MEBIBYTES) .build/backup-figures
 	rm -rf .build/backup-figures
 
@@ -226,17 +229,17 @@ client: dependencies
 
 # A task list that redraws while other runs of it add, through a terminal of its own.
 tasks: dependencies
-	$(SWIFT) build --package-path Examples/Tasks
+	$(BUILD) --package-path Examples/Tasks
 	Examples/Tasks/check-terminal Examples/Tasks/.build/debug/tasks
 
 # The manual page, from what the command says of itself.
 manual: dependencies
-	$(SWIFT) build --product roost
+	$(BUILD) --product roost
 	scripts/manual .build/debug/roost > docs/roost.1
 
 # What traits bring, each with its tests: builds swift-syntax, swift-protobuf and SwiftNIO, once.
 extras: extras-dependencies
-	$(SWIFT) build --package-path Extras --build-tests
+	$(BUILD) --package-path Extras --build-tests
 	SWIFT="$(SWIFT)" scripts/test-suites --package-path Extras
 	scripts/encrypted-command
 	scripts/import-faults --roost Extras/.build/debug/roost --formats sqlite --sample 40
@@ -258,8 +261,8 @@ INSPECTOR_OPTIONS ?=
 INSPECTOR_LIMIT = $(if $(filter debug,$(INSPECTOR_CONFIGURATION)),--limit-ms 1000)
 inspector: extras-dependencies
 	sh scripts/install-inspector-dependencies
-	$(SWIFT) build --package-path Extras -c $(INSPECTOR_CONFIGURATION) --product roost
-	$(SWIFT) build --package-path Extras -c $(INSPECTOR_CONFIGURATION) --product inspector-sample
+	$(BUILD) --package-path Extras -c $(INSPECTOR_CONFIGURATION) --product roost
+	$(BUILD) --package-path Extras -c $(INSPECTOR_CONFIGURATION) --product inspector-sample
 	.build-inspector-venv/bin/python scripts/inspector-browser --keys $(INSPECTOR_KEYS) \
 		--binaries Extras/.build/$(INSPECTOR_CONFIGURATION) $(INSPECTOR_LIMIT) $(INSPECTOR_OPTIONS)
 
@@ -270,7 +273,7 @@ platforms:
 # Copies off the machine, to a real S3 server; their tests are among the extras. A machine that does much else may
 # keep the copier waiting: that no more than the interval is lost is for replica-run to show.
 replica: extras-dependencies
-	$(SWIFT) build --package-path Extras --product replica-run
+	$(BUILD) --package-path Extras --product replica-run
 	scripts/install-replica-dependencies moto
 	scripts/replica-run --minutes 0.6 --restores 12 --slack-ms 15000 --binaries Extras/.build/debug
 
@@ -280,13 +283,13 @@ MINUTES ?= 1
 RESTORES ?= 40
 SERVER ?= moto
 replica-run: extras-dependencies
-	$(SWIFT) build -c release --package-path Extras --product replica-run
+	$(BUILD) -c release --package-path Extras --product replica-run
 	scripts/install-replica-dependencies $(SERVER)
 	scripts/replica-run --minutes $(MINUTES) --restores $(RESTORES) --server $(SERVER)
 
 # What a put executes beside a copy, and what is sent for each byte of log: docs/REPLICA.md. Takes valgrind.
 replica-cost: extras-dependencies
-	$(SWIFT) build -c release --package-path Extras --product replica-run
+	$(BUILD) -c release --package-path Extras --product replica-run
 	scripts/replica-cost
 
 # Shared workspaces over real servers, which scripts/shared-servers starts: the conformance suite over each kind.
@@ -301,7 +304,7 @@ shared: shared-build
 	scripts/shared-servers standby -- sh -c '$(SHARED) connect postgres $$ROOST_STANDBY --deadline 3 | grep "^unavailable.*standby"'
 	scripts/shared-servers standby -- scripts/shared-standby
 	scripts/shared-servers postgres -- scripts/shared-settings
-	scripts/shared-servers postgres -- $(SWIFT) test --package-path Extras --filter PostgresSweeperTests
+	scripts/shared-servers postgres -- env SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) test --package-path Extras --filter PostgresSweeperTests
 
 # Histories while the servers are killed, paused, cut off, compacted and used up; SECONDS of each.
 shared-faults: shared-build
@@ -311,7 +314,7 @@ shared-faults: shared-build
 # Calls a second beside the engines' own clients: etcd's for Go, and pgbench over the same statements. Takes
 # Debian's golang-go and golang-etcd-server-dev; fifteen minutes beside its build.
 shared-speed: extras-dependencies
-	$(SWIFT) build -c release --package-path Extras --product roost-conformance
+	$(BUILD) -c release --package-path Extras --product roost-conformance
 	scripts/shared-servers etcd 1 -- scripts/shared-speed etcd Extras/.build/release
 	scripts/shared-servers postgres -- scripts/shared-speed postgres Extras/.build/release
 
@@ -326,12 +329,12 @@ shared-sample: shared-build
 
 # Examples/Fleet: three processes of a service over etcd, of which the one that leads is killed; half a minute beside its build.
 fleet: extras-dependencies
-	$(SWIFT) build --package-path Extras --product Fleet
+	$(BUILD) --package-path Extras --product Fleet
 	Examples/Fleet/run
 
 shared-build: extras-dependencies
-	$(SWIFT) build --package-path Extras --product roost-conformance
-	$(SWIFT) build --package-path Extras --product roost
+	$(BUILD) --package-path Extras --product roost-conformance
+	$(BUILD) --package-path Extras --product roost
 
 # Roost beside what people use today: figures as JSON, tables in docs/BENCHMARKS.md, plots.
 # Takes hours: smaller with BENCH_KEYS=100000 BENCH_ROUNDS=1.
@@ -346,7 +349,7 @@ ROOST_BENCH = Benchmarks/.build/release/roost-bench --rounds $(BENCH_ROUNDS) $(B
 
 bench:
 	sh scripts/install-bench-dependencies
-	$(SWIFT) build -c release --package-path Benchmarks --traits Peers --product roost-bench
+	$(BUILD) -c release --package-path Benchmarks --traits Peers --product roost-bench
 	mkdir -p $(BENCH_OUTPUT)
 	$(ROOST_BENCH) --suite dflat --keys $(BENCH_DFLAT_KEYS) --json $(BENCH_OUTPUT)/dflat.json
 	$(ROOST_BENCH) --suite engines --keys $(BENCH_KEYS) --json $(BENCH_OUTPUT)/engines.json
@@ -374,7 +377,7 @@ guard-update: guard-build
 
 guard-build:
 	sh scripts/install-bench-dependencies guard
-	$(SWIFT) build -c release --package-path Benchmarks --disable-default-traits --product roost-count
+	$(BUILD) -c release --package-path Benchmarks --disable-default-traits --product roost-count
 
 format:
 	$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)
