@@ -1,8 +1,8 @@
 # Everything a newcomer runs. Needs a Swift 6.2 toolchain; installs what else is missing.
 
 SWIFT ?= swift
-# The package manager names the traits of a package to the compiler in the order of a set, which is another in each
-# process: without this each call builds everything of a package with traits anew.
+# Before Swift 6.4 the package manager names the traits of a package to the compiler in the order of a set, which is another
+# in each process (its issue 10525): without this each call builds all of a package with several traits anew.
 BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
 	Examples/Tasks/Package.swift Examples/Tasks/Sources \
