@@ -291,14 +291,17 @@ extension WorkspaceDictionary {
         defer { withExtendedLifetime(self) {} }
         let sequence = try workspace.engine.writeAtOnce(
             encoded, key: key, prefix: checkedPrefix(), durability: durability)
-        if sequence == nil { try await writeInTurn(encoded, key, durability) }
+        guard let sequence, !Engine.isTurnOfOthers(behind: sequence) else {
+            return try await finish(sequence, encoded, key, durability)
+        }
     }
 
-    /// By itself, as `keep` is.
+    /// Writes what was not written at once, or lets others have the thread. By itself, as `keep` is.
     @inline(never)
-    private nonisolated(nonsending) func writeInTurn(
-        _ encoded: EncodedValue?, _ key: String, _ durability: Durability?
+    private nonisolated(nonsending) func finish(
+        _ sequence: UInt64?, _ encoded: EncodedValue?, _ key: String, _ durability: Durability?
     ) async throws {
+        if sequence != nil { return await Task.yield() }
         _ = try await workspace.engine.write(
             encoded, key: key, name: try checkedName(), durability: durability)
     }

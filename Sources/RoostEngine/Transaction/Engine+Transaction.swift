@@ -42,6 +42,8 @@ extension Engine {
         do {
             let sequence = try await commitCompleted(batch, reads, durability, places)
             if sequence != nil { noteCommitted(batch) }
+            // Who has a place of its own goes on, as others wait for that.
+            if places == nil { await giveTurn(behind: sequence) }
             return sequence
         } catch is GuardsChanged { return nil }
     }

@@ -37,6 +37,7 @@ extension Engine {
             try await settle(
                 token, on: [shard], appended: appended, changes: [change], isSynced: true)
         }
+        await giveTurn(behind: appended.sequence)
         return appended.sequence
     }
 }

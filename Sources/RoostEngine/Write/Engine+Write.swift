@@ -2,6 +2,20 @@ import RoostFormat
 import RoostIO
 import RoostLog
 
+/// The turns of others: what is written at once does not suspend, so tasks that write again and again would keep the threads
+/// of the cooperative pool, as many as there are processors, for themselves. docs/decisions/0269.
+extension Engine {
+    /// Whether the task that made a change is to let others have its thread. Of all tasks that write beside each other one does so,
+    /// once in a millisecond or so.
+    @inline(__always)
+    package static func isTurnOfOthers(behind sequence: UInt64) -> Bool { sequence & 2047 == 0 }
+
+    /// Lets others have the thread where it is their turn.
+    nonisolated(nonsending) func giveTurn(behind sequence: UInt64?) async {
+        if let sequence, Self.isTurnOfOthers(behind: sequence) { await Task.yield() }
+    }
+}
+
 extension Engine {
     /// Puts, or with no value removes, one key, on the caller's thread and without suspending;
     /// returns the sequence number of the change. `nil`, with nothing done, where the put has
@@ -46,11 +60,15 @@ extension Engine {
     package nonisolated(nonsending) func write(
         _ value: EncodedValue?, key: String, name: DictionaryName, durability: Durability?
     ) async throws -> UInt64 {
-        if try condition.checkWritableObserving() {
-            return try await writeObserved(value, key: key, name: name, durability: durability)
-        }
-        return try await writeInTurn(
-            value, key: key, name: name, durability ?? configuration.durability)
+        let sequence =
+            if try condition.checkWritableObserving() {
+                try await writeObserved(value, key: key, name: name, durability: durability)
+            } else {
+                try await writeInTurn(
+                    value, key: key, name: name, durability ?? configuration.durability)
+            }
+        await giveTurn(behind: sequence)
+        return sequence
     }
 
     /// As `write`, of a workspace that takes writes.
@@ -113,6 +131,7 @@ extension Engine {
             do {
                 let sequence = try await commitCompleted(batch, durability)
                 noteCommitted(batch)
+                await giveTurn(behind: sequence)
                 return sequence
             } catch is GuardsChanged {
                 // They are told to one shard after the other.

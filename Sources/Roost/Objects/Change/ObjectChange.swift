@@ -191,7 +191,9 @@ extension Repository {
         for _ in 1...Self.tryCount {
             if engine.configuration.pausesBetweenSteps { await Task.yield() }
             switch try engine.commitAtOnce(change.batch, durability: durability) {
-            case .committed: return result
+            case .committed(let sequence):
+                if Engine.isTurnOfOthers(behind: sequence) { await Task.yield() }
+                return result
             case .overtaken: return nil
             case .blocked: await Task.yield()
             }
