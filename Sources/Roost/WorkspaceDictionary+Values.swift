@@ -94,7 +94,8 @@ extension WorkspaceDictionary {
     /// holds. Until then readers see the older value.
     ///
     /// Runs on the caller's actor. At `.process` and `.interval` it suspends only where the write
-    /// has something to wait for: others that change the key or read it in their turn, or room.
+    /// has something to wait for: others that change the key or read it in their turn, or room; and,
+    /// once in some thousand writes, to let other tasks have the thread.
     ///
     /// - Throws: `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.readOnly`, `.closed`,
     ///   `.outOfSpace`, `.io`, `.cancelled`, and then nothing is changed; `.poisoned` where a sync or a write
