@@ -19,8 +19,9 @@ extension SharedQuery {
     /// - It ends when the workspace is closed, and for a reader whose task is cancelled. An object that does not decode ends
     ///   it with an error, whether it would match or not.
     ///
-    /// - Throws: while it is iterated, as ``fetch()`` for the first result; `.decodingFailed` and `.typeMismatch`, naming the
-    ///   key; `.notPermitted` where the engine refuses again and again.
+    /// - Throws: while it is iterated, as ``fetch()`` for the first result, and where all is read anew, then but for
+    ///   `.unavailable`; `.decodingFailed` and `.typeMismatch`, naming the key; `.notPermitted` where the engine refuses again
+    ///   and again.
     public func updates() -> KeyValueSequence<[Item]> {
         KeyValueSequence {
             let live = SharedLiveQuery(self)
@@ -61,7 +62,10 @@ private final class SharedLiveQuery<Item: Identifiable & Sendable> where Item.ID
             return items
         } catch {
             hasEnded = true
-            if Task.isCancelled, (error as? RoostError)?.code == .cancelled { return nil }
+            let code = (error as? RoostError)?.code
+            if Task.isCancelled, code == .cancelled { return nil }
+            // While all was read anew: the sequence ends as it does at any other moment.
+            if reader != nil, code == .closed { return nil }
             throw error
         }
     }
