@@ -13,19 +13,6 @@ import Testing
         )
     }
 
-    private func eventually(
-        _ holds: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while try !holds() {
-            guard ContinuousClock.now < end else {
-                Issue.record("it did not come to hold", sourceLocation: sourceLocation)
-                return
-            }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-    }
-
     /// A restart asks for what came since the revision that was reached last, which may have no change of the
     /// dictionary; nothing is loaded again.
     @Test func aRestartGoesOnAtTheRevisionThatWasReached() async throws {

@@ -35,20 +35,6 @@ import Testing
         try await .connect(to: .engine(engine), namespace: "test")
     }
 
-    private func eventually(
-        _ comment: @autoclosure () -> Comment = "it did not come to hold",
-        sourceLocation: SourceLocation = #_sourceLocation, _ holds: () throws -> Bool
-    ) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while try !holds() {
-            guard ContinuousClock.now < end else {
-                Issue.record(comment(), sourceLocation: sourceLocation)
-                return
-            }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
     private func chore(_ id: Int, owner: String = "ada", priority: Int = 0) -> Chore {
         Chore(id: id, owner: owner, priority: priority, due: nil, slug: "s\(id)", tags: [])
     }

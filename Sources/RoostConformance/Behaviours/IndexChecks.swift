@@ -27,22 +27,13 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                 "an index that is built beside two clients who write has what the objects have"
             ) { context in
                 let name = "\(context.prefix)-tickets"
-                let one = context.workspaces[0].repository(of: Ticket.self, named: name)
-                let two = context.workspaces[context.workspaces.count - 1].repository(
-                    of: Ticket.self, named: name)
+                let (one, two) = repositories(context, named: name)
                 try await one.saveAll((0..<20).map { ticket($0, 0) })
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for (number, tickets) in [one, two].enumerated() {
                         group.addTask { try await tickets.buildIndexes() }
                         group.addTask {
-                            for round in 0..<(20 * context.effort) {
-                                let id = (round * (7 + 4 * number)) % 25
-                                if round % 4 == 3 {
-                                    try await tickets.delete(id)
-                                } else {
-                                    try await tickets.save(ticket(id, round))
-                                }
-                            }
+                            try await write(tickets, number, rounds: 20 * context.effort)
                         }
                     }
                     try await group.waitForAll()
@@ -75,23 +66,14 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                 "a query's result that is followed beside two clients who write ends as the objects do"
             ) { context in
                 let name = "\(context.prefix)-followed"
-                let one = context.workspaces[0].repository(of: Ticket.self, named: name)
-                let two = context.workspaces[context.workspaces.count - 1].repository(
-                    of: Ticket.self, named: name)
+                let (one, two) = repositories(context, named: name)
                 try await one.buildIndexes()
                 try await one.saveAll((0..<20).map { ticket($0, 0) })
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await follow(two, within: context.patience * 10) }
                     for (number, tickets) in [one, two].enumerated() {
                         group.addTask {
-                            for round in 0..<(20 * context.effort) {
-                                let id = (round * (7 + 4 * number)) % 25
-                                if round % 4 == 3 {
-                                    try await tickets.delete(id)
-                                } else {
-                                    try await tickets.save(ticket(id, round))
-                                }
-                            }
+                            try await write(tickets, number, rounds: 20 * context.effort)
                             // The last of each writer, by which the follower knows the end.
                             try await tickets.save(
                                 Ticket(
@@ -149,6 +131,31 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                     try await tickets.where { $0.priority >= 0 }.count(), 3, "the count")
             },
         ]
+    }
+
+    /// The same repository through two connections, where there are so many.
+    private static func repositories(
+        _ context: ConformanceContext<SharedWorkspace>, named name: String
+    ) -> (SharedRepository<Ticket>, SharedRepository<Ticket>) {
+        let last = context.workspaces[context.workspaces.count - 1]
+        return (
+            context.workspaces[0].repository(of: Ticket.self, named: name),
+            last.repository(of: Ticket.self, named: name)
+        )
+    }
+
+    /// What one of two writers saves and deletes, each in an order of its own.
+    private static func write(
+        _ tickets: SharedRepository<Ticket>, _ number: Int, rounds: Int
+    ) async throws {
+        for round in 0..<rounds {
+            let id = (round * (7 + 4 * number)) % 25
+            if round % 4 == 3 {
+                try await tickets.delete(id)
+            } else {
+                try await tickets.save(ticket(id, round))
+            }
+        }
     }
 
     /// Follows the first six of ada's until both writers have ended: those are then what a fetch gives.

@@ -228,8 +228,9 @@ struct MemoryRecords {
     }
 
     mutating func removeExpired() {
+        guard let firstExpiry else { return }
         let now = ContinuousClock.now
-        guard let firstExpiry, firstExpiry <= now else { return }
+        guard firstExpiry <= now else { return }
         let past = expiring.filter { $0.value <= now }.keys
         if !past.isEmpty { _ = commit(SharedCommit(operations: past.map { .remove(key: $0) })) }
         self.firstExpiry = expiring.values.min()

@@ -1,6 +1,5 @@
 import Roost
 import RoostFormat
-import RoostIO
 
 /// An object that matches a query, and what its place and its time rest on.
 struct SharedMatch<Item: Sendable>: Sendable {
