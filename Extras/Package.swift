@@ -168,6 +168,9 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
+        // The task list of Examples/Tasks, likewise, so that the library is not built once more for it.
+        .executableTarget(
+            name: "Tasks", dependencies: [.product(name: "Roost", package: "roost")]),
         // As apps are: everything is on the main actor unless it says otherwise.
         .testTarget(
             name: "MainActorClientTests",

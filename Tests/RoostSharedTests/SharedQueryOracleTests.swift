@@ -100,15 +100,7 @@ import Testing
         let all = try await tasks.loadAll()
         for number in 0..<250 {
             var made = makeCase(tasks.all.scanning(), &random)
-            var expected = all.filter(made.matches)
-            if let order = made.order {
-                // Ties in the order of the keys, which is that of the numbers.
-                expected = expected.enumerated().sorted { left, right in
-                    if order(left.element, right.element) { return true }
-                    if order(right.element, left.element) { return false }
-                    return left.offset < right.offset
-                }.map(\.element)
-            }
+            var expected = expected(made, of: all)
             let comment: Comment = "seed \(seed), case \(number): \(try await made.query.explain())"
             #expect(try await made.query.count() == expected.count, comment)
             if Bool.random(using: &random) {
@@ -121,8 +113,19 @@ import Testing
         }
     }
 
-    func anyChore(_ random: inout SeededGenerator) -> Chore {
-        let id = Int.random(in: 0..<90, using: &random)
+    /// `all` are in the order of their identifiers.
+    func expected(_ made: Case, of all: [Chore]) -> [Chore] {
+        let expected = all.filter(made.matches)
+        guard let order = made.order else { return expected }
+        // Ties in the order of the keys, which is that of the numbers.
+        return expected.enumerated().sorted { left, right in
+            if order(left.element, right.element) { return true }
+            if order(right.element, left.element) { return false }
+            return left.offset < right.offset
+        }.map(\.element)
+    }
+
+    func anyChore(_ id: Int, _ random: inout SeededGenerator) -> Chore {
         let owners = ["ada", "bea", "nobody", "zoe"]
         return Chore(
             id: id, owner: owners.randomElement(using: &random)!,
@@ -135,7 +138,7 @@ import Testing
     func change(
         _ tasks: SharedRepository<Chore>, _ random: inout SeededGenerator
     ) async throws {
-        let task = anyChore(&random)
+        let task = anyChore(Int.random(in: 0..<90, using: &random), &random)
         if Int.random(in: 0..<6, using: &random) == 0 {
             try await tasks.delete(task.id)
         } else {

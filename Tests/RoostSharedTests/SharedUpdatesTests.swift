@@ -59,7 +59,9 @@ import Testing
         for step in 0..<80 {
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
-                let saved = (0..<5).map { _ in oracle.anyChore(&random) }
+                let saved = (0..<5).map { _ in
+                    oracle.anyChore(Int.random(in: 0..<90, using: &random), &random)
+                }
                 try await tasks.saveAll(saved)
             case 1: engine.engine.breakWatches()
             case 2: engine.engine.compact(before: try await workspace.revision)

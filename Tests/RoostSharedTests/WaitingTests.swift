@@ -1,8 +1,20 @@
 import Roost
 import RoostIO
+import Synchronization
 import Testing
 
 @testable import RoostShared
+
+private final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}
 
 /// Nobody waits past a deadline, or after a cancellation.
 @Suite struct WaitingTests {
@@ -24,6 +36,32 @@ import Testing
         try await next.value
         turns.pass([1])
         try await turns.take([1])
+    }
+
+    /// Others in other processes are there again at once: who waits longer each time loses until its deadline.
+    @Test func whoeverLosesManyTimesIsSoonThereAgain() async throws {
+        let engine = HookedEngine()
+        let shared = try await SharedWorkspace.connect(
+            to: .engine(engine), namespace: "test")
+        let values = shared.dictionary("values")
+        try await values.set(1, forKey: "a")
+        let lost = Counter()
+        engine.set { hooks in
+            hooks.commit = { commit in
+                // Those that find out what became of another have none.
+                guard !commit.guards.isEmpty else { return nil }
+                return lost.next() % 60 == 0 ? nil : .conflict
+            }
+        }
+        try await shared.transaction { tx in
+            try tx.set(
+                try await tx.load("a", as: Int.self, in: values).map { $0 + 1 }, forKey: "a",
+                in: values)
+        }
+        try await values.update("a", default: 0) { $0 += 1 }
+        #expect(lost.next() == 121)
+        #expect(try await values.load("a", as: Int.self) == 3)
+        await shared.close()
     }
 
     /// A deadline that never comes is one.

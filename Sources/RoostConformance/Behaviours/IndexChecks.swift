@@ -84,6 +84,38 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                     try await group.waitForAll()
                 }
             },
+            ConformanceCheck("what a transaction has found by a query is so when it commits") {
+                context in
+                let name = "\(context.prefix)-claimed"
+                let (one, two) = repositories(context, named: name)
+                try await one.buildIndexes()
+                // Each of ada's is claimed by one of four, who read beside each other which is the first.
+                let claims = try await withThrowingTaskGroup(of: [Int].self) { group in
+                    for (number, tickets) in [one, two, one, two].enumerated() {
+                        group.addTask {
+                            let added = ((number * 5)..<(number * 5 + 5)).map { id in
+                                Ticket(id: id, owner: "ada", priority: id, seat: "s\(id)")
+                            }
+                            for ticket in added { try await tickets.save(ticket) }
+                            return try await claim(tickets, rounds: 5)
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0 += $1 }
+                }
+                try requireEqual(claims.sorted(), Array(0..<20), "what was claimed")
+                // Whoever counts what there is before it adds one keeps to three, however many do so at once.
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (number, tickets) in [one, two, one, two].enumerated() {
+                        group.addTask { try await addUpToThree(tickets, number) }
+                    }
+                    try await group.waitForAll()
+                }
+                try requireEqual(
+                    try await one.where { $0.owner == "eve" }.count(), 3, "how many of eve's")
+                try requireEqual(
+                    try await two.where { $0.owner == "eve" }.deleteAll(), 3, "those removed")
+                try requireEqual(try await one.count, 20, "what is left")
+            },
             ConformanceCheck("one of many has a value that is to be unique") { context in
                 let name = "\(context.prefix)-seats"
                 let won = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -154,6 +186,39 @@ extension ConformanceCheck where Workspace == SharedWorkspace {
                 try await tickets.delete(id)
             } else {
                 try await tickets.save(ticket(id, round))
+            }
+        }
+    }
+
+    /// Takes the first of ada's, so often; which they were.
+    private static func claim(
+        _ tickets: SharedRepository<Ticket>, rounds: Int
+    ) async throws -> [Int] {
+        let waiting = tickets.where { $0.owner == "ada" }.order(by: \.priority, .descending)
+        var claims: [Int] = []
+        for _ in 0..<rounds {
+            let claimed = try await tickets.dictionary.workspace.transaction { attempt in
+                guard var ticket = try await attempt.first(waiting) else { return Int?.none }
+                ticket.owner = "claimed"
+                try await attempt.save(ticket, in: tickets)
+                return ticket.id
+            }
+            guard let claimed else { throw ConformanceFailure("there was none to claim") }
+            claims.append(claimed)
+        }
+        return claims
+    }
+
+    private static func addUpToThree(
+        _ tickets: SharedRepository<Ticket>, _ number: Int
+    ) async throws {
+        let eves = tickets.where { $0.owner == "eve" }
+        for round in 0..<3 {
+            let id = 1000 + number * 10 + round
+            try await tickets.dictionary.workspace.transaction { attempt in
+                guard try await attempt.count(of: eves) < 3 else { return }
+                try await attempt.save(
+                    Ticket(id: id, owner: "eve", priority: 0, seat: "e\(id)"), in: tickets)
             }
         }
     }

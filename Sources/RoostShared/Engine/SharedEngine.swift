@@ -80,6 +80,13 @@ public struct SharedKeyRange: Sendable, Hashable {
     public func contains(_ key: [UInt8]) -> Bool {
         !key.lexicographicallyPrecedes(lower) && key.lexicographicallyPrecedes(upper)
     }
+
+    /// What of it was looked at by who has come to a key, which is looked at too.
+    func part(upTo key: [UInt8], isDescending: Bool) -> SharedKeyRange {
+        isDescending
+            ? SharedKeyRange(lower: key, upper: upper)
+            : SharedKeyRange(lower: lower, upper: key + [0])
+    }
 }
 
 /// What is read at once.

@@ -113,13 +113,19 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     ///   - limit: At least 1; less is a programmer error, which traps.
     /// - Throws: `.conflict` where the cursor is not of this query's order and limit; as ``fetch()``.
     public func page(after cursor: PageCursor?, limit: Int) async throws -> Page<Item> {
+        try await page(after: cursor, limit: limit, in: nil)
+    }
+
+    nonisolated(nonsending) func page(
+        after cursor: PageCursor?, limit: Int, in attempt: SharedTransaction?
+    ) async throws -> Page<Item> {
         precondition(limit > 0, "a page has room for an object")
         let name = repository.dictionary.name
         var query = self
         if let cursor { query.terms = try terms.behind(cursor, of: name) }
         let remainingCount = query.terms.limitCount
         query.terms.limitCount = min(remainingCount ?? .max, limit == .max ? limit : limit + 1)
-        let found = try await SharedQueryRun(query).page()
+        let found = try await SharedQueryRun(query, in: attempt).page()
         let items = found.prefix(limit)
         guard found.count > limit, let last = items.last else {
             return Page(items: items.map(\.item), next: nil)
@@ -139,6 +145,35 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     ///
     /// - Throws: as ``fetch()``.
     public func isEmpty() async throws -> Bool { try await first() == nil }
+
+    /// Removes the matching objects, as one commit; how many they were.
+    ///
+    /// Each counts against what the engine takes at once, and so does each of its entries: of etcd's 128 operations an object
+    /// with two indexes takes three. Of more, a limit makes pieces, each a commit of its own:
+    /// `while try await old.limit(30).deleteAll() > 0 {}`.
+    ///
+    /// - Throws: `.tooLarge`, as ``fetch()`` and as `transaction`. Then nothing is changed.
+    @discardableResult
+    public nonisolated(nonsending) func deleteAll() async throws -> Int {
+        try await repository.dictionary.workspace.transaction { try await $0.deleteAll(self) }
+    }
+
+    /// Changes the matching objects, as one commit; how many they were. `body` runs on the caller's actor, and again where
+    /// another writer was there first. Values that are to be unique are so once all are changed: objects may pass them on to
+    /// each other. Objects that would have expired stay.
+    ///
+    /// Each counts against what the engine takes at once, as for ``deleteAll()``.
+    ///
+    /// - Throws: what `body` throws; `.notUnique`; `.conflict` where `body` changes an identifier; `.tooLarge`, as ``fetch()`` and
+    ///   as `transaction`. Then nothing is changed.
+    @discardableResult
+    public nonisolated(nonsending) func updateAll(
+        _ body: (inout Item) throws -> Void
+    ) async throws -> Int {
+        try await repository.dictionary.workspace.transaction {
+            try await $0.updateAll(self, body)
+        }
+    }
 
     /// How the query is answered, as far as that is known before: by which index, or by reading every object.
     ///

@@ -1,16 +1,19 @@
 import Roost
 import RoostIO
 
-/// One run of a query, at one revision.
-struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
+/// One run of a query, at one revision: the newest, or that of an attempt of a transaction.
+struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private let query: SharedQuery<Item>
+    private let source: SharedQuerySource
 
-    init(_ query: SharedQuery<Item>) { self.query = query }
+    init(_ query: SharedQuery<Item>, in attempt: SharedTransaction? = nil) {
+        self.query = query
+        source = SharedQuerySource(query.repository.dictionary, attempt)
+    }
 
     private var terms: QueryTerms<Item> { query.terms }
     private var repository: SharedRepository<Item> { query.repository }
     private var dictionary: SharedDictionary { repository.dictionary }
-    private var connection: SharedConnectionState { dictionary.connection }
 
     private typealias Match = SharedMatch<Item>
 
@@ -23,51 +26,93 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         case entries(EntryPlan<Item>, SharedIndexCatalog)
     }
 
-    func fetch() async throws -> [Item] { try await page().map(\.item) }
+    nonisolated(nonsending) func fetch() async throws -> [Item] { try await page().map(\.item) }
 
     /// The matches that the query asks for.
-    func page() async throws -> ArraySlice<SharedMatch<Item>> {
-        try await matches().matches.dropFirst(terms.offsetCount).prefix(terms.limitCount ?? .max)
+    nonisolated(nonsending) func page() async throws -> ArraySlice<SharedMatch<Item>> {
+        var matches: [Match]
+        if let attempt = source.attempt {
+            matches = try await self.matches(in: attempt)
+        } else {
+            matches = try await self.matches().matches
+        }
+        return matches.dropFirst(terms.offsetCount).prefix(terms.limitCount ?? .max)
+    }
+
+    /// The matches as the body of a transaction has left the objects: what it has changed is looked at in the place of what
+    /// was there.
+    private nonisolated(nonsending) func matches(
+        in attempt: SharedTransaction
+    ) async throws -> [Match] {
+        let changed = attempt.changedKeys(of: dictionary)
+        var matches: [Match] = []
+        if !attempt.isCleared(dictionary) {
+            // As many more as may fall out.
+            var wider = query
+            if let limit = terms.limitCount, limit > 0 {
+                let (sum, hasOverflown) = limit.addingReportingOverflow(changed.count)
+                wider.terms.limitCount = hasOverflown ? .max : sum
+            }
+            matches = try await SharedQueryRun(wider, in: attempt).matches().matches
+        }
+        guard !changed.isEmpty else { return matches }
+        let changedKeys = Set(changed.map { Array($0.dropFirst(dictionary.start.count)) })
+        matches.removeAll { changedKeys.contains($0.key) }
+        for key in changed {
+            guard let stored = attempt.changedValue(key) else { continue }
+            let record = SharedRecord(key: key, value: stored, revision: 0, expires: false)
+            if let match = try match(record) { matches.append(match) }
+        }
+        return sorted(matches)
     }
 
     /// The matches in order, those that an offset leaves out too, and of which revision they are; `nil` where nothing had
     /// to be read.
-    func matches() async throws -> (matches: [SharedMatch<Item>], revision: UInt64?) {
+    nonisolated(nonsending) func matches() async throws -> (
+        matches: [SharedMatch<Item>], revision: UInt64?
+    ) {
         let (way, revision) = try await choose(isCounting: false)
         switch way {
         case .nothing: return ([], nil)
         case .keys(let keys): return try await read(keys: keys)
         case .scan(let ranges): return try await scan(ranges, at: revision)
         case .entries(let plan, let catalog):
-            let entries = SharedEntries(repository, plan, catalog, at: revision)
+            let entries = SharedEntries(repository, plan, catalog, source, at: revision)
             let matches =
                 plan.isOrdered ? try await read(inGroups: entries) : try await read(all: entries)
             return (matches, revision)
         }
     }
 
-    func count() async throws -> Int {
-        if terms.limitCount != nil || terms.offsetCount > 0 { return try await fetch().count }
+    nonisolated(nonsending) func count() async throws -> Int {
+        let hasChanges = source.attempt?.hasChanged(dictionary) ?? false
+        if terms.limitCount != nil || terms.offsetCount > 0 || hasChanges {
+            return try await page().count
+        }
         let (way, revision) = try await choose(isCounting: true)
         switch way {
         case .nothing: return 0
         case .keys(let keys): return try await read(keys: keys).matches.count
         case .scan(let ranges):
-            if terms.isUnconditional { return try await dictionary.count }
+            if terms.isUnconditional, source.attempt == nil { return try await dictionary.count }
             if terms.isSaidByKeys { return try await countKeys(ranges, at: revision) }
             return try await scan(ranges, at: revision).matches.count
         case .entries(let plan, let catalog):
-            let entries = SharedEntries(repository, plan, catalog, at: revision)
+            let entries = SharedEntries(repository, plan, catalog, source, at: revision)
             guard plan.isCovering, !plan.mayRepeat else {
                 return try await read(all: entries).count
             }
             var count = 0
-            while let page = try await entries.next() { count += page.count }
+            while let page = try await entries.next() {
+                entries.guardEach(page)
+                count += page.count
+            }
+            entries.guardRanges()
             return count
         }
     }
 
-    func explain() async throws -> String {
+    nonisolated(nonsending) func explain() async throws -> String {
         switch try await choose(isCounting: false).way {
         case .nothing: return "nothing can match \(terms.text)"
         case .keys(let keys):
@@ -87,7 +132,9 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
 
     // MARK: Choosing
 
-    private func choose(isCounting: Bool) async throws -> (way: Way, revision: UInt64?) {
+    private nonisolated(nonsending) func choose(isCounting: Bool) async throws -> (
+        way: Way, revision: UInt64?
+    ) {
         if terms.isImpossible || terms.limitCount == 0 { return (.nothing, nil) }
         let keys = terms.identifierKeys { repository.key(of: $0) }
         let ranges = terms.identifierRanges
@@ -100,11 +147,10 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
             keys.map { Way.keys(terms.behindCursor($0)) }
             ?? ranges.map { Way.scan(terms.behindCursor($0)) }
         guard let indexes = repository.indexes else { return (try byKeys ?? scanOrRefuse(), nil) }
-        let (known, revision) = try await connection.readCatalog(
-            of: dictionary.name, before: dictionary.workspace.callEnd)
-        let built = known.catalog.listed(indexes).filter(\.index.isBuilt).map(\.place)
+        let (catalog, revision) = try await source.catalog()
+        let built = catalog.listed(indexes).filter(\.index.isBuilt).map(\.place)
         if let plan = indexes.plan(terms, usable: Set(built), isCounting: isCounting) {
-            return (.entries(plan, known.catalog), revision)
+            return (.entries(plan, catalog), revision)
         }
         return (try byKeys ?? scanOrRefuse(), revision)
     }
@@ -131,7 +177,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
 
     // MARK: Reading
 
-    private func scan(
+    private nonisolated(nonsending) func scan(
         _ ranges: [KeyBounds], at revision: UInt64?
     ) async throws -> (matches: [Match], revision: UInt64?) {
         var matches: [Match] = []
@@ -142,7 +188,9 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         return (sorted(matches), revision)
     }
 
-    private func countKeys(_ ranges: [KeyBounds], at revision: UInt64?) async throws -> Int {
+    private nonisolated(nonsending) func countKeys(
+        _ ranges: [KeyBounds], at revision: UInt64?
+    ) async throws -> Int {
         var count = 0
         _ = try await forEachRecord(ranges, isKeysOnly: true, at: revision) { _ in
             count += 1
@@ -153,7 +201,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
 
     /// The records of ranges, of one revision, in the query's order where the keys have it, until `body` has enough. Gives
     /// the revision.
-    private func forEachRecord(
+    private nonisolated(nonsending) func forEachRecord(
         _ ranges: [KeyBounds], isKeysOnly: Bool, at revision: UInt64?,
         _ body: (SharedRecord) throws -> Bool
     ) async throws -> UInt64? {
@@ -164,17 +212,20 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         for range in order == .ascending ? ranges : ranges.reversed() {
             var selection = KeySelection(limit: limit, order: order)
             selection.bounds = range
-            let scan = SharedScan(dictionary, selection, isKeysOnly: isKeysOnly, at: revision)
-            while let record = try await scan.next() {
-                guard try body(record) else { return scan.revision }
+            var isDone = false
+            revision = try await source.forEachRecord(
+                selection, isKeysOnly: isKeysOnly, at: revision
+            ) { record in
+                isDone = try !body(record)
+                return !isDone
             }
-            revision = scan.revision
+            if isDone { break }
         }
         return revision
     }
 
     /// Of the revision at which the first is read.
-    private func read(
+    private nonisolated(nonsending) func read(
         keys: [[UInt8]]
     ) async throws -> (matches: [Match], revision: UInt64?) {
         _ = try dictionary.checkedName()
@@ -185,20 +236,9 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         while !rest.isEmpty {
             // The first alone, as it says which revision the others are to be of.
             let piece = rest.prefix(revision == nil ? 1 : 64)
-            let end = dictionary.workspace.callEnd
-            var records: [SharedRecord?]
-            if let revision {
-                records = try await connection.records(
-                    piece.map { dictionary.start + $0 }, at: revision, before: end)
-            } else {
-                let first = try await connection.record(
-                    dictionary.start + piece[piece.startIndex], at: nil, before: end)
-                revision = first.revision
-                records = [first.record]
-            }
-            matches += try records.compactMap { record in
-                try record.flatMap { connection.live($0) }.flatMap { try match($0) }
-            }
+            let (records, newest) = try await source.records(Array(piece), at: revision)
+            revision = newest
+            matches += try records.compactMap { record in try record.flatMap { try match($0) } }
             if order != nil, matches.count >= terms.wantedCount { break }
             rest = rest.dropFirst(piece.count)
         }
@@ -206,9 +246,12 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
     }
 
     /// All entries before the first object, as they come in any order.
-    private func read(all entries: SharedEntries<Item>) async throws -> [Match] {
+    private nonisolated(nonsending) func read(
+        all entries: SharedEntries<Item>
+    ) async throws -> [Match] {
         var keys: [[UInt8]] = []
         while let page = try await entries.next() { keys += page.map(\.objectKey) }
+        entries.guardRanges()
         if entries.plan.mayRepeat { keys = Array(Set(keys)) }
         keys.sort { $0.lexicographicallyPrecedes($1) }
         keys = terms.behindCursor(keys)
@@ -226,13 +269,15 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
     }
 
     /// Group by group: those of one group come in any order, and all are there before the next.
-    private func read(inGroups entries: SharedEntries<Item>) async throws -> [Match] {
+    private nonisolated(nonsending) func read(
+        inGroups entries: SharedEntries<Item>
+    ) async throws -> [Match] {
         var matches: [Match] = []
         var group: [[UInt8]] = []
         var form: [UInt8] = []
         // Whole groups whose objects were not read yet, so that small ones are read together.
         var waiting: [[UInt8]] = []
-        func take() async throws {
+        nonisolated(nonsending) func take() async throws {
             matches += sorted(try await objects(waiting, at: entries.revision))
             waiting = []
         }
@@ -243,7 +288,10 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
                     group = []
                     let missing = terms.wantedCount - matches.count
                     if waiting.count >= min(64, missing) { try await take() }
-                    if matches.count >= terms.wantedCount { return matches }
+                    if matches.count >= terms.wantedCount {
+                        entries.guardRanges(before: entry)
+                        return matches
+                    }
                 }
                 form = entry.group
                 group.append(entry.objectKey)
@@ -251,15 +299,17 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         }
         waiting += group
         try await take()
+        entries.guardRanges()
         return matches
     }
 
     /// The objects with these keys that match.
-    private func objects(_ keys: [[UInt8]], at revision: UInt64) async throws -> [Match] {
-        let records = try await connection.records(
-            keys.map { dictionary.start + $0 }, at: revision, before: dictionary.workspace.callEnd)
+    private nonisolated(nonsending) func objects(
+        _ keys: [[UInt8]], at revision: UInt64
+    ) async throws -> [Match] {
+        let (records, _) = try await source.records(keys, at: revision)
         return try zip(keys, records).compactMap { key, record in
-            guard let record = connection.live(record) else {
+            guard let record else {
                 throw RoostError(
                     .corrupt,
                     "an index of \"\(dictionary.name)\" names \"\(String(decoding: key, as: UTF8.self))\", which is not there: write any key of the dictionary and build the indexes anew"
@@ -279,73 +329,10 @@ struct SharedQueryRun<Item: Identifiable & Sendable>: Sendable where Item.ID: Se
         guard terms.isBehindCursor(sortKey) else { return nil }
         return SharedMatch(
             key: key, sortKey: sortKey,
-            deadline: connection.clock.deadline(of: record.value), item: item)
+            deadline: dictionary.connection.clock.deadline(of: record.value), item: item)
     }
 
     private func sorted(_ matches: [Match]) -> [Match] {
         matches.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
-    }
-}
-
-/// The entries of a plan, in its order, a page of one revision at a time.
-///
-/// - `rest` are the ranges that were not read to their end, the next one last.
-final class SharedEntries<Item: Identifiable & Sendable> where Item.ID: Sendable {
-    let plan: EntryPlan<Item>
-    let revision: UInt64
-    private let dictionary: SharedDictionary
-    private var rest: [(place: Int, start: Int, range: SharedKeyRange, hasValues: Bool)] = []
-    private var pageCount = 64
-
-    init(
-        _ repository: SharedRepository<Item>, _ plan: EntryPlan<Item>,
-        _ catalog: SharedIndexCatalog, at revision: UInt64?
-    ) {
-        self.plan = plan
-        self.revision = revision ?? 0
-        dictionary = repository.dictionary
-        guard let indexes = repository.indexes else { return }
-        let keys = dictionary.connection.keys
-        let numbers = Dictionary(
-            uniqueKeysWithValues: catalog.listed(indexes).map { ($0.place, $0.index.number) })
-        for part in plan.parts {
-            guard let number = numbers[part.place] else { continue }
-            let all = keys.entries(of: dictionary.name, number: number)
-            for range in part.ranges {
-                let upper = range.upper.map { all.lower + $0 } ?? all.upper
-                rest.append(
-                    (
-                        part.place, all.lower.count,
-                        SharedKeyRange(lower: all.lower + range.lower, upper: upper),
-                        indexes.hasKeysInValues(at: part.place)
-                    ))
-            }
-        }
-        if !plan.isReversed { rest.reverse() }
-    }
-
-    /// The next page; `nil` after the last.
-    nonisolated(nonsending) func next() async throws -> [(
-        objectKey: [UInt8], group: [UInt8]
-    )]? {
-        guard let (place, start, range, hasValues) = rest.last else { return nil }
-        var read = SharedRead(range, at: revision, limit: pageCount)
-        read.isDescending = plan.isReversed
-        read.isKeysOnly = !hasValues
-        let page = try await dictionary.connection.read(
-            read, before: dictionary.workspace.callEnd)
-        if page.hasMore, let last = page.records.last?.key {
-            if plan.isReversed {
-                rest[rest.count - 1].range.upper = last
-            } else {
-                rest[rest.count - 1].range.lower = last + [0]
-            }
-        } else {
-            rest.removeLast()
-        }
-        pageCount = min(pageCount * 2, 1024)
-        return try page.records.map {
-            try plan.entry(Array($0.key.dropFirst(start)), $0.value, at: place)
-        }
     }
 }

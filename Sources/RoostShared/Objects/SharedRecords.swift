@@ -38,11 +38,6 @@ extension SharedTransaction {
     nonisolated(nonsending) func prefetch(
         _ keys: [String], in dictionary: SharedDictionary
     ) async throws {
-        var engineKeys = try keys.map { try engineKey($0, dictionary) }
-        guard let first = engineKeys.first else { return }
-        // The first sets the revision of all.
-        _ = try await stored(first)
-        engineKeys = Array(Set(engineKeys.dropFirst()))
-        try await fetch(engineKeys)
+        try await fetch(Array(Set(try keys.map { try engineKey($0, dictionary) })))
     }
 }

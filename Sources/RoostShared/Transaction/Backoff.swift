@@ -14,6 +14,10 @@ public struct Backoff: Sendable {
         self.limit = limit
     }
 
+    /// Of who lost to another writer, who is often there again at once: to wait much longer than that one takes would be to
+    /// lose each time.
+    static var ofConflicts: Backoff { Backoff(first: .milliseconds(2), limit: .milliseconds(32)) }
+
     /// How long to wait now.
     public mutating func next() -> Duration {
         defer { longest = min(longest * 2, limit) }

@@ -8,6 +8,8 @@ struct AttemptCatalog {
     let revision: UInt64
     var catalog: SharedIndexCatalog
     var isChanged = false
+    /// Whether it was read at the attempt's revision, and is not only remembered.
+    var isRead = false
 }
 
 extension SharedTransaction {
@@ -18,15 +20,32 @@ extension SharedTransaction {
     ) async throws -> SharedIndexCatalog {
         let key = connection.keys.catalog(of: dictionary)
         if let seen = catalogs[key] { return seen.catalog }
-        let known: KnownCatalog
-        if isFirst, let cached = connection.catalogs[key] {
-            known = cached
-        } else {
-            known = try await readCatalog(of: dictionary)
+        guard isFirst, let known = connection.catalogs[key] else {
+            return try await catalogToRead(of: dictionary)
         }
         catalogs[key] = AttemptCatalog(
             dictionary: dictionary, revision: known.revision, catalog: known.catalog)
         return known.catalog
+    }
+
+    /// The indexes of a dictionary as they are at the attempt's revision, without those that the body has taken away: what
+    /// is read by them is right even where nothing is committed.
+    nonisolated(nonsending) func catalogToRead(
+        of dictionary: String
+    ) async throws -> SharedIndexCatalog {
+        let key = connection.keys.catalog(of: dictionary)
+        if let seen = catalogs[key], seen.isRead { return seen.catalog }
+        let known = try await readCatalog(of: dictionary)
+        var catalog = AttemptCatalog(
+            dictionary: dictionary, revision: known.revision, catalog: known.catalog)
+        if let seen = catalogs[key] {
+            // What was remembered is no longer so.
+            guard seen.revision == known.revision else { throw AttemptLost() }
+            catalog = seen
+        }
+        catalog.isRead = true
+        catalogs[key] = catalog
+        return catalog.catalog
     }
 
     /// What had written the list of a dictionary's indexes that the attempt rests on.

@@ -16,7 +16,7 @@ public final class SharedTransaction: KeyValueTransaction {
     let deadline: ContinuousClock.Instant
     /// Whether no attempt of the transaction has lost yet, so that what was read before may be taken to be so still.
     let isFirst: Bool
-    private var revision: UInt64?
+    private(set) var revision: UInt64?
     var catalogs: [[UInt8]: AttemptCatalog] = [:]
     /// While a call changes many objects.
     var awaitedEntries: AwaitedEntries<AwaitedSharedEntry>?
@@ -109,31 +109,62 @@ public final class SharedTransaction: KeyValueTransaction {
             }
         }
 
-        var looked = range
-        if !cleared.contains(connection.keys.range(of: dictionary.name)) {
-            var unlimited = selection
-            unlimited.limit = nil
-            let scan = SharedScan(dictionary, unlimited, isKeysOnly: false, at: revision)
-            while found.count < limit {
-                let record = try await pinned { try await scan.next() }
-                if revision == nil { revision = scan.revision }
-                guard let record else { break }
-                note(record, record.key)
-                addOwn(before: record.key)
-                guard found.count < limit else { break }
-                if writes[record.key] == nil { found.append(record.key) }
-                if found.count == limit {
-                    if selection.order == .ascending {
-                        looked.upper = record.key + [0]
-                    } else {
-                        looked.lower = record.key
-                    }
-                }
-            }
-            if !looked.isEmpty { ranges.append(looked) }
+        var unlimited = selection
+        unlimited.limit = nil
+        try await forEachRecord(of: dictionary, unlimited) { record in
+            addOwn(before: record.key)
+            guard found.count < limit else { return false }
+            if writes[record.key] == nil { found.append(record.key) }
+            return found.count < limit
         }
         addOwn(before: nil)
         return found.map { String(decoding: $0.dropFirst(dictionary.start.count), as: UTF8.self) }
+    }
+
+    /// The records of a dictionary at the attempt's revision, without what the body has changed, until `body` has enough.
+    /// Each, and the range up to the last, is guarded.
+    nonisolated(nonsending) func forEachRecord(
+        of dictionary: SharedDictionary, _ selection: KeySelection,
+        _ body: (SharedRecord) throws -> Bool
+    ) async throws {
+        if isCleared(dictionary) { return }
+        let scan = SharedScan(dictionary, selection, isKeysOnly: false, at: revision)
+        var looked = dictionary.range(selection.bounds)
+        while let record = try await pinned({ try await scan.next() }) {
+            note(record, record.key)
+            fetched[record.key] = record
+            if try !body(record) {
+                looked = looked.part(
+                    upTo: record.key, isDescending: selection.order == .descending)
+                break
+            }
+        }
+        if revision == nil { revision = scan.revision }
+        guardRange(looked)
+    }
+
+    /// Whether the body has removed all keys of a dictionary.
+    func isCleared(_ dictionary: SharedDictionary) -> Bool {
+        cleared.contains(connection.keys.range(of: dictionary.name))
+    }
+
+    /// The keys of a dictionary that the body has changed since it removed all, if it did, in no order.
+    func changedKeys(of dictionary: SharedDictionary) -> [[UInt8]] {
+        let range = connection.keys.range(of: dictionary.name)
+        return writes.keys.filter { range.contains($0) }
+    }
+
+    /// Whether the body has changed any key of a dictionary.
+    func hasChanged(_ dictionary: SharedDictionary) -> Bool {
+        isCleared(dictionary) || !changedKeys(of: dictionary).isEmpty
+    }
+
+    /// What the body has set a key to; `nil` where it has not, has removed it, or that has expired.
+    func changedValue(_ key: [UInt8]) -> [UInt8]? { writes[key].flatMap(liveValue) }
+
+    /// That nothing was added in a range, as it was looked at.
+    func guardRange(_ range: SharedKeyRange) {
+        if !range.isEmpty { ranges.append(range) }
     }
 
     private func isBefore(_ one: [UInt8], _ other: [UInt8], _ order: ScanOrder) -> Bool {
@@ -154,15 +185,33 @@ public final class SharedTransaction: KeyValueTransaction {
         return connection.live(record)?.value
     }
 
-    /// Reads records, several at once, at the attempt's revision, which is set by then.
-    nonisolated(nonsending) func fetch(_ keys: [[UInt8]]) async throws {
-        let records = try await pinned {
-            try await connection.records(keys, at: revision, before: deadline)
+    /// Records at the attempt's revision, several at once, without what the body has changed; in the order of `keys`.
+    @discardableResult
+    nonisolated(nonsending) func fetch(_ keys: [[UInt8]]) async throws -> [SharedRecord?] {
+        var missing = keys.filter { fetched[$0] == nil }
+        if revision == nil, let first = missing.popLast() {
+            let (record, newest) = try await connection.record(first, at: nil, before: deadline)
+            revision = newest
+            note(record, first)
+            fetched[first] = record
         }
-        for (key, record) in zip(keys, records) {
+        let records = try await pinned {
+            try await connection.records(missing, at: revision, before: deadline)
+        }
+        for (key, record) in zip(missing, records) {
             note(record, key)
             fetched[key] = record
         }
+        return keys.map { fetched[$0] ?? nil }
+    }
+
+    /// A page of records at the attempt's revision; what of it is rested on is the caller's to guard.
+    nonisolated(nonsending) func page(_ read: SharedRead) async throws -> SharedPage {
+        var read = read
+        read.revision = revision
+        let page = try await pinned { try await connection.read(read, before: deadline) }
+        if revision == nil { revision = page.revision }
+        return page
     }
 
     /// What had set a key that was read; zero where it had no value.
@@ -190,6 +239,9 @@ public final class SharedTransaction: KeyValueTransaction {
             earliestDeadline = min(earliestDeadline, connection.clock.deadline(of: live.value))
         }
     }
+
+    /// Of a record that expires never, whose value was not asked for.
+    func noteRevision(of record: SharedRecord) { reads[record.key] = record.revision }
 
     /// A revision that the engine has given up meanwhile ends the attempt, not the transaction.
     private nonisolated(nonsending) func pinned<Result>(
@@ -253,7 +305,7 @@ public final class SharedTransaction: KeyValueTransaction {
         return try dictionary.engineKey(key)
     }
 
-    private func check(_ dictionary: SharedDictionary) {
+    func check(_ dictionary: SharedDictionary) {
         precondition(
             dictionary.connection === connection, "the dictionary belongs to another workspace")
     }
@@ -331,7 +383,7 @@ extension SharedWorkspace {
         let deadline = callEnd
         // What the body sets for a time counts from what the engine says that the time is.
         try await connection.connect(before: deadline)
-        var backoff = Backoff()
+        var backoff = Backoff.ofConflicts
         var lostCount = 0
         // No key of a namespace is empty, so this is the turn of transactions.
         defer { if lostCount > 2 { connection.turns.pass([]) } }

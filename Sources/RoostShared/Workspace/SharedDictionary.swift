@@ -225,7 +225,7 @@ public struct SharedDictionary: KeyValueDictionary {
     ) async throws -> Result {
         let deadline = workspace.callEnd
         let engineKey = try engineKey(key)
-        var backoff = Backoff()
+        var backoff = Backoff.ofConflicts
         var hasTurn = false
         defer { if hasTurn { connection.turns.pass(engineKey) } }
         while true {
