@@ -3,8 +3,7 @@
 SWIFT ?= swift
 # Before Swift 6.4 the package manager names the traits of a package to the compiler in the order of a set, which is another
 # in each process (its issue 10525): without this each call builds all of a package with several traits anew.
-# No index for editors either: they keep their own.
-BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build --disable-index-store
+BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
 	Examples/Tasks/Package.swift Examples/Tasks/Sources \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests \

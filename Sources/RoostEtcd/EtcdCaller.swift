@@ -16,6 +16,8 @@
     /// Makes calls until one is answered or the deadline comes, at one endpoint after another.
     struct EtcdCaller: Sendable {
         let endpoints: EtcdEndpoints
+        /// What a line carries at the least for a request to be waited for in its first attempt.
+        private static let slowBytesPerSecond = 64 << 10
 
         /// - Parameter mayRepeat: whether the call may be made twice; one that may not is
         ///   `.unknownOutcome` where its answer is lost.
@@ -26,13 +28,17 @@
             let bytes = request.bytes
             var backoff = Backoff()
             var isTokenNew = false
+            // What is large takes its time on a slow line, both ways: each attempt has twice the time of the one before.
+            var attemptLimit =
+                EtcdEndpoints.attemptLimit
+                + .seconds(Double(bytes.count) / Double(Self.slowBytesPerSecond))
             while true {
                 let connection = try await endpoints.connection(before: deadline)
                 let failure: RemoteFailure
                 do {
                     let answer = try await connection.call(
                         method.rawValue, bytes,
-                        before: min(deadline, .now + EtcdEndpoints.attemptLimit))
+                        before: min(deadline, .now + attemptLimit))
                     return try Response(answer[...])
                 } catch let remote as RemoteFailure {
                     failure = remote
@@ -57,6 +63,7 @@
                         "etcd at \(connection.endpoint.description) could not be asked in time: \(failure.message)",
                         cause: failure.cause)
                 }
+                attemptLimit *= 2
                 try await backoff.wait(before: deadline)
             }
         }

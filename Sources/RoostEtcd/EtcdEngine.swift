@@ -39,10 +39,14 @@
         func read(
             _ read: SharedRead, before deadline: ContinuousClock.Instant
         ) async throws -> SharedPage {
+            if read.isDescending {
+                // Asked for an order, etcd loads all records of the range, and cuts the page off behind that.
+                var descending = DescendingRead(read) { try await self.read($0, before: deadline) }
+                return try await descending.page()
+            }
             let request = RangeRequest(
                 key: read.range.lower, rangeEnd: read.range.upper, limit: Int64(read.limit),
-                revision: Int64(clamping: read.revision ?? 0), isDescending: read.isDescending,
-                isKeysOnly: read.isKeysOnly)
+                revision: Int64(clamping: read.revision ?? 0), isKeysOnly: read.isKeysOnly)
             let response: RangeResponse = try await caller.call(.range, request, before: deadline)
             let records = response.keyValues.map { found in
                 SharedRecord(

@@ -182,6 +182,27 @@ import Testing
                 == 2)
     }
 
+    /// The queue of one job, to which others add: where the limit is met at the end of the range too.
+    @Test func whatComesBehindTheLastThatIsWantedIsNone() async throws {
+        let chores = try await filled()
+        let jobs = chores.where { $0.owner == "job" }.order(by: \.priority, .descending).limit(1)
+        try await chores.save(makeChore(50, owner: "job", priority: 5))
+        #expect(
+            try await runs(chores, jobs) {
+                try await $0.save(makeChore(51, owner: "job", priority: 4))
+                try await $0.save(makeChore(52, owner: "job", priority: 5))
+            } == 1)
+        #expect(
+            try await runs(chores, jobs) {
+                try await $0.save(makeChore(49, owner: "job", priority: 5))
+            } == 2)
+        let none = chores.where { $0.owner == "nobody's" }.order(by: \.priority, .descending).limit(
+            1)
+        #expect(
+            try await runs(chores, none) { try await $0.save(makeChore(60, owner: "nobody's")) }
+                == 2)
+    }
+
     @Test func aQueryByAnIndexThatIsTakenAwayRunsAgain() async throws {
         let chores = try await filled()
         let adas = chores.where { $0.owner == "ada" }.scanning()

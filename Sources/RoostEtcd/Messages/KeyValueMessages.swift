@@ -30,7 +30,6 @@ struct RangeRequest: RequestMessage {
     var rangeEnd: [UInt8]
     var limit: Int64
     var revision: Int64 = 0
-    var isDescending = false
     var isKeysOnly = false
 
     func write(to writer: inout ProtobufWriter) {
@@ -38,8 +37,6 @@ struct RangeRequest: RequestMessage {
         writer.add(2, rangeEnd)
         writer.add(3, limit)
         writer.add(4, revision)
-        // DESCEND, by KEY. The other order is the one without sorting.
-        if isDescending { writer.add(5, Int64(2)) }
         writer.add(8, isKeysOnly)
     }
 }

@@ -81,6 +81,12 @@ public struct SharedKeyRange: Sendable, Hashable {
         !key.lexicographicallyPrecedes(lower) && key.lexicographicallyPrecedes(upper)
     }
 
+    /// Whether all keys of another are in it.
+    func contains(_ other: SharedKeyRange) -> Bool {
+        !other.lower.lexicographicallyPrecedes(lower)
+            && !upper.lexicographicallyPrecedes(other.upper)
+    }
+
     /// What of it was looked at by who has come to a key, which is looked at too.
     func part(upTo key: [UInt8], isDescending: Bool) -> SharedKeyRange {
         isDescending

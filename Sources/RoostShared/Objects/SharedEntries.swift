@@ -43,10 +43,10 @@ final class SharedEntries<Item: Identifiable & Sendable> where Item.ID: Sendable
         ranges = rest.map(\.range)
     }
 
-    /// One entry: of which object, and where it stands in the plan's order.
+    /// One entry: of which object, and where it stands in the plan's order: with others of its group, or by itself.
     struct Element {
         let objectKey: [UInt8]
-        let group: [UInt8]
+        let group: [UInt8]?
         fileprivate let record: SharedRecord
     }
 
@@ -81,20 +81,22 @@ final class SharedEntries<Item: Identifiable & Sendable> where Item.ID: Sendable
         for entry in page { source.attempt?.noteRevision(of: entry.record) }
     }
 
-    /// In a transaction: that no entry comes into what was read, up to and without the one at which the reading ended; all
-    /// of them where it is `nil`. An entry that goes changes its object, which was read.
-    func guardRanges(before end: Element? = nil) {
+    /// In a transaction: that no entry comes into the ranges. An entry that goes changes its object, which was read.
+    func guardRanges() {
+        for range in ranges { source.attempt?.guardRange(range) }
+    }
+
+    /// In a transaction: that no entry comes into what was read, up to an entry of the page that was given last; with it
+    /// or without.
+    func guardRanges(upTo end: Element, isWith: Bool) {
         guard let attempt = source.attempt else { return }
-        guard let end else {
-            for range in ranges { attempt.guardRange(range) }
-            return
-        }
         for range in ranges.dropFirst(place + 1) { attempt.guardRange(range) }
+        let key = end.record.key
         var last = ranges[place]
         if plan.isReversed {
-            last.lower = end.record.key + [0]
+            last.lower = isWith ? key : key + [0]
         } else {
-            last.upper = end.record.key
+            last.upper = isWith ? key + [0] : key
         }
         attempt.guardRange(last)
     }

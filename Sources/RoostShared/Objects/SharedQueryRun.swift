@@ -79,7 +79,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         case .entries(let plan, let catalog):
             let entries = SharedEntries(repository, plan, catalog, source, at: revision)
             let matches =
-                plan.isOrdered ? try await read(inGroups: entries) : try await read(all: entries)
+                plan.isOrdered ? try await read(inOrder: entries) : try await read(all: entries)
             return (matches, revision)
         }
     }
@@ -268,38 +268,62 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         return sorted(matches)
     }
 
-    /// Group by group: those of one group come in any order, and all are there before the next.
+    /// Until there are enough. Those of one group come in any order, and all are there before the next.
     private nonisolated(nonsending) func read(
-        inGroups entries: SharedEntries<Item>
+        inOrder entries: SharedEntries<Item>
     ) async throws -> [Match] {
         var matches: [Match] = []
         var group: [[UInt8]] = []
-        var form: [UInt8] = []
+        var form: [UInt8]?
         // Whole groups whose objects were not read yet, so that small ones are read together.
         var waiting: [[UInt8]] = []
-        nonisolated(nonsending) func take() async throws {
-            matches += sorted(try await objects(waiting, at: entries.revision))
-            waiting = []
+        var pieceCount = min(64, terms.wantedCount)
+        var readCount = 0
+        var last: SharedEntries<Item>.Element?
+        var seen: Set<[UInt8]> = []
+        /// Whether there are enough, once the objects that wait are read where they are a piece.
+        nonisolated(nonsending) func isEnough(reading isPiece: Bool) async throws -> Bool {
+            if isPiece {
+                matches += sorted(try await objects(waiting, at: entries.revision))
+                readCount += waiting.count
+                waiting = []
+                // As many as have the missing ones among them, if they match as often as those before.
+                let missing = Double(max(terms.wantedCount - matches.count, 0))
+                let share = Double(matches.count + 1) / Double(readCount + 1)
+                pieceCount = Int(max(1, min(64, (missing / share).rounded(.up))))
+            }
+            return matches.count >= terms.wantedCount
         }
         while let page = try await entries.next() {
             for entry in page {
-                if entry.group != form, !group.isEmpty {
+                last = entry
+                if entries.plan.mayRepeat, !seen.insert(entry.objectKey).inserted { continue }
+                if !group.isEmpty, entry.group != form {
                     waiting += group
                     group = []
-                    let missing = terms.wantedCount - matches.count
-                    if waiting.count >= min(64, missing) { try await take() }
-                    if matches.count >= terms.wantedCount {
-                        entries.guardRanges(before: entry)
+                    if try await isEnough(reading: waiting.count >= pieceCount) {
+                        entries.guardRanges(upTo: entry, isWith: false)
                         return matches
                     }
                 }
                 form = entry.group
-                group.append(entry.objectKey)
+                guard form == nil else {
+                    group.append(entry.objectKey)
+                    continue
+                }
+                waiting.append(entry.objectKey)
+                if try await isEnough(reading: waiting.count >= pieceCount) {
+                    entries.guardRanges(upTo: entry, isWith: true)
+                    return matches
+                }
             }
         }
         waiting += group
-        try await take()
-        entries.guardRanges()
+        if try await isEnough(reading: true), let last, last.group == nil {
+            entries.guardRanges(upTo: last, isWith: true)
+        } else {
+            entries.guardRanges()
+        }
         return matches
     }
 
@@ -307,16 +331,23 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private nonisolated(nonsending) func objects(
         _ keys: [[UInt8]], at revision: UInt64
     ) async throws -> [Match] {
-        let (records, _) = try await source.records(keys, at: revision)
-        return try zip(keys, records).compactMap { key, record in
-            guard let record else {
-                throw RoostError(
-                    .corrupt,
-                    "an index of \"\(dictionary.name)\" names \"\(String(decoding: key, as: UTF8.self))\", which is not there: write any key of the dictionary and build the indexes anew"
-                )
+        var matches: [Match] = []
+        var rest = keys[...]
+        while !rest.isEmpty {
+            // Each piece has a call's time.
+            let piece = Array(rest.prefix(64))
+            rest = rest.dropFirst(piece.count)
+            for (key, record) in zip(piece, try await source.records(piece, at: revision).records) {
+                guard let record else {
+                    throw RoostError(
+                        .corrupt,
+                        "an index of \"\(dictionary.name)\" names \"\(String(decoding: key, as: UTF8.self))\", which is not there: write any key of the dictionary and build the indexes anew"
+                    )
+                }
+                if let match = try match(record) { matches.append(match) }
             }
-            return try match(record)
         }
+        return matches
     }
 
     func match(_ record: SharedRecord) throws -> SharedMatch<Item>? {

@@ -51,7 +51,8 @@ struct SharedQuerySource {
         _ body: (SharedRecord) throws -> Bool
     ) async throws -> UInt64? {
         if let attempt {
-            try await attempt.forEachRecord(of: dictionary, selection, body)
+            try await attempt.forEachRecord(
+                of: dictionary, selection, isKeysOnly: isKeysOnly, body)
             return attempt.revision
         }
         let scan = SharedScan(dictionary, selection, isKeysOnly: isKeysOnly, at: revision)

@@ -17,11 +17,15 @@ extension SharedRepository {
     /// last of the older has ended.
     ///
     /// - Throws: `.notUnique` where two objects have one value that is to be unique; `.decodingFailed` for an object
-    ///   that is none; `.notIndexed` for one that expires. The index then goes on being kept, and does not count.
+    ///   that is none; `.notIndexed` for one that expires. The index then goes on being kept, and does not count. `.conflict`
+    ///   where another client takes the indexes away again and again, for half a minute.
     public func buildIndexes() async throws {
         guard let indexes else { return }
         var looks: [UInt64: Bool] = [:]
-        while true {
+        var backoff = Backoff()
+        for round in 0..<Self.buildingRoundCount {
+            // Others have taken them away: what they do goes first.
+            if round > 0 { try await backoff.wait(before: dictionary.workspace.callEnd) }
             let known = try await listed(indexes, &looks)
             let unbuilt = known.catalog.listed(indexes).filter { !$0.index.isBuilt }
             if unbuilt.isEmpty { return }
@@ -30,7 +34,13 @@ extension SharedRepository {
             for place in built.indexes.indices { built.indexes[place].isBuilt = true }
             if try await commit(built, in: known.revision) { return }
         }
+        throw RoostError(
+            .conflict,
+            "the indexes of \"\(dictionary.name)\" were taken away each time they were built: a client writes it by keys, or declares other indexes. Build when it has ended"
+        )
     }
+
+    private static var buildingRoundCount: Int { 30 }
 
     /// The catalog, once all declared indexes are in it and no others are.
     ///

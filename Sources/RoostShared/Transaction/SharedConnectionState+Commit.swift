@@ -17,6 +17,12 @@ extension SharedConnectionState {
         var backoff = Backoff()
         while true {
             try checkCancellation()
+            // What is sent then would hardly be answered in time, and be an outcome that nobody knows.
+            guard ContinuousClock.now < deadline else {
+                throw RoostError(
+                    .unavailable,
+                    "the call's time was over before the write was sent: nothing is changed")
+            }
             let (slot, value) = marks.take()
             switch try await attempt(commit, slot, value, before: deadline) {
             case .made(let revision): return .committed(revision: revision)

@@ -40,7 +40,10 @@ extension SharedTransaction {
             dictionary: dictionary, revision: known.revision, catalog: known.catalog)
         if let seen = catalogs[key] {
             // What was remembered is no longer so.
-            guard seen.revision == known.revision else { throw AttemptLost() }
+            guard seen.revision == known.revision else {
+                lose()
+                throw AttemptLost()
+            }
             catalog = seen
         }
         catalog.isRead = true

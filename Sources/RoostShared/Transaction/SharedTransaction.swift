@@ -29,6 +29,7 @@ public final class SharedTransaction: KeyValueTransaction {
     private var cleared: Set<SharedKeyRange> = []
     /// The first deadline of what was read: from then on it is no longer so.
     private var earliestDeadline = Deadline.never
+    private var isLost = false
 
     init(
         _ workspace: SharedWorkspace, isFirst: Bool, before deadline: ContinuousClock.Instant
@@ -111,7 +112,7 @@ public final class SharedTransaction: KeyValueTransaction {
 
         var unlimited = selection
         unlimited.limit = nil
-        try await forEachRecord(of: dictionary, unlimited) { record in
+        try await forEachRecord(of: dictionary, unlimited, isKeysOnly: true) { record in
             addOwn(before: record.key)
             guard found.count < limit else { return false }
             if writes[record.key] == nil { found.append(record.key) }
@@ -124,15 +125,22 @@ public final class SharedTransaction: KeyValueTransaction {
     /// The records of a dictionary at the attempt's revision, without what the body has changed, until `body` has enough.
     /// Each, and the range up to the last, is guarded.
     nonisolated(nonsending) func forEachRecord(
-        of dictionary: SharedDictionary, _ selection: KeySelection,
+        of dictionary: SharedDictionary, _ selection: KeySelection, isKeysOnly: Bool,
         _ body: (SharedRecord) throws -> Bool
     ) async throws {
         if isCleared(dictionary) { return }
-        let scan = SharedScan(dictionary, selection, isKeysOnly: false, at: revision)
+        let scan = SharedScan(
+            dictionary, selection, isKeysOnly: isKeysOnly, at: revision, before: deadline)
         var looked = dictionary.range(selection.bounds)
         while let record = try await pinned({ try await scan.next() }) {
-            note(record, record.key)
-            fetched[record.key] = record
+            // Of a body that goes on after an error too, all reads are of one revision.
+            if revision == nil { revision = scan.revision }
+            if isKeysOnly && !record.expires {
+                noteRevision(of: record)
+            } else {
+                note(record, record.key)
+            }
+            if !isKeysOnly { fetched[record.key] = record }
             if try !body(record) {
                 looked = looked.part(
                     upTo: record.key, isDescending: selection.order == .descending)
@@ -164,7 +172,9 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// That nothing was added in a range, as it was looked at.
     func guardRange(_ range: SharedKeyRange) {
-        if !range.isEmpty { ranges.append(range) }
+        guard !range.isEmpty, !ranges.contains(where: { $0.contains(range) }) else { return }
+        ranges.removeAll { range.contains($0) }
+        ranges.append(range)
     }
 
     private func isBefore(_ one: [UInt8], _ other: [UInt8], _ order: ScanOrder) -> Bool {
@@ -250,9 +260,13 @@ public final class SharedTransaction: KeyValueTransaction {
         do { return try await read() } catch let error as RoostError
             where error.code == .compacted
         {
+            lose()
             throw AttemptLost()
         }
     }
+
+    /// Ends the attempt, also where the body catches the error that it is told: what could not be read is not guarded.
+    func lose() { isLost = true }
 
     // MARK: Changing
 
@@ -314,6 +328,7 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// What the attempt would commit; `nil` where it changes nothing.
     nonisolated(nonsending) func commit() async throws -> SharedCommit? {
+        if isLost { throw AttemptLost() }
         guard !writes.isEmpty || !cleared.isEmpty else { return nil }
         for name in changedByKeys.values { try await dropIndexes(ofDictionary: name) }
         try finishCatalogs()

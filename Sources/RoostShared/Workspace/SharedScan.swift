@@ -47,6 +47,7 @@ final class SharedScan {
     private let dictionary: SharedDictionary
     private let isDescending: Bool
     private let isKeysOnly: Bool
+    private let deadline: ContinuousClock.Instant?
     private(set) var revision: UInt64?
     private var range: SharedKeyRange
     private var remaining: Int
@@ -54,12 +55,15 @@ final class SharedScan {
     private var hasMore = true
     private var pageCount = ScanPageCount()
 
-    /// - Parameter revision: where to read; the newest where it is `nil`.
+    /// - Parameters:
+    ///   - revision: where to read; the newest where it is `nil`.
+    ///   - deadline: of the whole scan; where it is `nil` each page has a call's time.
     init(
         _ dictionary: SharedDictionary, _ selection: KeySelection, isKeysOnly: Bool,
-        at revision: UInt64? = nil
+        at revision: UInt64? = nil, before deadline: ContinuousClock.Instant? = nil
     ) {
         self.dictionary = dictionary
+        self.deadline = deadline
         self.isKeysOnly = isKeysOnly
         self.revision = revision
         isDescending = selection.order == .descending
@@ -93,7 +97,7 @@ final class SharedScan {
     /// Reads the next page. One that could not be read in half of the time that is left, which may be since it is large,
     /// is asked for again with fewer records.
     private nonisolated(nonsending) func readPage() async throws {
-        let deadline = dictionary.workspace.callEnd
+        let deadline = self.deadline ?? dictionary.workspace.callEnd
         while true {
             let count = min(pageCount.count, remaining)
             let now = ContinuousClock.now

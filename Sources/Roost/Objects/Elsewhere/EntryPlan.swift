@@ -18,16 +18,20 @@ package struct EntryPlan<Item: Sendable>: Sendable {
     /// Whether an object may have several entries among them.
     package let mayRepeat: Bool
     private let order: IndexOrder<Item>?
+    /// How the objects' keys are to come, where the entries have them in order; `nil` where they have not.
+    private let keyOrder: ScanOrder?
     private let active: [IndexSet<Item>.Active]
 
     /// Whether the entries come in the query's order, those of one group in any.
-    package var isOrdered: Bool { order != nil }
+    package var isOrdered: Bool { order != nil || keyOrder != nil }
     /// Whether they are to be read from the last to the first.
-    package var isReversed: Bool { order?.isReversed ?? false }
+    package var isReversed: Bool { order?.isReversed ?? (keyOrder == .descending) }
 
     init(
-        _ all: [IndexRanges<Item>], _ order: IndexOrder<Item>?, _ active: [IndexSet<Item>.Active]
+        _ all: [IndexRanges<Item>], _ order: IndexOrder<Item>?, keyOrder: ScanOrder? = nil,
+        _ active: [IndexSet<Item>.Active]
     ) {
+        self.keyOrder = keyOrder
         parts = all.map { ranges in
             Part(
                 place: Int(ranges.active.number),
@@ -39,10 +43,11 @@ package struct EntryPlan<Item: Sendable>: Sendable {
         self.active = active
     }
 
-    /// The object that an entry names, and what of the entry the query's order tells apart from others.
+    /// The object that an entry names, and what of the entry the query's order tells apart from others: `nil` where the
+    /// entry's place is the object's own.
     package func entry(
         _ key: [UInt8], _ value: [UInt8], at place: Int
-    ) throws -> (objectKey: [UInt8], group: [UInt8]) {
+    ) throws -> (objectKey: [UInt8], group: [UInt8]?) {
         let index = active[place].index
         guard let (end, truncatedField) = key.withUnsafeBytes({ index.parse($0) }) else {
             throw RoostError(
@@ -53,7 +58,8 @@ package struct EntryPlan<Item: Sendable>: Sendable {
         let objectKey =
             end < key.count || !index.isUnique
             ? Array(key[end...]) : DeclaredIndexes<Item>.objectKey(inValue: value)
-        guard let order else { return (objectKey, []) }
+        guard let order else { return (objectKey, keyOrder == nil ? [] : nil) }
+        if !order.needsSort, truncatedField == nil { return (objectKey, nil) }
         let toldApart = min(order.fieldCount, truncatedField.map { $0 + 1 } ?? .max)
         return (objectKey, index.form(Array(key[..<end]), fieldCount: toldApart))
     }
@@ -69,9 +75,15 @@ extension DeclaredIndexes {
         guard
             let (ranges, order) = best(fitting, terms, isCounting) ?? union(fitting, terms)
         else { return nil }
-        guard let order, let cursor = terms.cursor else { return EntryPlan(ranges, order, active) }
-        let rest = order.from(cursor, terms.orders)
-        return EntryPlan([rest.ranges], rest, active)
+        if let order {
+            let rest = terms.cursor.map { order.from($0, terms.orders) } ?? order
+            return EntryPlan([rest.ranges], rest, active)
+        }
+        guard !isCounting, let keyOrder = OrderTerm.keyOrder(of: terms.orders), ranges.count == 1,
+            ranges[0].mayEndEarly
+        else { return EntryPlan(ranges, nil, active) }
+        let rest = terms.cursorKey.map { ranges[0].behind(objectKey: $0, keyOrder) } ?? ranges[0]
+        return EntryPlan([rest], nil, keyOrder: keyOrder, active)
     }
 
     private typealias Choice = (ranges: [IndexRanges<Item>], order: IndexOrder<Item>?)

@@ -122,5 +122,5 @@ extension QueryTerms {
         }
     }
 
-    private var cursorKey: [UInt8]? { cursor.flatMap { OrderTerm.key(inCursor: $0, of: orders) } }
+    var cursorKey: [UInt8]? { cursor.flatMap { OrderTerm.key(inCursor: $0, of: orders) } }
 }

@@ -144,10 +144,16 @@ extension IndexOrder {
         let fixed = ranges.active.index.fields[..<fixedCount]
         var fields = ranges.active.index.fields[fixedCount..<fieldCount]
         var form = fixedForm
+        // Where the object's key begins in the cursor.
+        var keyStart: Int?
         let isParsed = cursor.withUnsafeBytes { bytes in
             var place = 0
+            var isAtKey = true
             for order in orders {
-                guard let field = fields.first else { break }
+                guard let field = fields.first else {
+                    isAtKey = false
+                    break
+                }
                 let isFixed = order.path != field.path
                 guard let known = isFixed ? fixed.first(where: { $0.path == order.path }) : field
                 else { return false }
@@ -161,6 +167,7 @@ extension IndexOrder {
                     if isFixed { return fields.isEmpty && turned == fixedForm(of: known.path) }
                     fields.removeFirst()
                     form += turned
+                    isAtKey = false
                     break
                 }
                 guard
@@ -180,9 +187,14 @@ extension IndexOrder {
                 form += bytes[place..<end].map { isTurned ? ~$0 : $0 }
                 place = end
             }
+            if isAtKey { keyStart = place }
             return fields.isEmpty
         }
         guard isParsed else { return self }
+        // Where entries with the same fields come in the order of the objects' keys.
+        if let keyStart, !needsSort, !ranges.active.index.isUnique {
+            form += cursor[keyStart...] + [0]
+        }
         var rest = self
         rest.ranges.ranges = ranges.ranges.compactMap { range in
             var range = range
