@@ -95,24 +95,31 @@
         }
 
         /// As `read`, at the revision `$5`; the first column is what was trimmed.
+        ///
+        /// What was not changed since, and what was there before the first change since: of each no more than are wanted, so
+        /// that neither is read to its end and sorted.
         static func readEarlier(isDescending: Bool) -> PostgresStatement {
-            PostgresStatement(
+            let order = isDescending ? "DESC" : "ASC"
+            return PostgresStatement(
                 "earlier-\(isDescending)",
                 """
                 SELECT s.trimmed, k.key, CASE WHEN $4::bool THEN k.value ELSE NULL END, k.revision, k.expires
                 FROM roost_revision s LEFT JOIN LATERAL (
                     SELECT u.key, u.value, u.revision, u.expires FROM (
-                        SELECT key, value, revision, deadline IS NOT NULL AS expires FROM roost_keys
+                        (SELECT key, value, revision, deadline IS NOT NULL AS expires FROM roost_keys
                         WHERE key >= $1::bytea AND key < $2::bytea AND revision <= $5::bigint
+                            AND value IS NOT NULL
+                        ORDER BY key \(order) LIMIT $3::bigint)
                         UNION ALL
-                        SELECT o.key, o.value, o.revision, o.expires FROM (
+                        (SELECT o.key, o.value, o.revision, o.expires FROM (
                             SELECT DISTINCT ON (key) key, previous_value AS value,
                                 previous_revision AS revision, previous_expires AS expires
                             FROM roost_changes
                             WHERE key >= $1::bytea AND key < $2::bytea AND revision > $5::bigint
-                            ORDER BY key, revision) o) u
-                    WHERE u.value IS NOT NULL
-                    ORDER BY u.key \(isDescending ? "DESC" : "ASC") LIMIT $3::bigint) k ON true
+                            ORDER BY key \(order), revision) o
+                        WHERE o.value IS NOT NULL
+                        ORDER BY o.key \(order) LIMIT $3::bigint)) u
+                    ORDER BY u.key \(order) LIMIT $3::bigint) k ON true
                 WHERE s.id = 1
                 """)
         }
