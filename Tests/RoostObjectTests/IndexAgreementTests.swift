@@ -359,6 +359,40 @@ import Testing
         }
     }
 
+    private struct Named: Codable, Identifiable, Sendable, Indexed {
+        var id: String
+        var slug: String
+        var code: String?
+        static var indexes: [Index<Named>] {
+            [
+                Index("slug", \.slug, isUnique: true), Index("code", \.code, isUnique: true),
+                Index("either", \.slug),
+            ]
+        }
+    }
+
+    /// Its entries have an empty key where others have one.
+    @Test(arguments: ["", "a"], [nil, "home"])
+    func anObjectWhoseIdentifierIsEmptyAgrees(id: String, code: String?) async throws {
+        try await withTemporaryDirectory { path in
+            let items = [
+                Named(id: id, slug: "home", code: code), Named(id: "b", slug: "other", code: "z"),
+            ]
+            try await write(items, to: path)
+            let reader = try await Workspace.open(
+                at: path, configuration: .init(access: .readOnly))
+            let read = reader.repository(of: Named.self, named: Self.name)
+            let bySlug = read.where { $0.slug == "home" }
+            #expect(try bySlug.explain().hasPrefix("index \"slug\""))
+            #expect(try bySlug.fetch().map(\.id) == [id])
+            let byCode = read.where { $0.code == code }
+            #expect(try byCode.explain().hasPrefix("index \"code\""))
+            #expect(try byCode.fetch().map(\.id) == [id])
+            for state in try read.indexStates() { #expect(state.faults == []) }
+            try await reader.close()
+        }
+    }
+
     private struct Longer: Codable, Identifiable, Sendable, Indexed {
         var id: Int
         var extra: [String: Int]

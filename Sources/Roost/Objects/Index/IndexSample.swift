@@ -71,13 +71,18 @@ struct IndexSample<Item: Sendable> {
         let (valueKey, deadline) = try entry.withBytes {
             (indexedObjectKey(inValue: $0), ValueHeader($0)?.deadline ?? .never)
         }
-        let isSole = !valueKey.isEmpty
         let formEnd = entryKey.withUnsafeBytes { active.index.parse($0)?.formEnd }
-        guard let formEnd, !isSole || formEnd == entryKey.count else { return false }
+        guard let formEnd else { return false }
+        let isSole = active.index.isUnique && formEnd == entryKey.count
+        // An object's key stands in one place.
+        guard isSole || valueKey.isEmpty else { return false }
         let objectKey = isSole ? valueKey : Array(entryKey[formEnd...])
         guard let object = try object(objectKey) else { return !isLive(deadline) }
-        let wanted = IndexEntry(form: Array(entryKey[..<formEnd]), isSole: isSole)
-        return entries(of: object.item)?.contains(wanted) ?? false
+        guard let entries = entries(of: object.item) else { return false }
+        let form = Array(entryKey[..<formEnd])
+        if entries.contains(IndexEntry(form: form, isSole: isSole)) { return true }
+        // An empty key looks the same in both places.
+        return objectKey.isEmpty && entries.contains(IndexEntry(form: form, isSole: !isSole))
     }
 
     private func agrees(objectKey: [UInt8]) throws -> Bool {
