@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import RoostCommand
@@ -69,6 +70,17 @@ import Testing
         let tenth = JSONValue.number("0.1")
         #expect(Comparison.equal.holds(tenth, .number("0.1000000000000000055")))
         #expect(!Comparison.below.holds(tenth, .number("0.1000000000000000055")))
+    }
+
+    /// Exported and imported again values have the bytes that they had.
+    @Test func textIsEscapedAsFoundationDoes() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        for scalar in (0..<0x100).compactMap(UnicodeScalar.init) {
+            let text = "a\(Character(scalar))b"
+            let encoded = String(decoding: try encoder.encode(text), as: UTF8.self)
+            #expect(JSONValue.string(text).text == encoded)
+        }
     }
 
     @Test func decimalFormsTellNumbersApart() {

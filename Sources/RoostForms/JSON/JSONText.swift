@@ -59,6 +59,9 @@ extension JSONValue {
         case UInt8(ascii: "\n"): return "\\n"
         case UInt8(ascii: "\r"): return "\\r"
         case UInt8(ascii: "\t"): return "\\t"
+        // As Foundation writes them, so that what it has written is written alike.
+        case 0x08: return "\\b"
+        case 0x0c: return "\\f"
         default: return (byte < 16 ? "\\u000" : "\\u00") + String(byte, radix: 16)
         }
     }
