@@ -72,6 +72,52 @@ import Testing
         #expect(!Comparison.below.holds(tenth, .number("0.1000000000000000055")))
     }
 
+    /// A Double that JSON has no number for is shown as text.
+    @Test func conditionsCompareNonFiniteDoublesAsNumbers() {
+        typealias Comparison = ObjectCondition.Comparison
+        let (infinity, minus, none) = (
+            JSONValue.string("inf"), JSONValue.string("-inf"), JSONValue.string("nan")
+        )
+        let one = JSONValue.number("1")
+        #expect(Comparison.above.holds(infinity, one) && Comparison.atLeast.holds(infinity, one))
+        #expect(!Comparison.below.holds(infinity, one) && !Comparison.equal.holds(infinity, one))
+        #expect(Comparison.below.holds(minus, .number("-1e300")))
+        #expect(Comparison.atMost.holds(minus, .number("0.5")))
+        #expect(Comparison.unequal.holds(infinity, one))
+        // A literal beyond all Doubles is rounded to the same.
+        #expect(Comparison.equal.holds(infinity, .number("1e999")))
+        for comparison in Comparison.allCases {
+            #expect(comparison.holds(none, one) == (comparison == .unequal))
+        }
+        #expect(Comparison.below.holds(minus, infinity, isLiteral: false))
+        #expect(Comparison.above.holds(.number("2.5"), minus, isLiteral: false))
+        // Text stays text.
+        #expect(!Comparison.above.holds(.string("info"), one))
+        let ordered: [JSONValue] = [
+            .null, minus, .number("-1e300"), .number("0"), .number("1.5"), infinity, none,
+        ]
+        for (place, value) in ordered.enumerated() {
+            for (other, otherValue) in ordered.enumerated() {
+                #expect(
+                    value.isSorted(before: otherValue) == (place < other), "\(value) \(otherValue)")
+            }
+        }
+    }
+
+    @Test func literalsBesideDoublesAreRounded() {
+        typealias Comparison = ObjectCondition.Comparison
+        let stored = JSONValue.number((9007199254740992.0).description)
+        let literal = JSONValue.number("9007199254740993")
+        #expect(Comparison.equal.holds(stored, literal))
+        #expect(!Comparison.below.holds(stored, literal))
+        #expect(
+            Comparison.atMost.holds(stored, literal) && Comparison.atLeast.holds(stored, literal))
+        #expect(Comparison.equal.holds(.number("1e+16"), .number("10000000000000001")))
+        // An integer is compared to its last digit.
+        #expect(!Comparison.equal.holds(.number("9007199254740992"), literal))
+        #expect(Comparison.below.holds(.number("9007199254740992"), literal))
+    }
+
     /// Exported and imported again values have the bytes that they had.
     @Test func textIsEscapedAsFoundationDoes() throws {
         let encoder = JSONEncoder()

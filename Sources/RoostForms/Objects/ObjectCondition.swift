@@ -3,7 +3,10 @@ import Foundation
 /// What `--where` asks of an object: comparisons of its members, joined by `&&`, `||` and `!`.
 ///
 /// They mean what a query's mean in the program: `null` equals only itself, and an order comparison of it
-/// never holds.
+/// never holds. But what is stored does not say everything that the type knows:
+///
+/// - A `Float` is the Double that it is stored as: one of 0.1 is 0.10000000149011612, and does not equal the literal `0.1`.
+/// - A whole Double that was stored in JSON looks like an integer, and is compared with a literal to the last digit.
 package indirect enum ObjectCondition: Equatable {
     case all([ObjectCondition])
     case any([ObjectCondition])
@@ -85,7 +88,8 @@ extension ObjectCondition.Comparison {
     package func holds(
         _ value: JSONValue, _ literal: JSONValue, isLiteral: Bool = true
     ) -> Bool {
-        // What is stored says what is compared: a literal beside a Double is rounded, as in Swift.
+        if let (one, other) = doubles(value, literal, isLiteral) { return holds(one, other) }
+        // What is stored says what is compared.
         let asDecimals = value.isDecimal || (!isLiteral && literal.isDecimal)
         func isBefore(_ one: JSONValue, _ other: JSONValue) -> Bool? {
             one.isBefore(other, asDecimals: asDecimals)
@@ -101,6 +105,30 @@ extension ObjectCondition.Comparison {
         case .above: isBefore(literal, value) ?? false
         case .atMost: isBefore(value, literal) == true || isEqualAndOrdered
         case .atLeast: isBefore(literal, value) == true || isEqualAndOrdered
+        }
+    }
+
+    /// As what they are compared where that is Doubles: a literal beside one is rounded, as in Swift, and what JSON has no
+    /// number for is shown as text.
+    private func doubles(
+        _ value: JSONValue, _ literal: JSONValue, _ isLiteral: Bool
+    ) -> (Double, Double)? {
+        switch (value, literal) {
+        case (.number(let one), .number(let other)) where isLiteral && value.isDouble:
+            guard let one = Double(one), let other = Double(other) else { return nil }
+            return (one, other)
+        default: return JSONValue.nonFinite(value, literal)
+        }
+    }
+
+    private func holds(_ one: Double, _ other: Double) -> Bool {
+        switch self {
+        case .equal: one == other
+        case .unequal: one != other
+        case .below: one < other
+        case .above: one > other
+        case .atMost: one <= other
+        case .atLeast: one >= other
         }
     }
 
@@ -167,6 +195,27 @@ extension JSONValue {
         return form != DecimalForm(value.description)
     }
 
+    /// Whether it is a number that is stored as a Double, as which it has a point or an exponent.
+    fileprivate var isDouble: Bool {
+        guard case .number(let text) = self else { return false }
+        return text.utf8.contains { [0x2e, 0x45, 0x65].contains($0) } && !isDecimal
+    }
+
+    /// Two Doubles of which one is shown as text, as JSON has no number for it.
+    fileprivate static func nonFinite(_ one: JSONValue, _ other: JSONValue) -> (Double, Double)? {
+        func nonFinite(_ text: String) -> Double? {
+            ["inf", "-inf", "nan"].contains(text) ? Double(text) : nil
+        }
+        switch (one, other) {
+        case (.string(let one), .number(let other)):
+            return nonFinite(one).flatMap { one in Double(other).map { (one, $0) } }
+        case (.number(let one), .string(let other)):
+            return Double(one).flatMap { one in nonFinite(other).map { (one, $0) } }
+        // As texts they have the same order.
+        default: return nil
+        }
+    }
+
     /// Whether this is less than `other`; `nil` where `<` says nothing of the two. Numbers are compared to the last
     /// digit, or as whole numbers and Doubles.
     fileprivate func isBefore(_ other: JSONValue, asDecimals: Bool) -> Bool? {
@@ -181,9 +230,12 @@ extension JSONValue {
         }
     }
 
-    /// The order of `--order`, in which any two values have their places: `null` is first.
+    /// The order of `--order`, in which any two values have their places: `null` is first, and of numbers NaN last.
     package func isSorted(before other: JSONValue) -> Bool {
-        isBefore(other, asDecimals: isDecimal || other.isDecimal) ?? (rank < other.rank)
+        if let (one, another) = Self.nonFinite(self, other) {
+            return another.isNaN ? !one.isNaN : one < another
+        }
+        return isBefore(other, asDecimals: isDecimal || other.isDecimal) ?? (rank < other.rank)
     }
 
     private var rank: Int {
