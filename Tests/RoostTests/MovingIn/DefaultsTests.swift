@@ -163,6 +163,30 @@ import Testing
         try await workspace.close()
     }
 
+    @Test func numbersOfEveryIntegerTypeAreRead() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        let defaults = workspace.defaults("settings")
+        let failures = workspace.failures
+        try await settings.set(Int8(-1), forKey: "8")
+        try await settings.set(Int16(-2), forKey: "16")
+        try await settings.set(Int32(-3), forKey: "32")
+        try await settings.set(Int64.max, forKey: "64")
+        try await settings.set(UInt(4), forKey: "u")
+        try await settings.set(UInt8(5), forKey: "u8")
+        try await settings.set(UInt16(6), forKey: "u16")
+        try await settings.set(UInt32(7), forKey: "u32")
+        try await settings.set(UInt64.max, forKey: "u64")
+        let keys = ["8", "16", "32", "64", "u", "u8", "u16", "u32", "u64"]
+        #expect(
+            keys.map { defaults.integer(forKey: $0) } == [-1, -2, -3, .max, 4, 5, 6, 7, .max])
+        #expect(defaults.double(forKey: "u32") == 7 && defaults.string(forKey: "8") == "-1")
+        #expect(keys.allSatisfy { defaults.bool(forKey: $0) && defaults.object(forKey: $0) != nil })
+        try await workspace.close()
+        var told = failures.makeAsyncIterator()
+        #expect(await told.next(isolation: nil) == nil)
+    }
+
     /// Their bytes do not say what they are: the eight of `["abcdef"]` are a date's too, in number.
     @Test func whatTypedKeysStoreIsNoDate() async throws {
         let workspace = try await Workspace.inMemory()
