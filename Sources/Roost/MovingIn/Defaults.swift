@@ -45,7 +45,9 @@ public final class Defaults: Sendable {
 
     // MARK: Reading
 
-    /// The value as Foundation has it; `nil` where there is none.
+    /// The value as Foundation has it; `nil` where there is none. Numbers and booleans are `NSNumber` on Apple's platforms, as
+    /// of `UserDefaults`, and there cast to `Int`, `Double` and `Bool` alike; elsewhere they are `Int`, `Double`, `Float`, `Bool`,
+    /// and `UInt64` where an unsigned one was set.
     public func object(forKey key: String) -> Any? { find(key)?.object }
 
     /// Text; numbers as text, `true` as "1". `nil` for everything else.
@@ -144,7 +146,7 @@ public final class Defaults: Sendable {
         }
     }
 
-    /// An array, with its elements as Foundation has them.
+    /// An array, with its elements as `object(forKey:)` gives them.
     public func array(forKey key: String) -> [Any]? {
         if case .array(let values) = find(key) { values.map(\.object) } else { nil }
     }
@@ -158,13 +160,13 @@ public final class Defaults: Sendable {
         return texts.count == values.count ? texts : nil
     }
 
-    /// A dictionary, with its values as Foundation has them.
+    /// A dictionary, with its values as `object(forKey:)` gives them.
     public func dictionary(forKey key: String) -> [String: Any]? {
         if case .dictionary(let members) = find(key) { members.mapValues(\.object) } else { nil }
     }
 
     /// Every value, and what is registered where there is none. Those of the system and of the command line,
-    /// which `UserDefaults` shows too, are not there.
+    /// which `UserDefaults` shows too, are not there. Each is as `object(forKey:)` gives it.
     public func dictionaryRepresentation() -> [String: Any] {
         var trees = registered.withLock { $0 }
         do {

@@ -158,20 +158,29 @@ package indirect enum PropertyListTree: Codable, Equatable, Sendable {
         }
     }
 
-    /// As Foundation has it.
+    /// As Foundation has it: on Apple's platforms numbers and booleans are `NSNumber`, so that each casts to every type that holds
+    /// it, and elsewhere values of Swift.
     package var object: Any {
         switch self {
-        case .bool(let value): value
-        case .int(let value): Int(value)
-        case .uint(let value): value
-        case .float(let value): value
-        case .double(let value): value
+        case .bool(let value): Self.number(value) { NSNumber(value: $0) }
+        case .int(let value): Self.number(Int(value)) { NSNumber(value: $0) }
+        case .uint(let value): Self.number(value) { NSNumber(value: $0) }
+        case .float(let value): Self.number(value) { NSNumber(value: $0) }
+        case .double(let value): Self.number(value) { NSNumber(value: $0) }
         case .string(let value): value
         case .data(let value): value
         case .date(let value): value
         case .array(let values): values.map(\.object)
         case .dictionary(let members): members.mapValues(\.object)
         }
+    }
+
+    private static func number<Value>(_ value: Value, _ boxed: (Value) -> NSNumber) -> Any {
+        #if canImport(Darwin)
+            boxed(value)
+        #else
+            value
+        #endif
     }
 
     /// A parser goes down with what it reads, so that hostile nesting would end the process.

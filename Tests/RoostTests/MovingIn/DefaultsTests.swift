@@ -187,6 +187,24 @@ import Testing
         #expect(await told.next(isolation: nil) == nil)
     }
 
+    /// As `UserDefaults` of each platform gives them.
+    @Test func numbersAreWhatThePlatformHasThemAs() async throws {
+        let workspace = try await Workspace.inMemory()
+        let defaults = workspace.defaults("settings")
+        defaults.set(1, forKey: "number")
+        defaults.set([true] as Any?, forKey: "array")
+        #if canImport(Darwin)
+            #expect(defaults.object(forKey: "number").map { type(of: $0) is NSNumber.Type } == true)
+            #expect(defaults.object(forKey: "number") as? Double == 1)
+            #expect(defaults.array(forKey: "array")?.first as? Int == 1)
+        #else
+            #expect(defaults.object(forKey: "number").map { type(of: $0) == Int.self } == true)
+            #expect(
+                defaults.array(forKey: "array")?.first.map { type(of: $0) == Bool.self } == true)
+        #endif
+        try await workspace.close()
+    }
+
     /// Their bytes do not say what they are: the eight of `["abcdef"]` are a date's too, in number.
     @Test func whatTypedKeysStoreIsNoDate() async throws {
         let workspace = try await Workspace.inMemory()
