@@ -172,6 +172,26 @@ import Testing
         #expect(try boxes.where { $0.size.half == 3 && $0.area > 3 }.count() == 2)
     }
 
+    private struct Shape: Codable, Identifiable, Sendable {
+        var id: Int
+        var width: Int
+        var area: Int { width * width }
+        var ratio: Double { Double(width) / 2 }
+    }
+
+    /// A computed property has no name that is the same in each launch. Its type tells some apart.
+    @Test func aCursorOfAComputedOrderIsRefusedByOneOfAnotherType() async throws {
+        let shapes = try await Workspace.inMemory().repository(of: Shape.self)
+        for id in 0..<9 { try await shapes.save(Shape(id: id, width: 9 - id)) }
+        let cursor = try #require(try shapes.order(by: \.area).page(after: nil, limit: 3).next)
+        #expect(
+            try shapes.order(by: \.area).page(after: cursor, limit: 3).items.map(\.id) == [5, 4, 3])
+        let error = #expect(throws: RoostError.self) {
+            try shapes.order(by: \.ratio).page(after: cursor, limit: 3)
+        }
+        #expect(error?.code == .conflict)
+    }
+
     @Test func fieldsBehindAnOptionalAreFoundByTheirIndex() async throws {
         let boxes = try await Workspace.inMemory().repository(of: Box.self)
         for id in 0..<9 {

@@ -5,7 +5,9 @@ import RoostIO
 /// Where a page ended: what ``Query/page(after:limit:)`` goes on from. It stays right while others write:
 /// what comes next is what is after it in the order then.
 ///
-/// It may leave the process, as JSON for instance; what a stranger made of it is refused.
+/// It may leave the process, as JSON for instance; what a stranger made of it is refused. So is one of another query's order,
+/// but that orders by two computed properties of one type are not told apart, as these have no names that are the same in
+/// each launch: give a cursor back to the query that it came from.
 public struct PageCursor: Codable, Sendable, Hashable {
     /// What the order is made of, so that another query's is refused.
     private let order: String
@@ -44,8 +46,15 @@ public struct PageCursor: Codable, Sendable, Hashable {
     }
 
     private static func name<Item>(_ orders: [OrderTerm<Item>], _ dictionary: String) -> String {
-        ([dictionary] + orders.map { $0.path.name + ($0.isDescending ? "-" : "+") })
+        ([dictionary] + orders.map { name($0.path) + ($0.isDescending ? "-" : "+") })
             .joined(separator: ",")
+    }
+
+    /// What is computed has no name of its own that is the same in each launch: its type tells some apart.
+    private static func name(_ path: FieldPath) -> String {
+        let name = path.name
+        guard name.contains(FieldPath.computedName) else { return name }
+        return "\(name):\(type(of: path.keyPath).valueType)"
     }
 }
 
