@@ -22,8 +22,17 @@ export const app = { allowsWriting: false, place: null, go, reload };
 function parsed() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [view, ...rest] = path.split("/");
-  const name = rest.length > 0 ? decodeURIComponent(rest.join("/")) : undefined;
-  return { view: views[view] ? view : "keys", dictionary: name, query: new URLSearchParams(query) };
+  const name = rest.length > 0 ? decoded(rest.join("/")) : undefined;
+  return { view: Object.hasOwn(views, view) ? view : "keys", dictionary: name, query: new URLSearchParams(query) };
+}
+
+// An address may be written by hand: "%" alone stands for itself.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function address(view, dictionary, query = {}) {
