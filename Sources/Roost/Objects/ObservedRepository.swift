@@ -35,11 +35,11 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     /// Follows the items of `repository`, and begins to load them.
     public init(_ repository: Repository<Item>) {
         self.repository = repository
-        let failures = repository.dictionary.workspace.failures
+        let lostWrites = repository.dictionary.workspace.engine.failures.listenToLostWrites()
         follow()
         listening = Task { [weak self] in
             // An item that was added here may be among what was lost.
-            for await _ in failures { self?.follow() }
+            for await _ in lostWrites { self?.follow() }
         }
     }
 

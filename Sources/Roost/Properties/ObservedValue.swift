@@ -118,9 +118,13 @@ public final class ObservedValue<Value: Sendable> {
             show(try stored.value)
             if readingFailure != nil { readingFailure = nil }
         } catch {
-            readingFailure =
+            let failure =
                 error as? RoostError
                 ?? RoostError(.decodingFailed, "\"\(key.name)\" could not be read", cause: error)
+            // Observers are told of another one alone.
+            if readingFailure?.code != failure.code || readingFailure?.message != failure.message {
+                readingFailure = failure
+            }
         }
     }
 
@@ -128,7 +132,7 @@ public final class ObservedValue<Value: Sendable> {
     /// may be told after a newer value was set here.
     private func follow() {
         let changes = dictionary.changeSignals(of: key.name)
-        let failures = dictionary.workspace.failures
+        let lostWrites = dictionary.workspace.engine.failures.listenToLostWrites()
         following = Task.detached { [weak self, stored] in
             for await _ in changes {
                 // Decoded here it is only looked up on the main actor, which says what fails.
@@ -138,7 +142,7 @@ public final class ObservedValue<Value: Sendable> {
         }
         listening = Task { [weak self] in
             // The value that was set here may be among what was lost.
-            for await _ in failures { self?.reload() }
+            for await _ in lostWrites { self?.reload() }
         }
     }
 }

@@ -107,7 +107,7 @@ extension Shard {
 
     /// Readers see what was there before, so watchers have to be told it.
     nonisolated func tellLost(_ lost: ShardTurn.LostWrite) {
-        behind?.failures.note(lost.failure)
+        behind?.failures.tellLostWrite(lost.failure)
         feed.tellAgain(lost.key, hash: lost.hash) {
             published.withLock { $0.initialRecord(of: lost.key, hash: lost.hash) }
         }

@@ -8,6 +8,8 @@ package final class WriteFailures: Sendable {
     private struct State {
         var unreported: RoostError?
         var listeners: [UInt64: AsyncStream<RoostError>.Continuation] = [:]
+        /// Those of them that hear of lost writes alone.
+        var ofLostWrites: Set<UInt64> = []
         var lastListener: UInt64 = 0
         var isEnded = false
     }
@@ -21,7 +23,12 @@ package final class WriteFailures: Sendable {
     /// An enqueued write failed: told to all who listen, and to the next `synchronize`.
     package func noteLostWrite(_ failure: RoostError) {
         keep(failure)
-        note(failure)
+        tellLostWrite(failure)
+    }
+
+    /// As `noteLostWrite`, of what was kept before.
+    func tellLostWrite(_ failure: RoostError) {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(failure) }
     }
 
     /// Only the next `synchronize` is told; `note` tells the others. For callers that hold a lock,
@@ -32,7 +39,10 @@ package final class WriteFailures: Sendable {
 
     /// Something else failed that nobody waits for: told to all who listen.
     package func note(_ failure: RoostError) {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(failure) }
+        let listeners = state.withLock { state in
+            state.listeners.filter { !state.ofLostWrites.contains($0.key) }.values
+        }
+        for listener in listeners { listener.yield(failure) }
     }
 
     /// Throws what was not thrown yet.
@@ -46,16 +56,32 @@ package final class WriteFailures: Sendable {
 
     /// The failures from here on; ends with the workspace.
     package func listen() -> AsyncStream<RoostError> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(Self.bufferCount)) { continuation in
+        listen(toLostWritesAlone: false, bufferCount: Self.bufferCount)
+    }
+
+    /// That enqueued writes were lost, from here on, the newest for several; ends with the workspace. For those who have
+    /// shown such a write: whatever else fails, reading not least, has changed nothing that they show.
+    package func listenToLostWrites() -> AsyncStream<RoostError> {
+        listen(toLostWritesAlone: true, bufferCount: 1)
+    }
+
+    private func listen(
+        toLostWritesAlone isOfLostWrites: Bool, bufferCount: Int
+    ) -> AsyncStream<RoostError> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(bufferCount)) { continuation in
             let id = state.withLock { state -> UInt64? in
                 if state.isEnded { return nil }
                 state.lastListener += 1
                 state.listeners[state.lastListener] = continuation
+                if isOfLostWrites { state.ofLostWrites.insert(state.lastListener) }
                 return state.lastListener
             }
             guard let id else { return continuation.finish() }
             continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+                self?.state.withLock { state in
+                    state.listeners[id] = nil
+                    state.ofLostWrites.remove(id)
+                }
             }
         }
     }

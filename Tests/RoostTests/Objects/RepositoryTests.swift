@@ -132,6 +132,34 @@ private struct Numbered: Codable, Identifiable, Equatable, Sendable {
         }
     }
 
+    /// Each reading of something unreadable is told to all who listen: what no write has lost is there as it was.
+    @Test func whatElseFailsLoadsNothingAgain() async throws {
+        let workspace = try await Workspace.inMemory()
+        let told = workspace.repository(of: ToldItem.self)
+        try await told.saveAll((0..<10).map { ToldItem(id: "\($0)") })
+        let list = ObservedRepository(told)
+        while list.items.count < 10 { await Task.yield() }
+        let settings = workspace.dictionary("settings")
+        try await settings.set("three", forKey: "launches")
+        let before = ToldItem.decodeCount.load(ordering: .relaxed)
+        let changeCount = Mutex(0)
+        withObservationTracking {
+            _ = list.items
+        } onChange: {
+            changeCount.withLock { $0 += 1 }
+        }
+        var failures = workspace.failures.makeAsyncIterator()
+        let stored = Stored(.launches, in: settings)
+        for _ in 0..<3 {
+            #expect(stored.wrappedValue == 0)
+            #expect(await failures.next(isolation: #isolation)?.code == .typeMismatch)
+        }
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(ToldItem.decodeCount.load(ordering: .relaxed) == before)
+        #expect(changeCount.withLock { $0 } == 0)
+        try await workspace.close()
+    }
+
     @Test func anItemThatCouldNotBeWrittenLeavesTheListAgain() async throws {
         try await withTemporaryDirectory { path in
             let plan = FaultPlan(isCrash: false)
@@ -162,6 +190,18 @@ private struct Numbered: Codable, Identifiable, Equatable, Sendable {
         }
         while gone != nil { await Task.yield() }
         try await workspace.close()
+    }
+}
+
+private struct ToldItem: Codable, Identifiable, Sendable {
+    static let decodeCount = Atomic<Int>(0)
+    var id: String
+
+    init(id: String) { self.id = id }
+
+    init(from decoder: any Decoder) throws {
+        Self.decodeCount.wrappingAdd(1, ordering: .relaxed)
+        id = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .id)
     }
 }
 

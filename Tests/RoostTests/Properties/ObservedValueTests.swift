@@ -93,6 +93,32 @@ import Testing
         #expect(lost?.code == .valueTooLarge)
     }
 
+    /// A view that shows why would draw itself for ever, where its drawing reads what cannot be read.
+    @Test func whatElseFailsTellsNoObserver() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        try await settings.set("three", forKey: "launches")
+        let count = ObservedValue(.launches, in: settings)
+        #expect(count.failure?.code == .typeMismatch)
+        let told = Mutex(0)
+        withObservationTracking {
+            _ = (count.value, count.failure)
+        } onChange: {
+            told.withLock { $0 += 1 }
+        }
+        var failures = workspace.failures.makeAsyncIterator()
+        let stored = Stored(.launches, in: settings)
+        for _ in 0..<3 {
+            #expect(stored.wrappedValue == 0)
+            #expect(await failures.next(isolation: #isolation)?.code == .typeMismatch)
+        }
+        // Nor does what is unreadable in the same way.
+        count.value = 4
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(told.withLock { $0 } == 0)
+        try await workspace.close()
+    }
+
     @Test func itLetsGoOfTheWorkspace() async throws {
         var workspace: Workspace? = try await Workspace.inMemory()
         weak let engineHolder = workspace
@@ -106,4 +132,20 @@ import Testing
         for _ in 0..<10_000 where held != nil || engineHolder != nil { await Task.yield() }
         #expect(held == nil && engineHolder == nil)
     }
+}
+
+private struct Drawn: Codable, Equatable, Sendable {
+    static let decodeCount = Atomic<Int>(0)
+    var count = 0
+
+    init(count: Int = 0) { self.count = count }
+
+    init(from decoder: any Decoder) throws {
+        Self.decodeCount.wrappingAdd(1, ordering: .relaxed)
+        count = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .count)
+    }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }
