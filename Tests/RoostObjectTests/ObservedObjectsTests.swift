@@ -80,6 +80,49 @@ import Testing
         }
     }
 
+    /// Of what was changed here nothing is remembered once it has been told.
+    @Test func ownChangesAreForgottenOnceTheyAreTold() {
+        var own = OwnChanges()
+        let (a, b, c) = (Array("a".utf8), Array("b".utf8), Array("c".utf8))
+        func expect(
+            _ key: [UInt8], by version: UInt64, isPassed: Bool,
+            _ place: SourceLocation = #_sourceLocation
+        ) {
+            let passes = own.isPassed(key, by: version)
+            #expect(passes == isPassed, sourceLocation: place)
+        }
+        own.note(a, 3)
+        own.note(b, 5)
+        expect(a, by: 2, isPassed: false)
+        expect(a, by: 3, isPassed: true)
+        expect(a, by: 2, isPassed: true)
+        expect(c, by: 1, isPassed: true)
+        #expect(own.keys == [b])
+        // Changed again meanwhile.
+        own.note(b, 8)
+        own.forget(before: 6)
+        expect(b, by: 7, isPassed: false)
+        // The batch may have more that is not told yet.
+        own.forget(before: 8)
+        #expect(own.contains(b))
+        own.forget(before: 9)
+        #expect(own.count == 0)
+        // Enqueued, and without a place.
+        own.note(c, nil)
+        own.forget(before: 100)
+        #expect(own.hasUnsettled)
+        expect(c, by: 100, isPassed: false)
+        own.settle(120)
+        #expect(!own.hasUnsettled)
+        expect(c, by: 119, isPassed: false)
+        expect(c, by: 120, isPassed: true)
+        for version in 1...1_000 {
+            own.note(Array("\(version)".utf8), UInt64(version))
+            own.forget(before: UInt64(version))
+        }
+        #expect(own.count == 1)
+    }
+
     @Test func whatIsTakenLeavesTheListAgain() async throws {
         let items = try await Workspace.inMemory().repository(of: Item.self)
         try await items.save(Item(id: 1, name: "one"))

@@ -6,8 +6,9 @@ import RoostIO
 ///
 /// - Reading and decoding happen off the main actor; each change is applied on its own, without
 ///   loading the others again. The changes of one batch are applied together.
-/// - What is added and removed here shows at once. Of a type that is ``Indexed`` it is then written with its
-///   entries, by a transaction afterwards, and what fails leaves the list again: see ``failure``.
+/// - What is added and removed here shows at once, and no older change of it comes back over it. Of a type that is
+///   ``Indexed`` it is then written with its entries, by a transaction afterwards, and what fails leaves the list again:
+///   see ``failure``.
 /// - `items` is in the order of the bytes of the identifiers. It is empty until the first loading
 ///   is through, which begins when this is made: see ``isLoaded``.
 /// - It ends following when it goes or the workspace is closed.
@@ -28,6 +29,8 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     /// What was added and removed here and is not written yet, by the bytes of its key, as strings take
     /// canonically equal ones for one: it is shown, whatever others write meanwhile.
     @ObservationIgnored private var ahead: [[UInt8]: (item: Item?, count: Int)] = [:]
+    /// What was added and removed here, and may be followed by what came before.
+    @ObservationIgnored private var own = OwnChanges()
     @ObservationIgnored private var lastWrite: Task<Void, Never>?
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var listening: Task<Void, Never>?
@@ -68,7 +71,10 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
             return .success(())
         }
         let result = repository.enqueue(item, key)
-        if case .success = result { sorted.set(item, key) }
+        if case .success = result {
+            noteOwn(key)
+            sorted.set(item, key)
+        }
         return result
     }
 
@@ -83,7 +89,10 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
             return .success(())
         }
         let result = repository.dictionary.enqueueRemoval(forKey: key)
-        if case .success = result { sorted.remove(key) }
+        if case .success = result {
+            noteOwn(key)
+            sorted.remove(key)
+        }
         return result
     }
 
@@ -135,27 +144,54 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
         }
         ahead[bytes] = nil
         // What others have made of it meanwhile, or before.
-        do {
-            if let stored = try repository.dictionary.read(key, repository.codec) {
-                sorted.set(stored, key)
-            } else {
-                sorted.remove(key)
-            }
-        } catch { note(error) }
+        showStored(key)
     }
 
-    /// Shows an item, or with `nil` none, as another has written it.
-    private func show(_ item: Item?, _ key: String) {
+    /// Shows what is stored at this moment, rather than what a change brought that may be older.
+    private func showStored(_ key: String) {
+        do {
+            let stored = try repository.dictionary.read(key, repository.codec)
+            noteOwn(key)
+            if let stored { sorted.set(stored, key) } else { sorted.remove(key) }
+        } catch {
+            // What was shown when the workspace was closed stays.
+            if (error as? RoostError)?.code == .closed { return }
+            noteOwn(key)
+            sorted.remove(key)
+            note(error)
+        }
+    }
+
+    /// What is shown of the key was stored at this moment: called behind the write or the reading.
+    private func noteOwn(_ key: String) {
+        let engine = repository.dictionary.workspace.engine
+        own.note(Array(key.utf8), engine.hasEnqueued ? nil : engine.lastSequence)
+    }
+
+    /// Shows an item, or with `nil` none, as the batch `version` has written it.
+    private func show(_ item: Item?, _ key: String, _ version: UInt64) {
+        let bytes = Array(key.utf8)
         // What is written here comes after, and is shown already.
-        if ahead[Array(key.utf8)] != nil { return }
+        if ahead[bytes] != nil { return }
+        guard own.isPassed(bytes, by: version) else { return showStored(key) }
         if let item { sorted.set(item, key) } else { sorted.remove(key) }
     }
 
-    private func showAhead() {
+    /// Behind a result that may be older than what was added and removed here.
+    private func showOwn() {
+        for bytes in own.keys where ahead[bytes] == nil {
+            showStored(String(decoding: bytes, as: UTF8.self))
+        }
         for (bytes, change) in ahead {
             let key = String(decoding: bytes, as: UTF8.self)
             if let item = change.item { sorted.set(item, key) } else { sorted.remove(key) }
         }
+    }
+
+    private func forgetOwn(before version: UInt64) {
+        let engine = repository.dictionary.workspace.engine
+        if own.hasUnsettled, !engine.hasEnqueued { own.settle(engine.lastSequence) }
+        own.forget(before: version)
     }
 
     // MARK: Following
@@ -198,21 +234,23 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
     private func load(_ items: [(key: String, value: Item)]) {
         if Task.isCancelled { return }
         sorted = SortedItems(items)
-        showAhead()
+        showOwn()
         isLoaded = true
     }
 
     private func apply(_ changes: [DictionaryChange<Item>]) {
         if Task.isCancelled { return }
         for change in changes {
+            // Of one batch several keys are told.
+            if let version = change.version { forgetOwn(before: version) }
             switch change {
-            case .set(let key, let item, _): show(item, key)
-            case .removed(let key, _): show(nil, key)
+            case .set(let key, let item, let version): show(item, key, version)
+            case .removed(let key, let version): show(nil, key, version)
             case .removedAll:
                 sorted = SortedItems()
-                showAhead()
-            case .unreadable(let key, let error, _):
-                show(nil, key)
+                showOwn()
+            case .unreadable(let key, let error, let version):
+                show(nil, key, version)
                 failure = error
             case .missed: preconditionFailure("what was missed is loaded again")
             }

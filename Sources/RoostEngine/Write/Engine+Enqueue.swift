@@ -35,6 +35,9 @@ extension Engine {
         if let appended { noteAppended(appended, enqueuedDurability) }
     }
 
+    /// Whether there are enqueued writes that are read, and have no place among the changes yet.
+    package var hasEnqueued: Bool { shards.contains { $0.hasEnqueued } }
+
     /// How soon an enqueued write is on disk: as any other, and as a usual one where all others
     /// are synced before they return.
     var enqueuedDurability: Durability {

@@ -64,6 +64,8 @@ extension Shard {
         turn.addEnqueued(write, Claim(recordKey, hash: hash))
     }
 
+    nonisolated var hasEnqueued: Bool { published.withLock { $0.enqueued != nil } }
+
     /// Commits writes whose time has come, in their order.
     nonisolated func commitEnqueued(_ writes: [EnqueuedWrites.Write], _ turn: inout ShardTurn) {
         for write in writes {

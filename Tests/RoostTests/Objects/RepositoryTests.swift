@@ -132,6 +132,61 @@ private struct Numbered: Codable, Identifiable, Equatable, Sendable {
         }
     }
 
+    /// What the list follows comes after newer changes were made here: it has waited for the main actor.
+    @Test func whatIsAddedAndRemovedIsNotFollowedByWhatWasBefore() async throws {
+        let workspace = try await Workspace.inMemory()
+        let list = ObservedRepository(workspace.repository(of: Post.self))
+        await waitUntil(list) { _ in list.isLoaded }
+        func expectStays(_ titles: [String]) async {
+            for _ in 0..<10 {
+                await Task.yield()
+                #expect(list.items.map(\.title) == titles)
+            }
+        }
+        for round in 0..<60 {
+            list.add(Post(id: "a", title: "\(round) first"))
+            holdTheMainActor()
+            list.add(Post(id: "a", title: "\(round) second"))
+            await expectStays(["\(round) second"])
+            list.add(Post(id: "a", title: "\(round) third"))
+            holdTheMainActor()
+            list.remove("a")
+            await expectStays([])
+        }
+        // What others write is followed again.
+        try await list.repository.save(Post(id: "a", title: "other"))
+        await waitUntil(list) { $0.map(\.title) == ["other"] }
+        try await list.repository.delete("a")
+        await waitUntil(list) { $0.isEmpty }
+        // Nothing can be read any more when the last change is told.
+        list.add(Post(id: "b", title: "first"))
+        holdTheMainActor()
+        list.add(Post(id: "b", title: "last"))
+        try await workspace.close()
+        await expectStays(["last"])
+    }
+
+    @Test func whatIsAddedWhileTheListIsLoadedStays() async throws {
+        let workspace = try await Workspace.inMemory()
+        let posts = workspace.repository(of: Post.self)
+        try await posts.saveAll([Post(id: "a"), Post(id: "c")])
+        for round in 0..<30 {
+            let list = ObservedRepository(posts)
+            // It has its view, and waits with what is in it.
+            holdTheMainActor()
+            list.add(Post(id: "b", title: "\(round)"))
+            list.remove("c")
+            while !list.isLoaded { await Task.yield() }
+            #expect(list.items == [Post(id: "a"), Post(id: "b", title: "\(round)")])
+            try await posts.delete("b")
+            try await posts.save(Post(id: "c"))
+            await waitUntil(list) { $0.map(\.id) == ["a", "c"] }
+        }
+        try await workspace.close()
+    }
+
+    private func holdTheMainActor() { Thread.sleep(forTimeInterval: 0.01) }
+
     /// Each reading of something unreadable is told to all who listen: what no write has lost is there as it was.
     @Test func whatElseFailsLoadsNothingAgain() async throws {
         let workspace = try await Workspace.inMemory()
