@@ -439,6 +439,37 @@ struct Ticket: Codable, Identifiable, Sendable, Equatable {
         list.query = tickets.all
         #expect(list.items.isEmpty && list.error?.code == .closed && readAnew == 2)
     }
+
+    /// What the new query has missed meanwhile is read by it, and not by the one before.
+    @MainActor @Test func aLiveQueryMayBeSetWhileItTellsAChange() async throws {
+        let workspace = try await Workspace.inMemory()
+        let tickets = workspace.repository(of: Ticket.self)
+        let many = (0..<2_000).map { Ticket(id: $0 + 10, points: 2) }
+        try await tickets.saveAll(many)
+        let list = LiveQuery(tickets.where { $0.points == 1 })
+        var isSet = false
+        list.onChange = { _ in
+            guard !isSet else { return }
+            isSet = true
+            list.query = tickets.where { $0.points == 2 }
+            // More than an outlet holds comes while the main actor is here.
+            let written = DispatchSemaphore(value: 0)
+            Task.detached {
+                for title in ["a", "b", "c"] {
+                    let changed = many.map { Ticket(id: $0.id, title: title, points: 2) }
+                    do { try await tickets.saveAll(changed) } catch { Issue.record(error) }
+                }
+                written.signal()
+            }
+            written.wait()
+        }
+        try await tickets.save(Ticket(id: 1, points: 1))
+        while !isSet { await Task.yield() }
+        for _ in 0..<100 where list.items.first?.title != "c" { await Task.yield() }
+        #expect(list.items.count == 2_000)
+        #expect(list.items.allSatisfy { $0.title == "c" && $0.points == 2 })
+        try await workspace.close()
+    }
 }
 
 private struct Missing: Error {}

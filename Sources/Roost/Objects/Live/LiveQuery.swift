@@ -47,6 +47,7 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
         registration = nil
         do {
             let objects = query.repository.dictionary.workspace.live.objects(of: query.repository)
+            let outlet = self.outlet
             registration = try objects.open(query, outlet)
             takeChanges()
             outlet.setOnReady { [weak self] in
@@ -71,7 +72,9 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
 
     private func takeChanges() {
         guard let registration else { return }
-        while true {
+        let outlet = self.outlet
+        // Who is told a change may set another query, whose changes were taken then.
+        while self.registration === registration {
             switch outlet.take() {
             case .empty, .ended: return
             case .change(.failed(let failure)): error = failure
