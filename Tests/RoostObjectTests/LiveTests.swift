@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import RoostEngine
 import RoostTestSupport
 import Synchronization
@@ -420,6 +421,36 @@ struct Ticket: Codable, Identifiable, Sendable, Equatable {
         #expect(gone == nil)
         try await workspace.close()
         #expect(LiveQuery(tickets.all).error?.code == .closed)
+    }
+
+    /// A view's struct is made anew at each drawing, and with it what stands as its state's first value.
+    @MainActor @Test func aLiveQueryReadsNothingUntilItIsAskedFor() async throws {
+        let workspace = try await Workspace.inMemory()
+        let tickets = workspace.repository(of: Ticket.self)
+        try await tickets.save(Ticket(id: 1, points: 1))
+        for _ in 0..<100 { _ = LiveQuery(tickets.all) }
+        let list = LiveQuery(tickets.all)
+        list.query = tickets.where { $0.points == 1 }
+        #expect(workspace.live.queryCount == 0)
+        try await tickets.save(Ticket(id: 2, points: 1))
+        let told = Mutex(0)
+        withObservationTracking {
+            #expect(list.items.map(\.id) == [1, 2])
+        } onChange: {
+            told.withLock { $0 += 1 }
+        }
+        #expect(workspace.live.queryCount == 1 && told.withLock { $0 } == 0)
+        try await tickets.save(Ticket(id: 3, points: 1))
+        #expect(list.items.map(\.id) == [1, 2, 3] && told.withLock { $0 } == 1)
+        // Who is to be told of changes has asked.
+        let other = LiveQuery(tickets.where { $0.points == 4 })
+        var changes = 0
+        other.onChange = { if $0 != nil { changes += 1 } }
+        try await tickets.save(Ticket(id: 4, points: 4))
+        #expect(changes == 1 && other.items.map(\.id) == [4])
+        let third = LiveQuery(tickets.all)
+        try await workspace.close()
+        #expect(third.error?.code == .closed && third.items.isEmpty)
     }
 
     @MainActor @Test func aLiveQueryShowsAnotherQuerysResult() async throws {

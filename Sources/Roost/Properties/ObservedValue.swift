@@ -9,8 +9,9 @@ import RoostIO
 /// theme.value = .dark
 /// ```
 ///
-/// - The first value is read when this is made; later ones are decoded off the main actor. Of changes
-///   in quick succession the last is shown. A value equal to the one shown tells nobody.
+/// - The first value is read when this is first asked for it; later ones are decoded off the main actor. So it costs nothing
+///   where a view's struct is made anew at each drawing, and with it what its `@State` begins with. Of changes in quick
+///   succession the last is shown. A value equal to the one shown tells nobody.
 /// - Setting shows the value at once, makes it visible to all readers, and writes it in the background, as
 ///   `enqueue(_:for:)`. A value equal to the stored one costs no write.
 /// - Where what is stored cannot be read, the last value that could be stays, or the key's default,
@@ -21,12 +22,18 @@ import RoostIO
 public final class ObservedValue<Value: Sendable> {
     /// What is stored, or the key's default.
     public var value: Value {
-        get { current }
+        get {
+            begin()
+            return current
+        }
         set { set(newValue) }
     }
     /// Why a value could not be set, until one is set or the key reset; else why the stored value could not
     /// be read, until it can be.
-    public var failure: RoostError? { settingFailure ?? readingFailure }
+    public var failure: RoostError? {
+        begin()
+        return settingFailure ?? readingFailure
+    }
     /// The key whose value this is.
     public nonisolated let key: Key<Value>
     /// The dictionary that it is in.
@@ -38,16 +45,17 @@ public final class ObservedValue<Value: Sendable> {
     private var settingFailure: RoostError?
     @ObservationIgnored private let stored: StoredProperty<Value>
     @ObservationIgnored private let isEqual: @Sendable (Value, Value) -> Bool
+    @ObservationIgnored private var hasBegun = false
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var listening: Task<Void, Never>?
 
-    /// The value of `key` in `dictionary`, which is read now.
+    /// The value of `key` in `dictionary`, which is read when it is first asked for.
     public convenience init(_ key: Key<Value>, in dictionary: WorkspaceDictionary)
     where Value: Equatable {
         self.init(Stored(key, in: dictionary).projectedValue) { $0 == $1 }
     }
 
-    /// The value of `key` in `dictionary`, which is read now. As its values cannot be compared, each
+    /// The value of `key` in `dictionary`, which is read when it is first asked for. As its values cannot be compared, each
     /// setting is a write, and each write of the key a change.
     @_disfavoredOverload
     public convenience init(_ key: Key<Value>, in dictionary: WorkspaceDictionary) {
@@ -62,8 +70,6 @@ public final class ObservedValue<Value: Sendable> {
         key = stored.key
         dictionary = stored.dictionary
         current = stored.key.defaultValue
-        reload()
-        follow()
     }
 
     deinit {
@@ -77,6 +83,7 @@ public final class ObservedValue<Value: Sendable> {
     /// - Returns: what was wrong at once; it is in ``failure`` too.
     @discardableResult
     public func replace(with value: Value) -> Result<Void, RoostError> {
+        begin()
         let result = stored.replace(with: value)
         note(result)
         if case .success = result { show(value) }
@@ -86,13 +93,23 @@ public final class ObservedValue<Value: Sendable> {
     /// Removes the value, so that the key has its default; whatever stands there.
     @discardableResult
     public func reset() -> Result<Void, RoostError> {
+        begin()
         let result = stored.reset()
         note(result)
         if case .success = result { show(key.defaultValue) }
         return result
     }
 
+    /// Before anybody can observe what is read here, so that nobody is told of it.
+    private func begin() {
+        guard !hasBegun else { return }
+        hasBegun = true
+        reload()
+        follow()
+    }
+
     private func set(_ value: Value) {
+        begin()
         reload()
         guard readingFailure == nil else { return }
         replace(with: value)

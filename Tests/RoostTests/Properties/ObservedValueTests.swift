@@ -119,6 +119,31 @@ import Testing
         try await workspace.close()
     }
 
+    /// A view makes one at each drawing, as what its state begins with, and keeps the first.
+    @Test func itReadsNothingUntilItIsAskedFor() async throws {
+        let workspace = try await Workspace.inMemory()
+        let settings = workspace.dictionary("settings")
+        let key = Key("drawn", default: Drawn())
+        try await settings.set(Drawn(count: 1), for: key)
+        let before = Drawn.decodeCount.load(ordering: .relaxed)
+        let values = (0..<10).map { _ in ObservedValue(key, in: settings) }
+        #expect(Drawn.decodeCount.load(ordering: .relaxed) == before)
+        try await settings.set(Drawn(count: 2), for: key)
+        let told = Mutex(0)
+        withObservationTracking {
+            #expect(values[0].value.count == 2)
+        } onChange: {
+            told.withLock { $0 += 1 }
+        }
+        #expect(told.withLock { $0 } == 0)
+        try await settings.set(Drawn(count: 3), for: key)
+        while values[0].value.count != 3 { await Task.yield() }
+        #expect(told.withLock { $0 } == 1 && values[1].failure == nil)
+        #expect(values[2].replace(with: Drawn(count: 4)).isSuccess && values[2].value.count == 4)
+        #expect(values[3].value.count == 4)
+        try await workspace.close()
+    }
+
     @Test func itLetsGoOfTheWorkspace() async throws {
         var workspace: Workspace? = try await Workspace.inMemory()
         weak let engineHolder = workspace

@@ -9,7 +9,9 @@ import RoostIO
 /// @State var list = LiveQuery(posts.where { $0.priority > 100 }.order(by: \.title))
 /// ```
 ///
-/// - The first result is there when this is made; it is read on the main actor, as by `fetch`.
+/// - Nothing is read until it is first asked for `items`, ``error``, or to tell changes by ``onChange``; the result is there then,
+///   read on the main actor, as by `fetch`. So it costs nothing where the view's struct is made anew at each drawing, and with
+///   it the first value of its `@State`, of which only one is kept.
 /// - Each later change is applied by its positions, without reading or comparing the others. A write of
 ///   the main actor has changed `items` when it returns; another's does so in a turn of the main actor.
 /// - It ends following when it goes or the workspace is closed, which it keeps open.
@@ -17,28 +19,44 @@ import RoostIO
 @Observable
 public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// The result, in the query's order, as of the last change that was applied.
-    public private(set) var items: [Item] = []
+    public var items: [Item] {
+        begin()
+        return current
+    }
     /// Why the result, or an object that may be in it, could not be read, the last time that something
     /// could not.
-    public private(set) var error: RoostError?
+    public var error: RoostError? {
+        begin()
+        return failure
+    }
     /// The query whose result it is. Another may take its place, as when somebody types into a search field: `items`
-    /// is its result when the setter returns, which reads it.
+    /// is its result when the setter returns, which reads it where the one before was.
     public var query: Query<Item> {
         didSet {
-            error = nil
+            guard hasBegun else { return }
+            failure = nil
             follow()
         }
     }
     /// Called when `items` has become another by a change: with the positions, as list views take them
-    /// to animate; with `nil` where the result was read anew.
-    @ObservationIgnored public var onChange: ((ResultChange<Item>?) -> Void)?
+    /// to animate; with `nil` where the result was read anew. It may set ``query``. The first result is read before it is called.
+    @ObservationIgnored public var onChange: ((ResultChange<Item>?) -> Void)? {
+        willSet { if newValue != nil { begin() } }
+    }
 
+    private var current: [Item] = []
+    private var failure: RoostError?
+    @ObservationIgnored private var hasBegun = false
     @ObservationIgnored private var outlet = LiveOutlet<Item>(wantsPositions: true)
     @ObservationIgnored private var registration: LiveRegistration<Item>?
 
     /// Makes a query live. Where it cannot be, ``error`` says why, and there are no items.
-    public init(_ query: Query<Item>) {
-        self.query = query
+    public init(_ query: Query<Item>) { self.query = query }
+
+    /// Before anybody can observe what is read here, so that nobody is told of it.
+    private func begin() {
+        guard !hasBegun else { return }
+        hasBegun = true
         follow()
     }
 
@@ -60,11 +78,11 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
             // What came before there was anybody to call.
             takeChanges()
         } catch {
-            if !items.isEmpty {
-                items = []
+            if !current.isEmpty {
+                current = []
                 onChange?(nil)
             }
-            self.error =
+            failure =
                 error as? RoostError
                 ?? RoostError(.io, "the result could not be read", cause: error)
         }
@@ -77,14 +95,14 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
         while self.registration === registration {
             switch outlet.take() {
             case .empty, .ended: return
-            case .change(.failed(let failure)): error = failure
+            case .change(.failed(let error)): failure = error
             case .change(.result): preconditionFailure("a result is taken where it stands")
             case .change(.changed(let change)):
-                change.apply(to: &items)
+                change.apply(to: &current)
                 onChange?(change)
             case .resultDue:
                 guard let result = registration.items(outlet) else { return }
-                items = result
+                current = result
                 onChange?(nil)
             }
         }
