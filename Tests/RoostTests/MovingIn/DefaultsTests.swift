@@ -49,6 +49,12 @@ import Testing
         if mirror.displayStyle == .optional { return plain(mirror.children.first?.value) }
         if let date = value as? Date { return "Date \(date.timeIntervalSince1970)" }
         if let data = value as? Data { return "Data \(Array(data))" }
+        #if canImport(Darwin)
+            // Of the one class of numbers by what they hold.
+            if let number = value as? NSNumber {
+                return "\(String(cString: number.objCType)) \(number)"
+            }
+        #endif
         return "\(type(of: value)) \(value)"
     }
 
@@ -156,10 +162,9 @@ import Testing
         let defaults = workspace.defaults("settings")
         try await settings.set(Window(), forKey: "window")
         try await settings.set(Float(0.5), forKey: "float")
-        #expect(
-            Self.plain(defaults.dictionary(forKey: "window"))
-                == #"["count: Int 2", "levels: [Double 2.0, Double 0.5]", "ratio: Double 2.0"]"#)
-        #expect(Self.plain(defaults.object(forKey: "float")) == "Float 0.5")
+        let window: [String: Any] = ["count": 2, "levels": [2.0, 0.5], "ratio": 2.0]
+        #expect(Self.plain(defaults.dictionary(forKey: "window")) == Self.plain(window))
+        #expect(Self.plain(defaults.object(forKey: "float")) == Self.plain(Float(0.5)))
         try await workspace.close()
     }
 
