@@ -9,6 +9,7 @@
     /// A job's lease is extended for as long as it is being done. Where the task is cancelled, as by the end of a
     /// group's grace, so are the jobs, and those that throw then are given back. One that
     /// returns nevertheless is done, and is ended like any other; until then it keeps its lease, however long it takes.
+    /// A workspace that is a service of the same group stays open for so long.
     ///
     /// Where the queue cannot be written to, as on a full disk, it says so in the log, and tries again after a
     /// second, then after twice as long each time, up to half a minute. A job that was done meanwhile, and could not
@@ -53,9 +54,11 @@
         /// Does jobs until the shutdown. Throws `.closed`, `.poisoned` and `.readOnly`; where its task is
         /// cancelled, what the queue's calls throw then.
         public func run() async throws {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<width { group.addTask { try await workUntilShutdown() } }
-                try await group.waitForAll()
+            try await WorkspaceUses.during(queue.workspace) {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<width { group.addTask { try await workUntilShutdown() } }
+                    try await group.waitForAll()
+                }
             }
         }
 
