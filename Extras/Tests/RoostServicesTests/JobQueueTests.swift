@@ -45,6 +45,59 @@ import Testing
         try await workspace.close()
     }
 
+    @Test func aJobThatIsTakenBackIsNotDone() async throws {
+        let time = Time()
+        let (workspace, queue) = try await makeQueue(time)
+        let results = workspace.dictionary("results")
+        try await workspace.transaction { transaction in
+            try queue.enqueue("waiting", id: "waiting", in: &transaction)
+            try queue.enqueue("stays", id: "stays", delay: .seconds(1), in: &transaction)
+        }
+        #expect(try await queue.cancel("waiting"))
+        #expect(try await !queue.cancel("waiting"))
+        #expect(try queue.counts == (1, 0))
+        #expect(try await queue.lease() == nil)
+        time.advance(1)
+        var lease = try #require(try await queue.lease())
+        #expect(lease.id == "stays")
+        // While it is being done, with a transaction that fails, and with one that does not.
+        struct Refused: Error {}
+        await #expect(throws: Refused.self) {
+            try await workspace.transaction { transaction in
+                try queue.cancel("stays", in: &transaction)
+                throw Refused()
+            }
+        }
+        try await queue.extend(&lease, by: .seconds(30))
+        #expect(try await queue.cancel("stays"))
+        let held = lease
+        await #expect(throws: LeaseLost.self) { try await queue.extend(&lease, by: .seconds(30)) }
+        await #expect(throws: LeaseLost.self) {
+            try await queue.complete(held) { try $0.set(1, forKey: "done", in: results) }
+        }
+        #expect(try results["done", as: Int.self] == nil)
+        #expect(try queue.counts == (0, 0))
+        #expect(try queue.due.count == 0)
+        try await workspace.close()
+    }
+
+    @Test func aDeadLetterThatIsRemovedIsGone() async throws {
+        let time = Time()
+        let (workspace, queue) = try await makeQueue(time, attemptLimit: 1)
+        for id in ["a", "b"] {
+            _ = try await workspace.transaction { try queue.enqueue(id, id: id, in: &$0) }
+            try await queue.fail(try #require(try await queue.lease()), reason: "broken")
+        }
+        #expect(try await queue.removeDeadLetter("a"))
+        #expect(try await !queue.removeDeadLetter("a"))
+        #expect(try queue.deadLetters().map(\.id) == ["b"])
+        #expect(try await !queue.revive("a"))
+        // What is dead is not to be done, and not taken back.
+        #expect(try await !queue.cancel("b"))
+        #expect(try queue.counts == (0, 1))
+        try await workspace.close()
+    }
+
     @Test func aJobWhoseWorkerDiesIsTakenByAnother() async throws {
         let time = Time()
         let (workspace, queue) = try await makeQueue(time)

@@ -163,6 +163,49 @@
             }
         }
 
+        /// Removes a dead job for good; `false` where there is none of that identifier. One that cannot be read goes too.
+        ///
+        /// - Throws: as `Workspace.transaction(durability:_:)`.
+        @discardableResult
+        public func removeDeadLetter(_ id: String) async throws -> Bool {
+            try await workspace.transaction { transaction in
+                guard try transaction.contains(id, in: dead) else { return false }
+                try transaction.removeValue(forKey: id, in: dead)
+                return true
+            }
+        }
+
+        // MARK: Taking back
+
+        /// Takes a job back that is to be done; `false` where there is none of that identifier, as it is done or dead.
+        ///
+        /// A job that is being done loses its lease: its worker cancels it when it next extends that, and what it
+        /// completes with is not made.
+        ///
+        /// - Throws: as `Workspace.transaction(durability:_:)`.
+        @discardableResult
+        public func cancel(_ id: String) async throws -> Bool {
+            try await workspace.transaction { try cancel(id, in: &$0) }
+        }
+
+        /// As ``cancel(_:)``, with the transaction's other changes.
+        ///
+        /// - Throws: as `contains(_:in:)` and `removeValue(forKey:in:)` of a `Transaction`.
+        @discardableResult
+        public func cancel(_ id: String, in transaction: inout Transaction) throws -> Bool {
+            guard try transaction.contains(id, in: jobs) else { return false }
+            do {
+                let job = try transaction.value(forKey: id, as: Job.self, in: jobs)
+                if let job { try transaction.removeValue(forKey: job.dueKey, in: due) }
+            } catch let error as RoostError
+                where error.code == .decodingFailed || error.code == .typeMismatch
+            {
+                // Of another version of the service: whoever looks at its key then finds no job and removes it.
+            }
+            try transaction.removeValue(forKey: id, in: jobs)
+            return true
+        }
+
         // MARK: Within
 
         /// The job, of which `due` has no key just now; `nil` where there is none any more, or it cannot be read: it
