@@ -33,6 +33,25 @@ import Testing
         await #expect(throws: CancellationError.self) { try await upload.value }
         #expect(server.seen.withLock { $0.removed }.count == 1)
     }
+
+    /// What the time-out is of is the whole answer.
+    @Test func anAnswerThatStopsAfterItsHeadIsNotWaitedFor() async throws {
+        let server = try StubServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab".utf8))
+            // It never comes to an end.
+            while connection.read(1) != nil {}
+        }
+        defer { server.stop() }
+        let storage = S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)"),
+            timeout: .milliseconds(50)
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+        let error = await #expect(throws: RoostError.self) {
+            try await storage.get("a", maximumSizeBytes: 5)
+        }
+        #expect(error?.code == .io && error?.message == "the storage does not answer")
+    }
 }
 
 /// As much of an S3 server as begins an upload and ends one.

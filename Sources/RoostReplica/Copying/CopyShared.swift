@@ -84,7 +84,14 @@
             }
         }
 
-        func outcome() throws { try requests.withLock { $0.end }?.get() }
+        /// - Throws: why nothing more is copied; `.cancelled` where the copier does not even end.
+        func outcome() throws {
+            guard let end = requests.withLock({ $0.end }) else {
+                throw RoostError(
+                    .cancelled, "the storage does not answer: the copying was abandoned")
+            }
+            try end.get()
+        }
 
         // MARK: The copier
 

@@ -89,18 +89,27 @@
             try await shared.wait(through: sequence)
         }
 
-        /// Copies what is committed and not copied yet, and ends; gives up after `limit`. To be called before
-        /// the workspace is closed.
+        /// Copies what is committed and not copied yet, and ends; gives up after `limit`, and returns a second later at
+        /// the latest. To be called before the workspace is closed.
         ///
         /// - Throws: Why not all was copied: `.cancelled` where the storage did not take it in time; what
         ///   copying has ended with before, as ``waitUntilCopied()`` says.
         public func stop(within limit: Duration = .seconds(10)) async throws {
             shared.askToStop()
+            let (waiting, end) = AsyncStream.makeStream(of: Never.self)
             let timer = Task { [task] in
                 try await Task.sleep(for: limit.asSleep)
                 task.cancel()
+                // A storage whose call hears nothing of that, as one that waits for a share, is not waited for.
+                try await Task.sleep(for: .seconds(1))
+                end.finish()
             }
-            await task.value
+            Task { [task] in
+                await task.value
+                end.finish()
+            }
+            // In a task of its own: a stream ends where the caller's task is cancelled.
+            await Task { for await _ in waiting {} }.value
             timer.cancel()
             try shared.outcome()
         }

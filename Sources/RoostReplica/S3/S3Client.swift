@@ -111,13 +111,35 @@
             let expected = max(request.body.count, request.maximumAnswerBytes)
             let limit =
                 Int64(timeout.milliseconds) + Int64(expected) * 1000 / Self.bytesPerSecond
-            let response = try await HTTPClient.shared.execute(
-                message, timeout: .milliseconds(limit))
-            let body = try await response.body.collect(
-                upTo: max(request.maximumAnswerBytes, 1 << 20))
-            return Response(
-                status: response.status.code, entityTag: response.headers.first(name: "etag"),
-                body: Array(body.readableBytesView))
+            return try await Self.execute(
+                message, within: limit, maximumAnswerBytes: max(request.maximumAnswerBytes, 1 << 20)
+            )
+        }
+
+        /// The time-out of the client ends where the answer's head is there; this one ends with its body.
+        private static func execute(
+            _ message: HTTPClientRequest, within limit: Int64, maximumAnswerBytes: Int
+        ) async throws -> Response {
+            try await withThrowingTaskGroup(of: Response?.self) { group in
+                group.addTask {
+                    let response = try await HTTPClient.shared.execute(
+                        message, timeout: .milliseconds(limit))
+                    let body = try await response.body.collect(upTo: maximumAnswerBytes)
+                    return Response(
+                        status: response.status.code,
+                        entityTag: response.headers.first(name: "etag"),
+                        body: Array(body.readableBytesView))
+                }
+                group.addTask {
+                    try await Task.sleep(for: .milliseconds(limit))
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let response = try await group.next() ?? nil else {
+                    throw HTTPClientError.deadlineExceeded
+                }
+                return response
+            }
         }
 
         /// Scheme, host and the path before the object's. Amazon's own buckets are hosts, others' are paths behind
