@@ -11,6 +11,8 @@
         /// Of the entry before; `nil` where that is not known.
         private var previous: [UInt8]?
         private var ahead: [JournalEntry] = []
+        /// The indexes that were listed last, from `next` on: one list is enough for all of its entries.
+        private var listed: ArraySlice<UInt64> = []
         /// The journal has later entries, and the next one no more.
         private(set) var isOvertaken = false
 
@@ -48,29 +50,48 @@
         }
 
         private mutating func fill() async throws {
-            let names = try await storage.list(
-                prefix: ObjectName.journal, after: next == 0 ? nil : ObjectName.entry(next - 1))
-            let indexes = names.compactMap { ObjectName.index(ofEntry: $0.name) }
-            guard let first = indexes.first else { return }
-            guard first == next else {
-                isOvertaken = true
+            let isOld = listed.first == next
+            if !isOld { try await list() }
+            guard !listed.isEmpty else { return }
+            if let found = try await readListed() { return ahead = found }
+            // What was listed a while ago may have been removed since.
+            if isOld { try await list() }
+            guard let first = listed.first, let found = try await readListed() else {
                 throw Self.removed(next)
             }
-            let wanted = zip(indexes, first...).prefix { $0.0 == $0.1 }.map(\.0)
+            assert(first == next)
+            ahead = found
+        }
+
+        /// - Throws: `.io` where there are later entries, and the next one no more.
+        private mutating func list() async throws {
+            let names = try await storage.list(
+                prefix: ObjectName.journal, after: next == 0 ? nil : ObjectName.entry(next - 1))
+            listed = names.compactMap { ObjectName.index(ofEntry: $0.name) }[...]
+            guard let first = listed.first, first != next else { return }
+            listed = []
+            isOvertaken = true
+            throw Self.removed(next)
+        }
+
+        /// The first of what is listed, which are used up then; `nil` where one is gone.
+        private mutating func readListed() async throws -> [JournalEntry]? {
+            let wanted = zip(listed, next...).prefix { $0.0 == $0.1 }.map(\.0)
                 .prefix(Self.windowCount)
-            ahead = try await withThrowingTaskGroup(of: JournalEntry.self) { [storage] group in
+            let found = try await withThrowingTaskGroup(of: JournalEntry?.self) {
+                [storage] group in
                 for index in wanted {
-                    group.addTask {
-                        guard let entry = try await Self.entry(index, in: storage) else {
-                            throw Self.removed(index)
-                        }
-                        return entry
-                    }
+                    group.addTask { try await Self.entry(index, in: storage) }
                 }
                 var entries: [JournalEntry] = []
-                for try await entry in group { entries.append(entry) }
+                for try await entry in group {
+                    guard let entry else { return nil as [JournalEntry]? }
+                    entries.append(entry)
+                }
                 return entries.sorted { $0.index < $1.index }
             }
+            if let found { listed = listed.dropFirst(found.count) }
+            return found
         }
 
         private static func removed(_ index: UInt64) -> RoostError {
@@ -118,8 +139,8 @@
             // Below `low` no entry has more than `sequence`, from `high` on all have.
             while low < high {
                 let middle = low + (high - low) / 2
-                let entry = try await entry(middle, in: storage)
-                if let entry, entry.standing.lastSequence > sequence {
+                let found = try await entry(middle, in: storage)
+                if let found, found.standing.lastSequence > sequence {
                     high = middle
                 } else {
                     low = middle + 1

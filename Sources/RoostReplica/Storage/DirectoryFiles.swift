@@ -76,16 +76,23 @@
             let folder = prefix.split(separator: "/", omittingEmptySubsequences: false).dropLast()
                 .joined(separator: "/")
             var found: [StoredObject] = []
-            try visit(folder) { name, sizeBytes in
-                found.append(StoredObject(name: name, sizeBytes: sizeBytes))
+            // Whether an object of this name, or one in a directory of it, may be wanted: what is not is not looked at.
+            func mayBeWanted(_ object: String) -> Bool {
+                object.utf8.starts(with: prefix.utf8)
+                    && name.map { isBefore($0, object) || $0.utf8.starts(with: object.utf8) }
+                        ?? true
             }
-            return found.filter { entry in
-                entry.name.utf8.starts(with: prefix.utf8)
-                    && name.map { isBefore($0, entry.name) } ?? true
-            }.sorted { isBefore($0.name, $1.name) }
+            try visit(folder, where: mayBeWanted) { object, sizeBytes in
+                if name.map({ isBefore($0, object) }) ?? true {
+                    found.append(StoredObject(name: object, sizeBytes: sizeBytes))
+                }
+            }
+            return found.sorted { isBefore($0.name, $1.name) }
         }
 
-        private func visit(_ folder: String, _ body: (String, UInt64) -> Void) throws {
+        private func visit(
+            _ folder: String, where mayBeWanted: (String) -> Bool, _ body: (String, UInt64) -> Void
+        ) throws {
             let place = folder.isEmpty ? path : full(folder)
             guard let stream = opendir(place) else {
                 if errno == ENOENT { return }
@@ -98,6 +105,7 @@
                 }
                 if name.hasPrefix(".") { continue }
                 let object = folder.isEmpty ? name : "\(folder)/\(name)"
+                guard mayBeWanted(object) else { continue }
                 var status = stat()
                 if stat(full(object), &status) != 0 {
                     // Removed since it was listed.
@@ -105,7 +113,7 @@
                     throw failure("look at", full(object))
                 }
                 if status.st_mode & S_IFMT == S_IFDIR {
-                    try visit(object, body)
+                    try visit(object, where: mayBeWanted, body)
                 } else {
                     body(object, UInt64(status.st_size))
                 }

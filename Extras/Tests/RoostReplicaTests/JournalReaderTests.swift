@@ -1,0 +1,102 @@
+import Foundation
+import Roost
+import Synchronization
+import Testing
+
+@testable import RoostReplica
+
+/// What it takes to read a journal of many entries.
+@Suite(.timeLimit(.minutes(5))) struct JournalReaderTests {
+    /// Copies so many batches, each in an entry of its own.
+    private func copied(_ count: Int, to storage: any ObjectStorage) async throws {
+        let workspace = try await Workspace.inMemory()
+        let replica = try Replica(of: workspace, to: storage, options: quick)
+        for number in 0..<count {
+            try await workspace.dictionary("d").set("\(number)", forKey: "n")
+            try await replica.waitUntilCopied()
+        }
+        try await replica.end()
+        try await workspace.close()
+    }
+
+    @Test func oneListIsEnoughForAllOfItsEntries() async throws {
+        try await withDirectory { directory in
+            let storage = CountedLists()
+            try await copied(200, to: storage)
+            storage.count.withLock { $0 = 0 }
+            #expect(try await restored(storage, directory).1 == ["n": "199"])
+            // The end is looked for, the entries are listed, and nothing is after them.
+            let count = storage.count.withLock { $0 }
+            #expect(count < 10, "\(count) lists were asked for")
+        }
+    }
+
+    /// Retention may come by while a reader is at what it has listed.
+    @Test func entriesThatAreRemovedWhileTheyAreReadAreKnownForThat() async throws {
+        let storage = CountedLists()
+        try await copied(60, to: storage)
+        let end = try #require(try await JournalReader.end(of: storage))
+        var reader = JournalReader(storage, from: 0)
+        for index in 0..<8 as Range<UInt64> {
+            #expect(try await reader.read()?.index == index)
+        }
+        for index in 0..<40 as Range<UInt64> { try await storage.delete(ObjectName.entry(index)) }
+        let error = await #expect(throws: RoostError.self) { _ = try await reader.read() }
+        #expect(error?.code == .io && reader.isOvertaken)
+        var later = JournalReader(storage, from: 40)
+        var last: UInt64?
+        while let entry = try await later.read() { last = entry.index }
+        #expect(last == end.index)
+    }
+
+    /// Else each list would take as long as all that is stored.
+    @Test func filesThatAreNotWantedAreNotLookedAt() async throws {
+        try await withDirectory { directory in
+            let storage = DirectoryStorage(path: directory)
+            for name in ["a/2", "a/3", "a/3-x/y", "a/30", "a/3.0/z", "b/1", "ab"] {
+                try await storage.put(name, ObjectContent([1]))
+            }
+            // Whoever looks at this one is told of a loop.
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(directory)/a/1", withDestinationPath: "1")
+            func names(_ prefix: String, _ name: String?) async throws -> [String] {
+                try await storage.list(prefix: prefix, after: name).map(\.name)
+            }
+            #expect(
+                try await names("a/", "a/2") == ["a/3", "a/3-x/y", "a/3.0/z", "a/30"])
+            #expect(try await names("a/", "a/3-x/x") == ["a/3-x/y", "a/3.0/z", "a/30"])
+            #expect(try await names("a/3-", nil) == ["a/3-x/y"])
+            #expect(try await names("a/3", "a/3-") == ["a/3-x/y", "a/3.0/z", "a/30"])
+            try FileManager.default.removeItem(atPath: "\(directory)/a/1")
+            #expect(
+                try await names("", nil)
+                    == ["a/2", "a/3", "a/3-x/y", "a/3.0/z", "a/30", "ab", "b/1"])
+            #expect(try await names("", "a/3.0/z") == ["a/30", "ab", "b/1"])
+            #expect(try await names("a", "a/30") == ["ab"])
+        }
+    }
+}
+
+/// A storage in memory that counts how often it is asked for a list.
+private final class CountedLists: ObjectStorage {
+    let count = Mutex(0)
+    private let memory = MemoryStorage()
+
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        count.withLock { $0 += 1 }
+        return try await memory.list(prefix: prefix, after: name)
+    }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        try await memory.put(name, content)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await memory.putIfAbsent(name, bytes)
+    }
+    func delete(_ name: String) async throws { try await memory.delete(name) }
+}
