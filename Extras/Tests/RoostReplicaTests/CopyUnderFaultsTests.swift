@@ -131,6 +131,38 @@ struct CopyUnderFaultsTests {
         }
     }
 
+    /// What the writer before may have committed then was not copied, and nobody knows.
+    @Test func momentsBetweenTwoHistoriesAreBeyondTheFirst() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            var moments: [Date] = []
+            for name in ["first", "second"] {
+                let workspace = try await Workspace.open(at: "\(directory)/\(name)")
+                let replica = try Replica(of: workspace, to: storage, options: quick)
+                try await replica.waitUntilCopied()
+                try await workspace.dictionary("d").set(name, forKey: "n")
+                try await replica.waitUntilCopied()
+                try await Task.sleep(for: .milliseconds(20))
+                moments.append(Date())
+                try await Task.sleep(for: .milliseconds(20))
+                // So that the moment before is one of which the copy knows.
+                try await workspace.dictionary("d").set("\(name) again", forKey: "n")
+                try await replica.waitUntilCopied()
+                await replica.abandon()
+                try await workspace.close()
+                try await Task.sleep(for: .milliseconds(20))
+                moments.append(Date())
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let expected = [("first", false), ("first again", true), ("second", false)]
+            for (moment, (text, isBeyond)) in zip(moments, expected) {
+                let (report, found) = try await restored(storage, directory, at: .moment(moment))
+                #expect(found == ["n": text])
+                #expect(report.isBeyondCopy == isBeyond, "\(text)")
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func everyByteOfTheCopyThatIsDamagedIsFound(isSealed: Bool) async throws {
         try await withDirectory { directory in

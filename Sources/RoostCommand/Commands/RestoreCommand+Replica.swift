@@ -45,7 +45,7 @@ struct CopiedPlace {
             try Output.write([text])
             if report.isBeyondCopy {
                 try Output.write([
-                    "the moment lies behind all that was copied: this is the newest state"
+                    "the moment lies behind what was copied until then: this is the last state before it"
                 ])
             }
         }

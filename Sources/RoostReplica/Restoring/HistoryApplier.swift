@@ -68,7 +68,7 @@
             knownUntil = max(knownUntil, time)
         }
 
-        /// Whether the point lies after all that the entries say.
+        /// Whether the point lies after all that the entries of the history say.
         var isBeyondCopy: Bool { point.milliseconds.map { $0 > knownUntil } ?? false }
 
         /// Throws where the history ended because log was lost to the copy, and the point is a moment of that

@@ -67,8 +67,9 @@
         public var snapshotCount = 0
         /// Bytes of snapshots.
         public var snapshotSizeBytes: UInt64 = 0
-        /// Whether the moment that was asked for lies after the last that the copy says anything of: what was
-        /// committed in between, if anything was, is not in the restored workspace.
+        /// Whether the moment that was asked for lies after the last that the copy says anything of, or between that of
+        /// one history and the begin of the next, which another writer copied: what was committed in between, if
+        /// anything was, is not in the restored workspace.
         public var isBeyondCopy = false
         /// What checking every checksum of the restored workspace found: no damage.
         public var verification: VerificationReport

@@ -166,12 +166,8 @@
             var applier = HistoryApplier(engine, history: record.history, point: point)
             do {
                 var reader = JournalReader(storage, from: record.firstEntry)
-                var isAtEnd = true
                 while let entry = try await reader.read() {
-                    if try await applier.apply(entry) == .ended {
-                        isAtEnd = false
-                        break
-                    }
+                    if try await applier.apply(entry) == .ended { break }
                 }
                 let isReached = isReached(point, engine.lastSequence, record)
                 let report = isReached ? try await engine.verify() : nil
@@ -184,7 +180,7 @@
                     batchCount: applier.batchCount, snapshotCount: record.snapshots.count,
                     snapshotSizeBytes: record.snapshots.reduce(0) { $0 + $1.sizeBytes },
                     verification: report)
-                restored.isBeyondCopy = isAtEnd && applier.isBeyondCopy
+                restored.isBeyondCopy = applier.isBeyondCopy
                 return restored
             } catch {
                 // The first failure is the one to tell.
