@@ -13,6 +13,7 @@
         private struct Meters {
             let age: Meter
             let failing: Meter
+            let basesFailing: Meter
             let fenced: Meter
             let histories: Meter
             let logLosses: Counter
@@ -26,6 +27,7 @@
             /// When it was first looked, from which on a copy that is not complete yet has its age.
             var begin = ContinuousClock.now
             var isFailing = false
+            var areBasesFailing = false
             var hasEnded = false
             var lostLogCount = 0
             var sentBytes: UInt64 = 0
@@ -52,7 +54,8 @@
             }
             return Meters(
                 age: meter("roost_copy_age_seconds"), failing: meter("roost_copy_failing"),
-                fenced: meter("roost_copy_fenced"), histories: meter("roost_copy_histories"),
+                basesFailing: meter("roost_copy_bases_failing"), fenced: meter("roost_copy_fenced"),
+                histories: meter("roost_copy_histories"),
                 logLosses: counter("roost_copy_log_losses_total"),
                 sentBytes: counter("roost_copy_sent_bytes_total"))
         }
@@ -68,10 +71,12 @@
                     }
                 meters.age.set((status.age ?? ContinuousClock.now - seen.begin).seconds)
                 meters.failing.set(status.trouble == nil ? 0 : 1)
+                meters.basesFailing.set(status.baseTrouble == nil ? 0 : 1)
                 meters.fenced.set(status.failure?.code == .fenced ? 1 : 0)
                 meters.histories.set(Double(status.historyCount))
-                let sent = status.journalBytesSent + status.baseBytesSent
-                meters.sentBytes.increment(by: sent - min(seen.sentBytes, sent))
+                // Of several collectors one may bring an older status than another did before.
+                let sent = max(seen.sentBytes, status.journalBytesSent + status.baseBytesSent)
+                meters.sentBytes.increment(by: sent - seen.sentBytes)
                 seen.sentBytes = sent
                 // Also none, so that the series is there before the first loss, which is an increase then.
                 let lost = max(seen.lostLogCount, status.lostLogCount)
@@ -85,13 +90,18 @@
             let isFailing = status.trouble != nil
             if isFailing != seen.isFailing { logs?.copyFails(status.trouble) }
             seen.isFailing = isFailing
+            let areBasesFailing = status.baseTrouble != nil
+            if areBasesFailing != seen.areBasesFailing { logs?.copyBasesFail(status.baseTrouble) }
+            seen.areBasesFailing = areBasesFailing
             if status.lostLogCount > seen.lostLogCount {
                 logs?.copyLostLog(
                     lossCount: status.lostLogCount, historyCount: status.historyCount)
                 seen.lostLogCount = status.lostLogCount
             }
-            if let failure = status.failure, !seen.hasEnded { logs?.copyEnded(failure) }
-            seen.hasEnded = status.failure != nil
+            if let failure = status.failure, !seen.hasEnded {
+                logs?.copyEnded(failure)
+                seen.hasEnded = true
+            }
         }
     }
 

@@ -152,6 +152,13 @@
             logger.warning("the storage does not take the copy", metadata: describe(error))
         }
 
+        func copyBasesFail(_ error: RoostError?) {
+            guard let error else { return logger.notice("the copy's bases are written again") }
+            logger.warning(
+                "the copy's bases cannot be written, or what is not needed removed",
+                metadata: describe(error))
+        }
+
         func copyLostLog(lossCount: Int, historyCount: Int) {
             logger.warning(
                 "log was lost to the copy, which begins anew",

@@ -101,6 +101,49 @@ import Testing
         try await workspace.close()
     }
 
+    /// The statuses of several collectors may come in any order.
+    @Test func anOlderStatusThatComesLaterTellsNothingAgain() async throws {
+        let seen = Seen()
+        let workspace = try await Workspace.inMemory()
+        let replica = try Replica(of: workspace, to: ClosedStorage(), options: options)
+        var older = replica.status
+        older.journalBytesSent = 100
+        var newer = older
+        newer.journalBytesSent = 200
+        newer.state = .failed(RoostError(.fenced, "overtaken"))
+        for status in [newer, older, newer] { seen.observability.collect(status) }
+        #expect(seen.total("roost_copy_sent_bytes_total") == 200)
+        newer.journalBytesSent = 300
+        seen.observability.collect(newer)
+        #expect(seen.total("roost_copy_sent_bytes_total") == 300)
+        let lines = seen.lines("another writer has taken over the copy: nothing more is copied")
+        #expect(lines.count == 1)
+        await #expect(throws: (any Error).self) { try await replica.stop(within: .zero) }
+        try await workspace.close()
+    }
+
+    @Test func basesThatCannotBeWrittenAreTold() async throws {
+        let seen = Seen()
+        let workspace = try await Workspace.inMemory()
+        let replica = try Replica(of: workspace, to: MemoryStorage(), options: options)
+        try await replica.waitUntilCopied()
+        var status = replica.status
+        seen.observability.collect(status)
+        #expect(try seen.level("roost_copy_bases_failing") == 0)
+        status.baseTrouble = RoostError(.io, "no base is taken")
+        for _ in 0..<2 { seen.observability.collect(status) }
+        #expect(try seen.level("roost_copy_bases_failing") == 1)
+        #expect(try seen.level("roost_copy_failing") == 0)
+        let text = "the copy's bases cannot be written, or what is not needed removed"
+        #expect(seen.lines(text).count == 1)
+        status.baseTrouble = nil
+        for _ in 0..<2 { seen.observability.collect(status) }
+        #expect(try seen.level("roost_copy_bases_failing") == 0)
+        #expect(seen.lines("the copy's bases are written again").count == 1)
+        try await replica.stop()
+        try await workspace.close()
+    }
+
     @Test func theAgeOfABackupOfBeforeIsKnown() async throws {
         try await withDirectory { directory in
             let workspace = try await Workspace.open(at: "\(directory)/store")

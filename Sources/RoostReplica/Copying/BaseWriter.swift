@@ -18,7 +18,8 @@
         private let copy: OpenedCopy
         private let writer: Identifier
         private let onSent: @Sendable (UInt64) -> Void
-        private let onTrouble: @Sendable (RoostError?) -> Void
+        /// Told of each attempt that failed. That another object is taken says nothing of that one.
+        private let onTrouble: @Sendable (RoostError) -> Void
         private let thread = WorkerThread(name: "roost-base")
 
         /// So many snapshots are on their way at a time.
@@ -32,7 +33,7 @@
         init(
             _ copy: OpenedCopy, writer: Identifier,
             onSent: @escaping @Sendable (UInt64) -> Void,
-            onTrouble: @escaping @Sendable (RoostError?) -> Void
+            onTrouble: @escaping @Sendable (RoostError) -> Void
         ) {
             self.copy = copy
             self.writer = writer
@@ -116,10 +117,7 @@
             var backOff = BackOff()
             while true {
                 try Task.checkCancellation()
-                do {
-                    try await body()
-                    return onTrouble(nil)
-                } catch is CancellationError {
+                do { return try await body() } catch is CancellationError {
                     throw CancellationError()
                 } catch let error as RoostError where error.isOfContent {
                     // Of the workspace's own file.

@@ -47,7 +47,7 @@
             let writer = BaseWriter(copy, writer: identifier) { [shared] sizeBytes in
                 shared.status.withLock { $0.baseBytesSent += sizeBytes }
             } onTrouble: { [shared] error in
-                shared.status.withLock { $0.trouble = error }
+                shared.status.withLock { $0.baseTrouble = error }
             }
             let history = journal.state.standing!.history
             let (time, index) = (time(), journal.state.next)
@@ -170,7 +170,11 @@
             knownSnapshots = [:]
             noteSnapshots(of: written.record)
             forgetPlaces(through: written.record.flushedSequence)
-            shared.status.withLock { $0.baseCount += 1 }
+            shared.status.withLock { status in
+                status.baseCount += 1
+                // What is troubled beside this is so again when it is next tried.
+                status.baseTrouble = nil
+            }
             schedule.noteWritten(now: Self.now)
             noteCopied()
             wantsRemoval = true
@@ -230,7 +234,7 @@
         }
 
         private func noteTrouble(_ error: any Error) {
-            shared.status.withLock { $0.trouble = asRoostError(error) }
+            shared.status.withLock { $0.baseTrouble = asRoostError(error) }
         }
 
         /// Says in the journal what goes, and then removes it, beside the copying: nothing that the newest base
@@ -244,7 +248,12 @@
             removalCount += 1
             let number = removalCount
             let task = Task {
-                do { try await removal.run() } catch { noteTrouble(error) }
+                do {
+                    try await removal.run()
+                    shared.status.withLock { $0.baseTrouble = nil }
+                } catch {
+                    noteTrouble(error)
+                }
                 if number == removalCount { removing = nil }
             }
             removing = Removing(task: task)

@@ -62,6 +62,10 @@
         public var lastCompleteAt: ContinuousClock.Instant?
         /// Why the storage does not take anything now; `nil` where it does.
         public var trouble: RoostError?
+        /// Why no base can be written, or nothing be removed, though log may be copied all the same: until there is one,
+        /// a first copy cannot be restored, later ones take longer, and what is stored grows. Also that a base in the
+        /// storage is damaged or lost. `nil` once a base was written or what is not needed removed.
+        public var baseTrouble: RoostError?
         /// Bytes of log that were copied.
         public var logBytesCopied: UInt64 = 0
         /// Bytes that were sent to the storage, attempts that failed included: the journal's, and those of

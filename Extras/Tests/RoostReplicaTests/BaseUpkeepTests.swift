@@ -1,0 +1,106 @@
+import Foundation
+import Roost
+import Synchronization
+import Testing
+
+@testable import RoostReplica
+
+/// When bases are made, what hinders them, and what is read to go on with them.
+@Suite(.timeLimit(.minutes(10))) struct BaseUpkeepTests {
+    /// A storage that takes entries and no bases is troubled for as long, though each entry is taken.
+    @Test func aBaseThatCannotBeWrittenIsToldWhileEntriesAreCopied() async throws {
+        let storage = EntriesAlone()
+        let workspace = try await Workspace.inMemory()
+        let replica = try Replica(of: workspace, to: storage, options: quick)
+        #expect(try await eventually { replica.status.baseTrouble != nil })
+        for number in 0..<5 {
+            let before = replica.status.logBytesCopied
+            try await workspace.dictionary("d").set(number, forKey: "n")
+            #expect(try await eventually { replica.status.logBytesCopied > before })
+            #expect(replica.status.baseTrouble?.message == "no base is taken")
+            #expect(replica.status.trouble == nil)
+        }
+        storage.takesBases.withLock { $0 = true }
+        try await replica.waitUntilCopied()
+        #expect(replica.status.baseTrouble == nil && replica.status.baseCount == 1)
+        try await replica.end()
+        try await workspace.close()
+    }
+
+    @Test func removalThatFailsIsToldWhileEntriesAreCopied() async throws {
+        let storage = EntriesAlone()
+        storage.takesBases.withLock { $0 = true }
+        let workspace = try await Workspace.inMemory()
+        let d = workspace.dictionary("d")
+        var options = quick
+        options.retention = .zero
+        let replica = try Replica(of: workspace, to: storage, options: options)
+        let text = String(repeating: "x", count: 1_000)
+        #expect(
+            try await eventually {
+                for number in 0..<100 { try await d.set(text, forKey: "k\(number)") }
+                try await workspace.compact()
+                try await replica.waitUntilCopied()
+                return replica.status.baseTrouble?.message == "nothing is removed"
+            })
+        #expect(replica.status.trouble == nil)
+        try await replica.end()
+        try await workspace.close()
+    }
+
+    /// What a storage's call waits for may never come, and may hear of no cancellation.
+    @Test func whoStopsWaitsForNoCallThatHearsOfNothing() async throws {
+        let storage = EntriesAlone()
+        storage.takesBases.withLock { $0 = true }
+        let workspace = try await Workspace.inMemory()
+        let replica = try Replica(of: workspace, to: storage, options: quick)
+        try await replica.waitUntilCopied()
+        storage.isStuck.withLock { $0 = true }
+        try await workspace.dictionary("d").set(1, forKey: "n")
+        let outcome = Mutex<RoostError?>(nil)
+        Task {
+            do { try await replica.stop(within: .milliseconds(100)) } catch {
+                outcome.withLock { $0 = asRoostError(error) }
+            }
+        }
+        #expect(try await eventually { outcome.withLock { $0 } != nil })
+        #expect(outcome.withLock { $0?.code } == .cancelled)
+        storage.isStuck.withLock { $0 = false }
+        try await workspace.close()
+    }
+}
+
+/// A storage that takes entries of the journal, removes nothing, and takes bases once it is told to.
+private final class EntriesAlone: ObjectStorage {
+    let takesBases = Mutex(false)
+    /// Entries are not answered, whether the task is cancelled or not.
+    let isStuck = Mutex(false)
+    private let memory = MemoryStorage()
+
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        guard takesBases.withLock({ $0 }) else {
+            throw RoostError(.io, "no base is taken", file: name)
+        }
+        try await memory.put(name, content)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        await Task {
+            while isStuck.withLock({ $0 }) {
+                do { try await Task.sleep(for: .milliseconds(5)) } catch {}
+            }
+        }.value
+        return try await memory.putIfAbsent(name, bytes)
+    }
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try await memory.list(prefix: prefix, after: name)
+    }
+    func delete(_ name: String) async throws {
+        throw RoostError(.io, "nothing is removed", file: name)
+    }
+}
