@@ -48,6 +48,28 @@ import Testing
         try await workspace.close()
     }
 
+    @Test func aClockThatJumpsForwardMakesNothingOld() {
+        let (minute, day) = (60_000 as UInt64, 86_400_000 as UInt64)
+        let begin = 20_000 * day
+        var clock = RetentionClock(time: begin, instant: 5)
+        func now(_ time: UInt64, _ instant: UInt64) -> UInt64 {
+            clock.now(time: begin + time, instant: 5 + instant, waiting: 7 * day) - begin
+        }
+        // As it goes, and where it is set by a little.
+        #expect(now(minute, minute) == minute)
+        #expect(now(11 * minute, 2 * minute) == 11 * minute)
+        // A month ahead, and back again.
+        #expect(now(30 * day, 3 * minute) == 12 * minute)
+        #expect(now(30 * day + minute, 4 * minute) == 13 * minute)
+        #expect(now(5 * minute, 5 * minute) == 5 * minute)
+        #expect(now(day, day) == day)
+        // A clock that was wrong before, and is right from here on, is believed in the end.
+        #expect(now(60 * day, 2 * day) == 2 * day)
+        #expect(now(66 * day, 8 * day) == 8 * day)
+        #expect(now(67 * day, 9 * day) == 67 * day)
+        #expect(now(68 * day, 10 * day) == 68 * day)
+    }
+
     /// What a storage's call waits for may never come, and may hear of no cancellation.
     @Test func whoStopsWaitsForNoCallThatHearsOfNothing() async throws {
         let storage = EntriesAlone()

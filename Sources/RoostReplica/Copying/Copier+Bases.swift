@@ -197,7 +197,7 @@
         /// Looks, beside the copying, what is stored that no kept base needs.
         private func beginRemoval() {
             let keep = options.retention.milliseconds
-            let now = time()
+            let now = retentionClock.now(time: time(), instant: Self.now, waiting: keep)
             let count = Retention.removedCount(of: bases, keepingFrom: now - min(now, keep))
             let (bases, storage) = (bases, storage)
             removalCount += 1

@@ -45,6 +45,7 @@
         var reusableFrom: UInt64 = 0
         /// A base was added since it was last looked what is not needed any more.
         var wantsRemoval = false
+        var retentionClock = RetentionClock(time: WallTime.milliseconds, instant: Copier.now)
         /// The snapshots of the last base that this copier wrote: in one opening no number is used again.
         var knownSnapshots: [UInt64: BaseRecord.Snapshot] = [:]
         /// Where the entries with batches after a number of them begin, of those of this copier.

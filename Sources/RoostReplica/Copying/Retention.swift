@@ -47,4 +47,40 @@
             return RemovalPayload(names: names, entriesBefore: first)
         }
     }
+
+    /// The time of the day by which retention removes: a clock that is set forward by mistake makes nothing old.
+    ///
+    /// - A jump is believed once it has lasted for as long as the retention, by a clock that only goes on: then all of
+    ///   before is older than that whatever the time of the day is.
+    struct RetentionClock: Sendable {
+        /// The last that was believed.
+        private var time: UInt64
+        /// When it was seen, by a clock that never goes back.
+        private var instant: UInt64
+        /// When it was first seen that the time has jumped.
+        private var jumpedAt: UInt64?
+
+        /// Clocks that are set right go by so much.
+        private static let toleranceMilliseconds: UInt64 = 600_000
+
+        /// Everything in milliseconds.
+        init(time: UInt64, instant: UInt64) {
+            self.time = time
+            self.instant = instant
+        }
+
+        /// The time to go by, where the clock says `time`.
+        mutating func now(
+            time: UInt64, instant: UInt64, waiting retention: UInt64
+        ) -> UInt64 {
+            let expected = self.time + (instant - self.instant)
+            let begin = jumpedAt ?? instant
+            if time > expected + Self.toleranceMilliseconds, instant - begin < max(retention, 1) {
+                jumpedAt = begin
+                return expected
+            }
+            self = RetentionClock(time: time, instant: instant)
+            return time
+        }
+    }
 #endif
