@@ -7,6 +7,85 @@ import Testing
 
 /// When bases are made, what hinders them, and what is read to go on with them.
 @Suite(.timeLimit(.minutes(10))) struct BaseUpkeepTests {
+    /// A base with the same snapshots would say nothing that the last one does not.
+    @Test func noBaseIsMadeWhereNothingWasFlushedSince() async throws {
+        let storage = MemoryStorage()
+        let workspace = try await Workspace.inMemory()
+        let d = workspace.dictionary("d")
+        var options = quick
+        options.minimumBytesBetweenBases = 1 << 10
+        let replica = try Replica(of: workspace, to: storage, options: options)
+        try await replica.waitUntilCopied()
+        #expect(replica.status.baseCount == 1)
+        let text = String(repeating: "x", count: 1_000)
+        for number in 0..<100 {
+            try await d.set(text, forKey: "k\(number)")
+            try await replica.waitUntilCopied()
+        }
+        #expect(replica.status.baseCount == 1)
+        // What was flushed makes one again.
+        var number = 0
+        #expect(
+            try await eventually {
+                number += 1
+                try await d.set(text, forKey: "k\(number)")
+                try await workspace.compact()
+                try await replica.waitUntilCopied()
+                return replica.status.baseCount > 1
+            })
+        try await replica.end()
+        try await workspace.close()
+    }
+
+    /// Where many are kept, that would take longer than the copy may be old.
+    @Test func copyingBeginsBeforeTheOlderBasesAreRead() async throws {
+        try await withDirectory { directory in
+            let storage = SlowBases()
+            var workspace = try await Workspace.open(at: "\(directory)/w")
+            var replica = try Replica(of: workspace, to: storage, options: quick)
+            let text = String(repeating: "x", count: 1_000)
+            #expect(
+                try await eventually {
+                    for number in 0..<100 {
+                        try await workspace.dictionary("d").set(text, forKey: "k\(number)")
+                    }
+                    try await workspace.compact()
+                    try await replica.waitUntilCopied()
+                    return replica.status.baseCount > 2
+                })
+            try await replica.end()
+            try await workspace.close()
+            let end = try #require(try await JournalReader.end(of: storage.memory))
+            let bases = try await BaseChain(from: end.standing.base, in: storage.memory).bases
+            storage.held.withLock { $0 = Set(bases.dropFirst().map(\.name)) }
+            workspace = try await Workspace.open(at: "\(directory)/w")
+            var options = quick
+            options.retention = .zero
+            replica = try Replica(of: workspace, to: storage, options: options)
+            try await workspace.dictionary("d").set("new", forKey: "new")
+            let replicaBegun = replica
+            let isCopied = Mutex(false)
+            Task {
+                try await replicaBegun.waitUntilCopied()
+                isCopied.withLock { $0 = true }
+            }
+            #expect(try await eventually { isCopied.withLock { $0 } })
+            storage.held.withLock { $0 = [] }
+            // What they hold is removed once they are known.
+            #expect(
+                try await eventually {
+                    for number in 0..<100 {
+                        try await workspace.dictionary("d").set(text, forKey: "k\(number)")
+                    }
+                    try await workspace.compact()
+                    let left = try await storage.memory.listAll(prefix: ObjectName.bases)
+                    return !left.contains { $0.name == bases.last?.name }
+                })
+            try await replica.end()
+            try await workspace.close()
+        }
+    }
+
     /// A storage that takes entries and no bases is troubled for as long, though each entry is taken.
     @Test func aBaseThatCannotBeWrittenIsToldWhileEntriesAreCopied() async throws {
         let storage = EntriesAlone()
@@ -90,6 +169,32 @@ import Testing
         storage.isStuck.withLock { $0 = false }
         try await workspace.close()
     }
+}
+
+/// A storage that does not answer who asks for some of its objects.
+private final class SlowBases: ObjectStorage {
+    let memory = MemoryStorage()
+    let held = Mutex<Set<String>>([])
+
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        while held.withLock({ $0.contains(name) }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        try await memory.download(name, to: receive)
+    }
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        try await memory.put(name, content)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await memory.putIfAbsent(name, bytes)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try await memory.list(prefix: prefix, after: name)
+    }
+    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 /// A storage that takes entries of the journal, removes nothing, and takes bases once it is told to.

@@ -96,7 +96,7 @@ struct CopyGoesOnTests {
                 try await workspace.compact()
                 try await replica.waitUntilCopied()
                 let end = try #require(try await JournalReader.end(of: storage))
-                let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
+                let bases = try await BaseChain(from: end.standing.base, in: storage).bases
                 return bases[0].record.flushedSequence > 1
             }
             #expect(hasBase)
@@ -104,7 +104,7 @@ struct CopyGoesOnTests {
             #expect(replica.status.historyCount == 0)
             try await workspace.close()
             let last = try #require(try await JournalReader.end(of: storage))
-            let base = try await JournalReader.bases(from: last.standing.base, in: storage)[0]
+            let base = try await BaseChain(from: last.standing.base, in: storage).bases[0]
             #expect(base.record.time >= ahead)
             let between = Date(timeIntervalSince1970: Double(ahead - 150_000) / 1000)
             #expect(
@@ -128,7 +128,7 @@ struct CopyGoesOnTests {
         try await replica.end()
         #expect(replica.status.historyCount == 1)
         let last = try #require(try await JournalReader.end(of: storage))
-        let base = try await JournalReader.bases(from: last.standing.base, in: storage)[0]
+        let base = try await BaseChain(from: last.standing.base, in: storage).bases[0]
         #expect(base.record.history != end.standing.history)
         #expect(base.record.time >= ahead)
         try await first.close()

@@ -258,7 +258,7 @@ struct PromotionTests {
                 try await writer.compact()
                 try await replica.waitUntilCopied()
                 let end = try #require(try await JournalReader.end(of: storage))
-                let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
+                let bases = try await BaseChain(from: end.standing.base, in: storage).bases
                 return bases[0].record.flushedSequence > 1
             }
             #expect(isFlushed)

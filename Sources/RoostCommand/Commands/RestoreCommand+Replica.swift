@@ -43,6 +43,11 @@ struct CopiedPlace {
             if let moment = report.moment { text += ", of \(moment.ISO8601Format())" }
             text += ": \(VerifyCommand.text(report.verification))"
             try Output.write([text])
+            for damage in report.passedDamages {
+                try Output.write([
+                    "the copy is damaged, where this restore did not need it: \(damage)"
+                ])
+            }
             if report.isBeyondCopy {
                 try Output.write([
                     "the moment lies behind what was copied until then: this is the last state before it"

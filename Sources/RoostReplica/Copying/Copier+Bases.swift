@@ -19,21 +19,65 @@
             var baseCount = 0
         }
 
-        func loadBases(from index: UInt64) async throws -> [Retention.KeptBase] {
-            let found = try await retrying { [storage] in
-                try await JournalReader.bases(from: index, in: storage)
-            }
+        /// Reads what the copying needs to begin: the newest base whose entries are complete, and those after it. The
+        /// older ones are read beside it.
+        func loadBases(from index: UInt64) async throws {
             let standing = journal.state.standing!
-            let bases = found.reversed().map { base in
-                Retention.KeptBase(
-                    index: base.entry.index, name: base.name, record: base.record,
-                    isComplete: base.record.history == standing.history
-                        && standing.lastSequence >= base.record.completeSequence)
+            let chain = try await retrying { [storage] in
+                var chain = BaseChain(from: index)
+                try await chain.read(from: storage) { Self.isComplete($0, in: standing) }
+                return chain
             }
+            noteDamage(in: chain)
+            bases = Self.kept(chain.bases, as: standing)
             // Which numbers still name the same files is not known: a copy of the directory may have used
             // them again. The first base goes by what is in the files.
-            reusableFrom = bases.last?.index ?? 0
-            return bases
+            reusableFrom = index
+            olderBases = Task { await loadOlderBases(of: chain, as: standing) }
+        }
+
+        private func loadOlderBases(
+            of begun: BaseChain, as standing: JournalEntry.Standing
+        ) async {
+            let chain: BaseChain
+            do {
+                chain = try await retrying(telling: \.baseTrouble) { [storage] in
+                    var chain = begun
+                    try await chain.read(from: storage)
+                    return chain
+                }
+            } catch {
+                // Without them nothing is removed, as it is not known what they need.
+                if !(error is CancellationError) { noteTrouble(error) }
+                return
+            }
+            noteDamage(in: chain)
+            let older = chain.bases.dropFirst(begun.bases.count)
+            bases.insert(contentsOf: Self.kept(older, as: standing), at: 0)
+            hasAllBases = true
+        }
+
+        /// Ascending; complete are those of the history that the journal had when it was taken over.
+        private static func kept(
+            _ found: some BidirectionalCollection<BaseChain.Base>,
+            as standing: JournalEntry.Standing
+        ) -> [Retention.KeptBase] {
+            found.reversed().map { base in
+                Retention.KeptBase(
+                    index: base.entry.index, name: base.name, record: base.record,
+                    isComplete: isComplete(base.record, in: standing))
+            }
+        }
+
+        private static func isComplete(
+            _ record: BaseRecord, in standing: JournalEntry.Standing
+        ) -> Bool {
+            record.history == standing.history && standing.lastSequence >= record.completeSequence
+        }
+
+        /// The moments of a damaged base may be restored by an older one; the next base makes a damaged newest unneeded.
+        private func noteDamage(in chain: BaseChain) {
+            if let damage = chain.damages.first { noteTrouble(damage) }
         }
 
         private func noteSnapshots(of record: BaseRecord) {
@@ -77,7 +121,7 @@
         ) async throws -> UInt64 {
             if range.isEmpty { return range.lowerBound }
             do {
-                return try await retrying { [storage] in
+                return try await retrying(telling: \.baseTrouble) { [storage] in
                     let found = try await JournalReader.firstEntry(
                         behind: sequence, from: range.lowerBound, before: range.upperBound,
                         in: storage)
@@ -125,14 +169,24 @@
             pinned = nil
             // Pinned before the history was begun: the batches between are not in it.
             guard base.manifest.flushedSequence >= historyBegin else { return }
-            // A follower that took over may have brought less to its snapshots than the writer had, whose entries from
-            // before its last base are known by no place: it waits until it has brought as much.
-            guard base.manifest.flushedSequence >= bases.last?.record.flushedSequence ?? 0 else {
-                return
-            }
+            // It is looked again at the next tick: a flush need not come with more log.
+            guard isNewer(base) else { return }
             guard schedule.isBaseDue(newSizeBytes: newSizeBytes(of: base)) else { return }
             try await beginBase(
                 base, firstEntryIn: firstEntries(behind: base.manifest.flushedSequence))
+        }
+
+        /// Whether a base of these snapshots says more than the last one.
+        ///
+        /// A follower that took over may have brought less to its snapshots than the writer had, whose entries from
+        /// before its last base are known by no place: it waits until it has brought as much.
+        private func isNewer(_ base: CopyBase) -> Bool {
+            guard let last = bases.last?.record else { return true }
+            let sequence = base.manifest.flushedSequence
+            // Where nothing was flushed since, it is the same base once more.
+            return sequence > last.flushedSequence
+                || sequence == last.flushedSequence
+                    && last.history != journal.state.standing!.history
         }
 
         /// About what has to be sent for it. After a takeover, numbers and sizes say what is stored: enough for
@@ -186,7 +240,7 @@
             if let found = removing?.found {
                 removing?.found = nil
                 try await remove(found)
-            } else if wantsRemoval, removing == nil, baseWriting == nil,
+            } else if wantsRemoval, removing == nil, baseWriting == nil, hasAllBases,
                 bases.last?.isComplete == true
             {
                 wantsRemoval = false

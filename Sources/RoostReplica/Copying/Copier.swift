@@ -31,6 +31,10 @@
         private let commits = ObservedCommits()
         /// The bases whose entries stand and that are not removed, ascending.
         var bases: [Retention.KeptBase] = []
+        /// Reads the bases that are older than the copying begins with, which removal alone needs.
+        var olderBases: Task<Void, Never>?
+        /// All bases that are kept are in `bases`: only then is it known what nobody needs.
+        var hasAllBases = false
         var baseWriting: BaseWriting?
         /// What the next base would be made of, and whether it is being asked for.
         var pinned: CopyBase?
@@ -104,6 +108,7 @@
                 shared.end(.failure(asRoostError(error)))
             }
             removing?.task.cancel()
+            olderBases?.cancel()
             await endBaseWriting()
         }
 
@@ -146,12 +151,20 @@
             // Also of a history that is not gone on with: a restore to a moment finds the bases of all.
             schedule.noteEarlier(markTime: earlier?.time ?? 0, entryTime: standing.time)
             if tap != nil { schedule.goOn(behind: standing.lastSequence) }
-            bases = try await loadBases(from: standing.base)
+            try await loadBases(from: standing.base)
+            let hasNewest = bases.last?.index == standing.base
             if tap == nil {
                 try await beginHistory()
-            } else if !standing.hasBase || bases.isEmpty {
+            } else if !standing.hasBase {
                 let first = standing.start
                 try await beginBase(try await engine.pinBase(), firstEntryIn: first..<first)
+            } else if bases.isEmpty || !hasNewest && !isAdopted {
+                // The newest is damaged, and another in its place as good. A follower that took over may have brought
+                // less to its snapshots, as `tendBases` says: with an older base it goes on until it has.
+                let base = try await engine.pinBase()
+                noteCopied()
+                try await beginBase(
+                    base, firstEntryIn: firstEntries(behind: base.manifest.flushedSequence))
             } else {
                 noteCopied()
                 try await countSinceBase()
@@ -355,7 +368,9 @@
             entryPlaces.removeAll { $0.lastSequence <= sequence }
         }
 
+        /// - Parameter trouble: where it is told what fails meanwhile.
         func retrying<Result: Sendable>(
+            telling trouble: WritableKeyPath<ReplicaStatus, RoostError?> & Sendable = \.trouble,
             _ body: @Sendable () async throws -> Result
         ) async throws -> Result {
             var backOff = BackOff()
@@ -365,7 +380,7 @@
                 } catch let error as RoostError where error.isOfContent {
                     throw error
                 } catch {
-                    shared.status.withLock { $0.trouble = asRoostError(error) }
+                    shared.status.withLock { $0[keyPath: trouble] = asRoostError(error) }
                     try await backOff.wait()
                 }
             }

@@ -108,11 +108,9 @@
                 }
                 return end
             }
-            let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
+            // What retention has removed counts as before it.
             let next = try await JournalReader.firstEntry(
-                behind: sequence,
-                from: max(end.standing.start, bases.last?.record.firstEntry ?? 0),
-                before: end.index, in: storage)
+                behind: sequence, from: end.standing.start, before: end.index, in: storage)
             guard next > 0, let entry = try await JournalReader.entry(next - 1, in: storage),
                 entry.standing.lastSequence <= sequence,
                 entry.standing.history == end.standing.history

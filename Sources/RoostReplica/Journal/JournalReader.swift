@@ -130,7 +130,8 @@
         }
 
         /// Of the entries of one history from `low` on and before `high`, the first that has batches after `sequence`;
-        /// `high` where none has. Where some are gone it may be a later one: then the one before it has some too.
+        /// `high` where none has. Where some are gone or damaged it may be a later one: then the one before it has some
+        /// too.
         static func firstEntry(
             behind sequence: UInt64, from low: UInt64, before high: UInt64,
             in storage: any ObjectStorage
@@ -139,7 +140,12 @@
             // Below `low` no entry has more than `sequence`, from `high` on all have.
             while low < high {
                 let middle = low + (high - low) / 2
-                let found = try await entry(middle, in: storage)
+                var found: JournalEntry?
+                do { found = try await entry(middle, in: storage) } catch let error as RoostError
+                    where error.code == .corrupt
+                {
+                    // One that is not needed holds nobody up.
+                }
                 if let found, found.standing.lastSequence > sequence {
                     high = middle
                 } else {
@@ -147,29 +153,6 @@
                 }
             }
             return low
-        }
-
-        /// The bases from the one at `index` back, the newest first: as many as there still are.
-        static func bases(
-            from index: UInt64, in storage: any ObjectStorage
-        ) async throws -> [(entry: JournalEntry, name: String, record: BaseRecord)] {
-            var found: [(entry: JournalEntry, name: String, record: BaseRecord)] = []
-            var index = index
-            while index > 0, let entry = try await entry(index, in: storage), entry.kind == .base {
-                let payload = try BasePayload(entry)
-                let bytes = try await storage.get(
-                    payload.name, maximumSizeBytes: BaseRecord.maximumSizeBytes)
-                guard let bytes else { break }
-                guard bytes.suffix(FieldReader.digestSizeBytes).elementsEqual(payload.digest) else {
-                    throw RoostError(
-                        .corrupt, "the base is not the one that the journal names",
-                        file: payload.name)
-                }
-                found.append((entry, payload.name, try BaseRecord(bytes, name: payload.name)))
-                guard payload.earlier < index else { break }
-                index = payload.earlier
-            }
-            return found
         }
     }
 #endif

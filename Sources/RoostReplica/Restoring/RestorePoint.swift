@@ -30,6 +30,16 @@
             }
         }
 
+        /// Whether it may lie in the history that `start` began, or where that is not known.
+        func mayBeIn(historyBegunBy start: JournalEntry?) -> Bool {
+            guard let start else { return true }
+            return switch self {
+            case .newest: true
+            case .sequence(let sequence): start.standing.lastSequence <= sequence
+            case .moment: start.standing.time <= milliseconds!
+            }
+        }
+
         /// Up to which batch the entry's batches belong to it, and whether all later ones are beyond it.
         func limit(in payload: FramesPayload) -> (sequence: UInt64, isReached: Bool) {
             switch self {
@@ -71,6 +81,10 @@
         /// one history and the begin of the next, which another writer copied: what was committed in between, if
         /// anything was, is not in the restored workspace.
         public var isBeyondCopy = false
+        /// Of bases that are damaged or lost, the newest first: none of them was needed, as an older one and the log after
+        /// it gave the same state, or a newer one had it. The next base takes the place of a damaged newest one; until
+        /// then a restore reads more log.
+        public var passedDamages: [RoostError] = []
         /// What checking every checksum of the restored workspace found: no damage.
         public var verification: VerificationReport
     }

@@ -47,32 +47,87 @@
             guard let end = try await JournalReader.end(of: storage) else {
                 throw OpenedCopy.noCopy
             }
-            let bases = try await JournalReader.bases(from: end.standing.base, in: storage)
-            guard let oldest = bases.last else {
-                throw RoostError(.io, "the copy has no base yet: it was begun and never completed")
+            let chain = try await BaseChain(from: end.standing.base, in: storage)
+            guard !chain.links.isEmpty else {
+                throw chain.damagedEnd
+                    ?? RoostError(.io, "the copy has no base yet: it was begun and never completed")
             }
-            for base in bases where point.mayBegin(with: base.record) {
+            var passed = PassedBases(damages: chain.damages)
+            for link in chain.links {
+                let history = link.entry.standing.history
+                guard passed.mayGoOn(with: history) else { break }
+                let record: BaseRecord
+                switch link.record {
+                case .failure(let damage):
+                    let start = try await start(before: link.entry)
+                    if point.mayBeIn(historyBegunBy: start) { passed.note(damage, of: history) }
+                    continue
+                case .success(let read): record = read
+                }
+                guard point.mayBegin(with: record) else { continue }
                 try clear()
                 let fileSystem = fileSystem()
-                try await fetch(base.record, fileSystem)
-                let report = try await replay(base.record, to: point, fileSystem)
-                guard let report else { continue }
-                if isToFollow {
-                    let directory = try PosixFileSystem().openDirectory(
-                        at: incompletePath, create: false)
-                    try Self.mark(directory, base.record.history)
+                do { try await fetch(record, fileSystem) } catch let damage as DamagedBase {
+                    passed.note(damage.error, of: history)
+                    passed.damages.append(damage.error)
+                    continue
                 }
+                guard var report = try await replay(record, to: point, fileSystem) else { continue }
+                report.passedDamages = passed.damages
+                if isToFollow { try markIncomplete(record.history) }
                 try parent.rename(incomplete, to: name)
                 try parent.sync()
                 return report
             }
             try clear()
+            // A base that could have led there is damaged.
+            if let damage = passed.needed { throw damage }
+            guard let oldest = chain.bases.last else {
+                throw chain.damages.first ?? OpenedCopy.noCopy
+            }
+            if let damage = chain.damagedEnd, !point.mayBegin(with: oldest.record) { throw damage }
             let first = Date(timeIntervalSince1970: Double(oldest.record.time) / 1000)
             throw RoostError(
                 .io,
                 "the copy does not hold this state: it goes back to \(first.ISO8601Format()), batch "
                     + "\(oldest.record.completeSequence), and up to batch "
                     + "\(end.standing.lastSequence)")
+        }
+
+        /// The bases that were not begun with, as they are damaged.
+        private struct PassedBases {
+            var damages: [RoostError]
+            /// Of the newest that could have led to what is wanted, and its history.
+            private(set) var needed: RoostError?
+            private var history: Identifier?
+
+            init(damages: [RoostError]) { self.damages = damages }
+
+            mutating func note(_ damage: RoostError, of history: Identifier) {
+                if needed == nil { (needed, self.history) = (damage, history) }
+            }
+
+            /// An older base of the same history leads to the same state; one of another leads to another.
+            func mayGoOn(with history: Identifier) -> Bool {
+                self.history.map { $0 == history } ?? true
+            }
+        }
+
+        /// Why a base cannot be begun with, whatever the journal holds.
+        private struct DamagedBase: Error {
+            let error: RoostError
+        }
+
+        /// What began the history of `entry`; `nil` where that is gone or damaged.
+        private func start(before entry: JournalEntry) async throws -> JournalEntry? {
+            do { return try await JournalReader.entry(entry.standing.start, in: storage) } catch let
+                error as RoostError where error.code == .corrupt
+            { return nil }
+        }
+
+        private func markIncomplete(_ history: Identifier) throws {
+            let directory = try PosixFileSystem().openDirectory(at: incompletePath, create: false)
+            try Self.mark(directory, history)
         }
 
         /// What the restored files go through: a new one for each attempt, which makes its own keys.
@@ -105,12 +160,18 @@
             let directory = try fileSystem.openOrMakeDirectory(at: incompletePath)
             // Who writes the files of a new encrypted workspace makes its keys, under this lock.
             try directory.lock(exclusive: true)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for (count, snapshot) in record.snapshots.enumerated() {
-                    if count >= Self.windowCount { try await group.next() }
-                    group.addTask { try await self.fetch(snapshot, into: directory) }
+            do {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (count, snapshot) in record.snapshots.enumerated() {
+                        if count >= Self.windowCount { try await group.next() }
+                        group.addTask { try await self.fetch(snapshot, into: directory) }
+                    }
+                    try await group.waitForAll()
                 }
-                try await group.waitForAll()
+            } catch {
+                // An older base may be tried next; the first failure is the one to tell.
+                do { try directory.unlock() } catch {}
+                throw error
             }
             var manifest = record.manifest
             // The log that is replayed after it is not there yet: nothing of it counts as lost.
@@ -124,6 +185,16 @@
             _ snapshot: BaseRecord.Snapshot, into directory: any Directory
         ) async throws {
             let file = try directory.createFile(FileName.snapshot(snapshot.number).text)
+            do { try await fetch(snapshot, into: file) } catch let error as RoostError
+                where error.code == .corrupt
+            {
+                throw DamagedBase(error: error)
+            }
+            try file.syncData()
+        }
+
+        /// - Throws: `.corrupt` where the object is damaged; `DamagedBase` where it is gone.
+        private func fetch(_ snapshot: BaseRecord.Snapshot, into file: any File) async throws {
             var hash = SHA256()
             var offset: UInt64 = 0
             let isThere = try await storage.download(snapshot.name) { piece in
@@ -136,10 +207,11 @@
                 offset += UInt64(piece.count)
             }
             guard isThere else {
-                throw RoostError(
-                    .io,
-                    "the copy no longer has this snapshot: it was removed by retention, or is lost",
-                    file: snapshot.name)
+                throw DamagedBase(
+                    error: RoostError(
+                        .io,
+                        "the copy no longer has this snapshot: it was removed by retention, or is lost",
+                        file: snapshot.name))
             }
             guard offset == snapshot.sizeBytes, hash.finalize().elementsEqual(snapshot.digest)
             else {
@@ -147,7 +219,6 @@
                     .corrupt, "the object is not what was stored: its checksum does not hold",
                     file: snapshot.name, offset: offset)
             }
-            try file.syncData()
         }
 
         // MARK: The journal

@@ -1,0 +1,171 @@
+import Foundation
+import Roost
+import Testing
+
+@testable import RoostReplica
+
+/// A base that is damaged or gone takes with it no state that another base leads to.
+@Suite(.timeLimit(.minutes(10))) struct DamagedBaseTests {
+    enum Harm: CaseIterable, Sendable {
+        case damaged, gone
+    }
+
+    private func harm(_ name: String, _ harm: Harm, in storage: MemoryStorage) async throws {
+        guard harm == .damaged else { return try await storage.delete(name) }
+        var bytes = try #require(try await storage.get(name, maximumSizeBytes: .max))
+        bytes[bytes.count / 2] ^= 1
+        try await storage.put(name, ObjectContent(bytes))
+    }
+
+    private func chain(_ storage: MemoryStorage) async throws -> BaseChain {
+        let end = try #require(try await JournalReader.end(of: storage))
+        return try await BaseChain(from: end.standing.base, in: storage)
+    }
+
+    /// Writes until so many bases stand.
+    private func write(_ workspace: Workspace, _ replica: Replica, baseCount: Int) async throws {
+        let d = workspace.dictionary("d")
+        let text = String(repeating: "x", count: 1_000)
+        var round = 0
+        let areThere = try await eventually {
+            round += 1
+            for number in 0..<100 { try await d.set("\(text) \(round)", forKey: "k\(number)") }
+            try await workspace.compact()
+            try await replica.waitUntilCopied()
+            return replica.status.baseCount >= baseCount
+        }
+        #expect(areThere)
+        try await d.set("last", forKey: "last")
+    }
+
+    /// Runs `body` with the path of a closed workspace and its copy, which has three bases at least.
+    private func withBases(
+        _ body: (String, MemoryStorage, [String: String]) async throws -> Void
+    ) async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: workspace, to: storage, options: quick)
+            try await write(workspace, replica, baseCount: 3)
+            try await replica.end()
+            let expected = try await contents(of: workspace, "d")
+            try await workspace.close()
+            try await body(directory, storage, expected)
+        }
+    }
+
+    @Test(arguments: [false, true]) func anOlderBaseThatIsDamagedHindersNobody(
+        isEntry: Bool
+    ) async throws {
+        try await withBases { directory, storage, expected in
+            let oldest = try #require(try await chain(storage).bases.last)
+            let name = isEntry ? ObjectName.entry(oldest.entry.index) : oldest.name
+            // One that is behind when the base is damaged.
+            let follower = try await Follower.follow(storage, at: "\(directory)/f")
+            try await follower.close()
+            try await harm(name, .damaged, in: storage)
+            let (report, found) = try await restored(storage, directory)
+            #expect(found == expected)
+            #expect(report.passedDamages.map(\.file) == [name])
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: workspace, to: storage, options: quick)
+            try await workspace.dictionary("d").set("more", forKey: "more")
+            try await replica.waitUntilCopied()
+            #expect(try await eventually { replica.status.baseTrouble?.file == name })
+            let again = try await Follower.follow(storage, at: "\(directory)/f")
+            #expect(
+                try await eventually {
+                    try again.workspace.dictionary("d")["more", as: String.self] == "more"
+                })
+            try await again.close()
+            try await replica.end()
+            #expect(replica.status.historyCount == 0)
+            try await workspace.close()
+        }
+    }
+
+    @Test(arguments: Harm.allCases, [false, true])
+    func anOlderBaseIsBegunWithWhereTheNewestIsDamaged(
+        _ kind: Harm, isSnapshot: Bool
+    ) async throws {
+        try await withBases { directory, storage, expected in
+            let bases = try await chain(storage).bases
+            let older = Set(bases.dropFirst().flatMap { $0.record.snapshots.map(\.name) })
+            let own = bases[0].record.snapshots.map(\.name).first { !older.contains($0) }
+            let name = isSnapshot ? try #require(own) : bases[0].name
+            try await harm(name, kind, in: storage)
+            let (report, found) = try await restored(storage, directory)
+            #expect(found == expected)
+            #expect(report.passedDamages.map(\.file) == [name])
+            // A follower too.
+            let follower = try await Follower.follow(storage, at: "\(directory)/f")
+            #expect(try await contents(of: follower.workspace, "d") == expected)
+            try await follower.close()
+        }
+    }
+
+    @Test(arguments: Harm.allCases) func aNewestBaseThatIsDamagedIsReplacedAtOnce(
+        _ kind: Harm
+    ) async throws {
+        try await withBases { directory, storage, expected in
+            let newest = try await chain(storage).bases[0]
+            try await harm(newest.name, kind, in: storage)
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: workspace, to: storage, options: quick)
+            #expect(try await eventually { replica.status.baseCount == 1 })
+            #expect(replica.status.historyCount == 0)
+            try await replica.end()
+            try await workspace.close()
+            let (report, found) = try await restored(storage, directory)
+            #expect(found == expected)
+            let base = try await chain(storage).bases[0]
+            #expect(base.entry.index > newest.entry.index)
+            #expect(report.snapshotCount == base.record.snapshots.count)
+            // It refers to nothing of a base that an earlier writer may be removing.
+            #expect(
+                base.record.snapshots.allSatisfy {
+                    $0.name.hasSuffix(
+                        "-\(base.name.suffix(32))-\(ObjectName.index(ofBase: base.name)!)")
+                })
+        }
+    }
+
+    /// A state of another history is none of these.
+    @Test(arguments: Harm.allCases) func noOtherHistoryTakesThePlaceOfADamagedOne(
+        _ kind: Harm
+    ) async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            var moments: [Date] = []
+            for name in ["a", "b"] {
+                let workspace = try await Workspace.open(at: "\(directory)/\(name)")
+                try await workspace.dictionary("d").set(name, forKey: "name")
+                try await workspace.compact()
+                let replica = try Replica(of: workspace, to: storage, options: quick)
+                try await workspace.dictionary("d").set(name, forKey: "again")
+                try await replica.end()
+                try await workspace.close()
+                try await Task.sleep(for: .milliseconds(20))
+                moments.append(Date())
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let bases = try await chain(storage).bases
+            #expect(bases.count == 2)
+            let snapshot = bases[0].record.snapshots[0].name
+            for name in [bases[0].name, snapshot] {
+                let bytes = try #require(try await storage.get(name, maximumSizeBytes: .max))
+                try await harm(name, kind, in: storage)
+                for point in [RestorePoint.newest, .sequence(2), .moment(moments[1])] {
+                    let error = await #expect(throws: RoostError.self) {
+                        try await restored(storage, directory, at: point)
+                    }
+                    #expect(error?.code == (kind == .damaged ? .corrupt : .io))
+                    #expect(error?.file == name)
+                }
+                let before = try await restored(storage, directory, at: .moment(moments[0]))
+                #expect(before.1 == ["name": "a", "again": "a"])
+                try await storage.put(name, ObjectContent(bytes))
+            }
+        }
+    }
+}
