@@ -81,8 +81,10 @@ import Testing
         }
     }
 
-    @Test func aWriteRoundTheRepositoryMakesAQueryDue() async throws {
-        let workspace = try await Workspace.inMemory()
+    /// With one shard the object and what says that its index counts are in the same.
+    @Test(arguments: [1, 16])
+    func aWriteRoundTheRepositoryMakesAQueryDue(shardCount: Int) async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(shardCount: shardCount))
         let posts = workspace.repository(of: IndexedTicket.self)
         try await posts.save(IndexedTicket(id: 1, points: 3))
         try await posts.indexesBuilt()

@@ -78,7 +78,11 @@ package struct EncodedBatch: Sendable {
         dictionaries.insert(name.prefix)
     }
 
-    mutating func removeMark(_ recordKey: [UInt8]) { appendRecord(nil, recordKey, []) }
+    mutating func removeMark(_ recordKey: [UInt8]) {
+        appendRecord(nil, recordKey, [])
+        // Who watches the marks is told where all of the batch is one shard's, too.
+        dictionaries.insert(recordKey.withUnsafeBytes { Array(dictionaryPrefix(of: $0)) })
+    }
 
     private mutating func appendRecord(
         _ value: EncodedValue?, _ prefix: [UInt8], _ key: [UInt8], _ suffix: [UInt8] = []
