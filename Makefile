@@ -41,7 +41,7 @@ check:
 # All that every change must pass in CI, behind `test`: the clients of the extra products, a part of
 # each of the long runs, and instructions counted against the thresholds.
 long: extras-dependencies
-	$(IN_TIME) extras-build $(BUILD) --package-path Extras --build-tests
+	$(IN_TIME) extras-build env $(BUILD) --package-path Extras --build-tests
 	scripts/side-by-side long-proofs long-servers
 
 # What keeps the processors busy.
