@@ -46,10 +46,10 @@ long: extras-dependencies
 
 # What keeps the processors busy.
 long-proofs:
-	$(IN_TIME) guard sh -c '$(GUARD)'
 	$(IN_TIME) client $(MAKE) client
-	$(IN_TIME) docs $(MAKE) docs
+	$(IN_TIME) guard sh -c '$(GUARD)'
 	$(IN_TIME) prove $(MAKE) prove
+	$(IN_TIME) docs $(MAKE) docs
 	$(IN_TIME) platforms sh -c '$(PLATFORMS)'
 
 # What mostly waits: for servers, terminals and a browser.
