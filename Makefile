@@ -55,10 +55,10 @@ long-proofs:
 # What mostly waits: for servers, terminals and a browser.
 long-servers:
 	$(IN_TIME) extras $(MAKE) extras
-	$(IN_TIME) shared-sample $(MAKE) shared-sample
-	$(IN_TIME) server-sample $(MAKE) server-sample
-	$(IN_TIME) inspector $(MAKE) inspector
 	$(IN_TIME) tasks $(MAKE) tasks-sample
+	$(IN_TIME) inspector $(MAKE) inspector
+	$(IN_TIME) server-sample $(MAKE) server-sample
+	$(IN_TIME) shared-sample $(MAKE) shared-sample
 
 # What is left out where ROOST_DEADLINE is over, which CI sets for slow machines.
 IN_TIME = scripts/in-time
@@ -334,12 +334,12 @@ shared-speed: extras-dependencies
 
 # Under four minutes beside its build.
 shared-sample: shared-build
-	scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS && $(SHARED) removals etcd $$ROOST_SERVERS'
-	scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS && $(SHARED) removals postgres $$ROOST_SERVERS'
-	scripts/shared-credentials
-	scripts/shared-command
-	scripts/shared-faults etcd 25
-	$(MAKE) fleet
+	$(IN_TIME) "shared: etcd" scripts/shared-servers etcd 1 -- sh -c '$(SHARED) suite etcd $$ROOST_SERVERS && $(SHARED) removals etcd $$ROOST_SERVERS'
+	$(IN_TIME) "shared: PostgreSQL" scripts/shared-servers postgres -- sh -c '$(SHARED) suite postgres $$ROOST_SERVERS && $(SHARED) removals postgres $$ROOST_SERVERS'
+	$(IN_TIME) "shared: faults" scripts/shared-faults etcd 25
+	$(IN_TIME) "shared: fleet" $(MAKE) fleet
+	$(IN_TIME) "shared: command" scripts/shared-command
+	$(IN_TIME) "shared: credentials" scripts/shared-credentials
 
 # Examples/Fleet: three processes of a service over etcd, of which the one that leads is killed; half a minute beside its build.
 fleet: extras-dependencies
@@ -384,14 +384,14 @@ parts: dependencies
 
 # Instructions per operation against the thresholds in the repository.
 guard: guard-build
-	Benchmarks/.build/release/roost-count guard Benchmarks/thresholds.json
+	.build/release/roost-count guard Benchmarks/thresholds.json
 
 guard-update: guard-build
-	Benchmarks/.build/release/roost-count guard Benchmarks/thresholds.json --update
+	.build/release/roost-count guard Benchmarks/thresholds.json --update
 
 guard-build:
 	sh scripts/install-bench-dependencies guard
-	$(BUILD) -c release --package-path Benchmarks --disable-default-traits --product roost-count
+	ROOST_COUNT=1 $(BUILD) -c release --product roost-count
 
 format:
 	$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)

@@ -342,6 +342,16 @@ if Context.environment["ROOST_FUZZ"] != nil {
             path: "Sources/RoostFuzz", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
+// Counts instructions (`make guard`): of the library as the proofs build it, so that it is built once for both.
+if Context.environment["ROOST_COUNT"] != nil {
+    package.targets += [
+        .target(name: "RoostSamples", path: "Benchmarks/Sources/RoostSamples"),
+        .executableTarget(
+            name: "roost-count", dependencies: ["Roost", "RoostCoding", "RoostSamples"],
+            path: "Benchmarks/Sources/RoostCount"),
+    ]
+}
+
 // The command with all that it imports, without a trait in each call: so that CI builds the package once.
 if Context.environment["ROOST_SQLITE"] != nil {
     package.traits.insert(.default(enabledTraits: ["SQLite"]))

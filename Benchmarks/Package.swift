@@ -11,8 +11,7 @@ let package = Package(
     name: "roost-benchmarks",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "roost-bench", targets: ["RoostBench"]),
-        .executable(name: "roost-count", targets: ["RoostCount"]),
+        .executable(name: "roost-bench", targets: ["RoostBench"])
     ],
     traits: [
         .trait(
@@ -69,13 +68,6 @@ let package = Package(
             ],
             path: "Benchmarks/RoostParts",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
-        .executableTarget(
-            name: "RoostCount",
-            dependencies: [
-                "RoostSamples",
-                .product(name: "Roost", package: "roost"),
-                .product(name: "RoostCoding", package: "roost"),
-            ]),
     ],
     swiftLanguageModes: [.v6]
 )
