@@ -50,6 +50,8 @@ package struct EngineConfiguration: Sendable {
     package var segmentSizeBytes = 1 << 20
     /// A batch of this size or more, which waits for a sync, is written to the log by a call.
     package var minimumCallSizeBytes = 8 << 10
+    /// So is one of this size or more that waits for nothing. docs/decisions/0277.
+    package var minimumUnawaitedCallSizeBytes = 32 << 10
 
     /// At most so many objects get their entries in one step of the building of an index.
     package var indexPieceCount = 4096

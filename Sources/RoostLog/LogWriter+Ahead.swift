@@ -29,7 +29,9 @@ extension LogWriter {
         mutating func takePrefault(at offset: Int, of sizeBytes: Int) -> Int? {
             guard offset >= prefault else { return nil }
             let step = LogAhead.aheadBytes
-            let begin = prefault == 0 ? 0 : prefault + step / 2
+            // Large frames, and those that made nothing ready, may have passed what was to come next.
+            let behind = offset / step * step
+            let begin = max(prefault == 0 ? 0 : prefault + step / 2, behind)
             prefault = begin + step >= sizeBytes ? .max : begin + step / 2
             next = min(prefault, standby, news)
             return begin
@@ -58,14 +60,15 @@ extension LogWriter {
         }
     }
 
-    /// Has made ready, while writers go on, what they will come to after a frame with `flags`.
+    /// Has made ready, while writers go on, what they will come to after a frame like the last one.
     @inline(never)
-    func prepareAhead(_ flags: Frame.Flags, _ state: inout State) {
+    func prepareAhead(_ payloadCount: Int, _ flags: Frame.Flags, _ state: inout State) {
         if state.aheadOffsets.takeNews() { signals?.noteAppended() }
         guard let ahead else { return }
         let size = state.segment.sizeBytes
-        // Who waits for syncs waits for what is ready and empty too.
-        if flags != .synced,
+        // Who waits for syncs waits for what is ready and empty too, and what is written by calls needs
+        // no pages.
+        if flags != .synced, payloadCount < minimumUnawaitedCallSizeBytes,
             let begin = state.aheadOffsets.takePrefault(at: state.offset, of: size)
         {
             ahead.beginPrefault(

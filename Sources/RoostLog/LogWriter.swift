@@ -115,6 +115,10 @@ package final class LogWriter: Sendable {
     let minimumSegmentSizeBytes: Int
     /// A payload of this size or more, which waits for a sync, is written by a call.
     private let minimumCallSizeBytes: Int
+    /// So is one of this size or more that waits for nothing, for which no pages are made ready then:
+    /// to clear each page before it is filled costs more than a copy of the payload
+    /// (docs/decisions/0277). Not less than `minimumCallSizeBytes`.
+    let minimumUnawaitedCallSizeBytes: Int
     private let durable: Atomic<UInt64>
 
     /// Begins segment `number` after `lastSequence`.
@@ -122,6 +126,7 @@ package final class LogWriter: Sendable {
         directory: any Directory, workspace: WorkspaceIdentifier, number: UInt64,
         sizeBytes: Int, lastSequence: UInt64, durableSequence: UInt64,
         minimumSegmentSizeBytes: Int = 1 << 20, minimumCallSizeBytes: Int,
+        minimumUnawaitedCallSizeBytes: Int,
         earlierSegments: [EarlierSegment] = [],
         history: LogHistory = .init(),
         ahead: LogAhead? = nil, signals: LogSignals? = nil,
@@ -136,6 +141,7 @@ package final class LogWriter: Sendable {
         self.workspace = workspace
         self.minimumSegmentSizeBytes = minimumSegmentSizeBytes
         self.minimumCallSizeBytes = minimumCallSizeBytes
+        self.minimumUnawaitedCallSizeBytes = minimumUnawaitedCallSizeBytes
         durable = Atomic(durableSequence)
         let header = SegmentHeader(
             number: number, firstSequence: lastSequence + 1, durableSequence: durableSequence,
@@ -181,7 +187,14 @@ package final class LogWriter: Sendable {
     ) throws -> Appended {
         try state.withLock { state in
             let start = try frameStart(payloadCount, &state)
-            fill(start + Frame.headerSizeBytes)
+            if isWrittenByCall(payloadCount, flags, state) {
+                try withUnsafeTemporaryAllocation(byteCount: payloadCount, alignment: 16) { bytes in
+                    if let base = bytes.baseAddress { fill(base) }
+                    try writePayload(.init(bytes), &state)
+                }
+            } else {
+                fill(start + Frame.headerSizeBytes)
+            }
             return try finishFrame(start, payloadCount, flags, &state)
         }
     }
@@ -192,18 +205,36 @@ package final class LogWriter: Sendable {
     ) throws -> Appended {
         try state.withLock { state in
             let start = try frameStart(payload.count, &state)
-            // Who waits for a sync finds no pages made ready, and the kernel clears and finds each
-            // page sooner in one call than in a fault for each.
-            if flags == .synced, payload.count >= minimumCallSizeBytes, state.segment.isMapped {
-                try writingFrame(&state) { state in
-                    try state.segment.file.write(
-                        payload, at: UInt64(state.offset + Frame.headerSizeBytes))
-                }
+            if isWrittenByCall(payload.count, flags, state) {
+                try writePayload(payload, &state)
             } else if let base = payload.baseAddress {
                 let target = start + Frame.headerSizeBytes
                 target.copyMemory(from: base, byteCount: payload.count)
             }
             return try finishFrame(start, payload.count, flags, &state)
+        }
+    }
+
+    /// Who waits for a sync finds no pages made ready, and the kernel clears and finds each page sooner
+    /// in one call than in a fault for each. Where a page of some mapping was replaced since the last
+    /// frame, it may be the one that the frame begins on: the call would reach the file and not that
+    /// page, of which the checksum is made.
+    @inline(__always)
+    private func isWrittenByCall(
+        _ payloadCount: Int, _ flags: Frame.Flags, _ state: borrowing State
+    ) -> Bool {
+        payloadCount >= minimumCallSizeBytes
+            && (flags == .synced || payloadCount >= minimumUnawaitedCallSizeBytes)
+            && state.segment.isMapped && MappedRegion.faultCount == state.faultCount
+    }
+
+    @inline(never)
+    private func writePayload(_ payload: UnsafeRawBufferPointer, _ state: inout State) throws {
+        try writingFrame(&state) { state in
+            // A store into the mapping finds out by itself that the file was cut; a call makes it longer.
+            try refuseCut(state)
+            try state.segment.file.write(
+                payload, at: UInt64(state.offset + Frame.headerSizeBytes))
         }
     }
 
@@ -230,6 +261,7 @@ package final class LogWriter: Sendable {
             durableSequence: durable.load(ordering: .relaxed), flags: flags, seed: state.seed)
         if !state.segment.isMapped {
             try writingFinishedFrame(&state) {
+                try refuseCut($0)
                 try $0.segment.persist(offset: $0.offset, count: size)
             }
         } else if MappedRegion.faultCount != state.faultCount {
@@ -238,7 +270,7 @@ package final class LogWriter: Sendable {
         state.offset += size
         state.lastSequence = sequence
         state.totalBytes += UInt64(size)
-        if state.offset >= state.aheadOffsets.next { prepareAhead(flags, &state) }
+        if state.offset >= state.aheadOffsets.next { prepareAhead(payloadCount, flags, &state) }
         return Appended(
             sequence: sequence, location: UInt(bitPattern: start),
             region: state.segment.region, totalBytes: state.totalBytes)
@@ -266,6 +298,8 @@ package final class LogWriter: Sendable {
         if let failure = state.failure { throw failure }
         if state.isClosed { throw RoostError(.closed, "the workspace is closed") }
         let needed = SegmentHeader.sizeBytes + frameSizeBytes + Self.sealSizeBytes
+        // Also for a standby, which may have been made in the directory that was there before.
+        try checksDirectory()
         let segment: LogSegment
         if let standby = state.standby, standby.sizeBytes >= needed {
             segment = standby
@@ -275,15 +309,13 @@ package final class LogWriter: Sendable {
             let size = max(
                 sizeBytes ?? nextSizeBytes(state), (needed + page - 1) / page * page)
             // Numbers go up with sequence numbers, so a standby that is too small is given up.
-            try checksDirectory()
+            if let unused = state.standby {
+                try directory.remove(FileName.segment(unused.number).text)
+                state.standby = nil
+            }
             segment = try LogSegment.create(
                 number: state.nextNumber, sizeBytes: size, in: directory)
             state.nextNumber += 1
-            if state.standby != nil {
-                let unused = state.standby!.number
-                state.standby = nil
-                try directory.remove(FileName.segment(unused).text)
-            }
         }
         let header = SegmentHeader(
             number: segment.number, firstSequence: state.lastSequence + 1,

@@ -77,6 +77,9 @@ package actor SimulationRun {
         // those of 1 MiB. Each is twice as long as the one before.
         configuration.segmentSizeBytes = [4 << 10, 12 << 10, 48 << 10][random.below(3)]
         configuration.minimumCallSizeBytes = [64, 8 << 10][random.below(2)]
+        // Whatever was drawn for those who wait: the seeds of earlier runs stay what they are.
+        configuration.minimumUnawaitedCallSizeBytes =
+            configuration.minimumCallSizeBytes == 64 ? 128 : 32 << 10
         configuration.compresses = random.once(in: 2)
         // Said here, as the usual count is the machine's.
         configuration.compactionThreadCount = [1, 2, 3][random.below(3)]

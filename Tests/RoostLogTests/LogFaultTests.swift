@@ -113,6 +113,49 @@ import Testing
         }
     }
 
+    /// The story: the file was cut before the page that the next frame begins on, a reader's look put zeros in that page's
+    /// place, and the file came back. The payload was written by a call, which the page did not see: the checksum was
+    /// made of zeros, and the page written over the payload. The opening found a frame that checks and says nothing.
+    @Test(arguments: [true, false])
+    func aLargePayloadIsNotWrittenBesideAPageThatIsNoLongerTheFiles(isAwaited: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 32 << 10)
+            let small = [UInt8](repeating: 1, count: 5000)
+            try log.append(small)
+            let segment = try #require(log.writer.history.segments.first)
+            let saved = try readBytes(segmentPath(path, 1))
+            try #require(truncate(segmentPath(path, 1), 4096) == 0)
+            #expect(segment.region.bytes[4096] == 0)
+            #expect(segment.region.replacedPageCount == 1)
+            try writeBytes(saved, to: segmentPath(path, 1))
+            let large = [UInt8](repeating: 7, count: 6000)
+            try log.append(large, isAwaited: isAwaited)
+            try log.append(small)
+            #expect(try SampleRecovery(at: path).payloads == [small, large, small])
+        }
+    }
+
+    /// The story: another program cut the segment, and the next large payload was written by a call, which made the file as
+    /// long as it had been. Zeros stood for what was missing, and no look at them was told so.
+    @Test(arguments: [true, false], [true, false])
+    func aCutSegmentIsNotMadeLongerByACall(allowsMapping: Bool, isAwaited: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(
+                at: path, fileSystem: PosixFileSystem(allowsMapping: allowsMapping),
+                sizeBytes: 64 << 10)
+            for _ in 0..<5 { try log.append([UInt8](repeating: 1, count: 4000)) }
+            try #require(truncate(segmentPath(path, 1), 8192) == 0)
+            #expect {
+                try log.append([UInt8](repeating: 7, count: 6000), isAwaited: isAwaited)
+            } throws: {
+                let error = $0 as? RoostError
+                return error?.code == .poisoned && (error?.cause as? RoostError)?.code == .io
+            }
+            #expect(try readBytes(segmentPath(path, 1)).count == 8192)
+            #expect(throws: RoostError.self) { try log.append([1]) }
+        }
+    }
+
     /// A reader beside the writer, by calls: the writer cuts the segment and seals it between the reader's two looks at how
     /// long it is.
     @Test func aSegmentThatIsCutWhileItIsReadIsReadWithinItsMemory() throws {

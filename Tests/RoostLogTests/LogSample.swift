@@ -6,6 +6,7 @@ import RoostLog
 struct SampleLog {
     static let workspace = WorkspaceIdentifier(first: 11, second: 22)
     static let minimumCallSizeBytes = 500
+    static let minimumUnawaitedCallSizeBytes = 900
 
     let directory: any Directory
     let writer: LogWriter
@@ -27,6 +28,7 @@ struct SampleLog {
             durableSequence: recovered?.durableSequence ?? 0,
             minimumSegmentSizeBytes: minimumSegmentSizeBytes,
             minimumCallSizeBytes: Self.minimumCallSizeBytes,
+            minimumUnawaitedCallSizeBytes: Self.minimumUnawaitedCallSizeBytes,
             earlierSegments: recovered?.earlierSegments ?? [],
             ahead: makesReady ? ahead : nil)
         syncer = LogSyncer(log: writer, thread: WorkerThread(name: "test-sync")) { _ in }

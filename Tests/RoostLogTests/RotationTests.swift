@@ -329,4 +329,18 @@ import Testing
                     == [1, 2, 3].map { FileName.segment($0).text })
         }
     }
+
+    /// The story: it went on one step with each frame, so that large frames left it behind: what they had filled was made
+    /// ready again.
+    @Test func whatIsMadeReadyLiesAheadOfLargeFrames() {
+        var offsets = LogWriter.AheadOffsets(
+            sizeBytes: 64 << 20, isSmallest: false, isPrefaulted: true)
+        let step = LogAhead.aheadBytes
+        var offset = SegmentHeader.sizeBytes
+        for _ in 0..<10 {
+            offset += 4 << 20
+            let begin = offsets.takePrefault(at: offset, of: 64 << 20)
+            #expect(begin.map { $0 + step > offset } == true)
+        }
+    }
 }

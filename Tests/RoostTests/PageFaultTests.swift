@@ -76,6 +76,33 @@ import Testing
         }
     }
 
+    /// As above, and the next write is one that the log makes by a call: it made the file long again, and the next
+    /// compaction took the zeros in it for the log.
+    @Test(arguments: [true, false])
+    func aLargeWriteDoesNotHideThatTheLogWasCut(isAwaited: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 2, memoryBudgetBytes: 0))
+            let values = workspace.dictionary("values")
+            for number in 0..<300 {
+                try await values.set(String(repeating: "x", count: 900), forKey: "\(number)")
+            }
+            let name = try #require(try fileNames(in: path, prefix: "log").last)
+            let kept = 24 * 4096
+            try #require(truncate("\(path)/\(name)", off_t(kept)) == 0)
+            let large = String(repeating: "y", count: 64 << 10)
+            let error = await #expect(throws: RoostError.self) {
+                try await values.set(
+                    large, forKey: "large", durability: isAwaited ? .synced : .process)
+            }
+            #expect(error?.code == .poisoned)
+            #expect(try readBytes("\(path)/\(name)").count == kept)
+            await #expect(throws: RoostError.self) { try await workspace.compact() }
+            #expect(try fileNames(in: path, prefix: "log").contains(name))
+            do { try await workspace.close() } catch is RoostError {}
+        }
+    }
+
     @Test func anAppendIntoAPageThatIsNotThereLosesNothing() async throws {
         try await withTemporaryDirectory { path in
             let workspace = try await Workspace.open(

@@ -18,6 +18,8 @@ struct Single: AsyncParsableCommand {
     @Option var count = 20_000
     @Option(help: "Keys in the workspace before reads.")
     var keys = 20_000
+    @Option(help: "Bytes of a value.")
+    var valueSizeBytes = 100
     @Option var directory = NSTemporaryDirectory()
 
     @Flag(help: "Leave the workspace and print its path.")
@@ -28,6 +30,9 @@ struct Single: AsyncParsableCommand {
     var existingPath: String?
 
     func validate() throws {
+        guard valueSizeBytes >= 8 else {
+            throw ValidationError("--value-size-bytes is at least 8")
+        }
         guard existingPath == nil || [.get, .coldGet, .absent].contains(operation) else {
             throw ValidationError(
                 "--workspace is for get, coldGet and absent: nothing else reads only.")
@@ -36,7 +41,7 @@ struct Single: AsyncParsableCommand {
 
     func run() async throws {
         let path = existingPath ?? "\(directory)/roost-bench-\(UUID().uuidString)"
-        let workload = Workload(keyCount: keys)
+        let workload = Workload(keyCount: keys, valueSizeBytes: valueSizeBytes)
         let configuration = Workspace.Configuration(durability: .process)
         var workspace = try await Workspace.open(at: path, configuration: configuration)
         var bytes = workspace.dictionary("bytes")

@@ -237,6 +237,7 @@ struct Opening {
             lastSequence: recovered.lastSequence, durableSequence: durable,
             minimumSegmentSizeBytes: configuration.segmentSizeBytes,
             minimumCallSizeBytes: configuration.minimumCallSizeBytes,
+            minimumUnawaitedCallSizeBytes: configuration.minimumUnawaitedCallSizeBytes,
             earlierSegments: earlier, history: LogHistory(recovered),
             ahead: LogAhead(scheduling: parts.scheduling), signals: signals,
             checksDirectory: { [manifestGuard = parts.manifestGuard] in

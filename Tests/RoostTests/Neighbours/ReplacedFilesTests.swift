@@ -59,6 +59,34 @@ import Testing
         }
     }
 
+    /// The next segment had been made before the files were replaced, and was begun without a look at them: up to
+    /// 64 MiB more were acknowledged that no file has.
+    @Test func aSegmentThatWasMadeBeforeIsNotBegunInAnotherStore() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let dictionary = workspace.dictionary("d")
+            try await workspace.backup(to: "\(path)/b")
+            let value = [UInt8](repeating: 7, count: 1000)
+            var count = 0
+            func write(kibibytes: Int) async throws {
+                for _ in 0..<kibibytes {
+                    try await dictionary.set(value, forKey: "\(count)")
+                    count += 1
+                }
+            }
+            try await write(kibibytes: 600)
+            while try fileNames(in: "\(path)/w", prefix: "log").count < 2 {
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            // Its preallocation is the last of its making.
+            try await Task.sleep(for: .milliseconds(50))
+            try replace("\(path)/w", by: "\(path)/b")
+            let error = await #expect(throws: RoostError.self) { try await write(kibibytes: 600) }
+            #expect(error?.code == .poisoned)
+            await #expect(throws: RoostError.self) { try await workspace.close() }
+        }
+    }
+
     @Test func anEmptiedDirectoryIsNotMadeAWorkspaceOfNothing() async throws {
         try await withTemporaryDirectory { path in
             let workspace = try await Workspace.open(at: "\(path)/w")
