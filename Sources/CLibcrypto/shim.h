@@ -62,12 +62,12 @@ static inline int roost_gcm_open(
     const unsigned char *sealed, size_t size, unsigned char *target) {
     int done = 0;
     unsigned char none[roost_gcm_tag_size];
-    if (size > INT_MAX || !roost_gcm_take(context, nonce, beside, beside_size, 0)) return 0;
-    if (size > 0 && EVP_DecryptUpdate(context, target, &done, sealed, (int)size) != 1) return 0;
+    if (size > INT_MAX || !roost_gcm_take(context, nonce, beside, beside_size, 0)) return -1;
+    if (size > 0 && EVP_DecryptUpdate(context, target, &done, sealed, (int)size) != 1) return -1;
     if (EVP_CIPHER_CTX_ctrl(
             context, EVP_CTRL_AEAD_SET_TAG, roost_gcm_tag_size, (void *)(sealed + size))
         != 1)
-        return 0;
+        return -1;
     return EVP_DecryptFinal_ex(context, none, &done) == 1;
 }
 

@@ -22,6 +22,8 @@
 // atomics: nothing that allocates or locks.
 struct roost_guard {
     struct roost_guard *next;
+    // Of those that are free; under `registration`.
+    struct roost_guard *next_free;
     _Atomic uintptr_t begin;
     _Atomic uintptr_t end;
     _Atomic int descriptor;
@@ -33,6 +35,7 @@ struct roost_guard {
 uint64_t roost_fault_total;
 
 static _Atomic(struct roost_guard *) guards;
+static struct roost_guard *free_guards;
 static pthread_mutex_t registration = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t installation = PTHREAD_ONCE_INIT;
 static struct sigaction earlier;
@@ -47,8 +50,10 @@ static struct roost_guard *guard_of(uintptr_t address) {
     struct roost_guard *guard = atomic_load_explicit(&guards, memory_order_acquire);
     for (; guard; guard = guard->next) {
         uintptr_t begin = atomic_load_explicit(&guard->begin, memory_order_acquire);
-        if (begin && address >= begin
-            && address < atomic_load_explicit(&guard->end, memory_order_relaxed))
+        if (!begin || address < begin) continue;
+        uintptr_t end = atomic_load_explicit(&guard->end, memory_order_acquire);
+        // Between the two looks it may have been given back and taken for another mapping.
+        if (address < end && atomic_load_explicit(&guard->begin, memory_order_relaxed) == begin)
             return guard;
     }
     return NULL;
@@ -210,9 +215,10 @@ roost_guard *roost_guard_mapping(void *base, size_t length, int descriptor) {
     pthread_once(&installation, install);
     if (!is_installed) return NULL;
     pthread_mutex_lock(&registration);
-    struct roost_guard *guard = atomic_load_explicit(&guards, memory_order_relaxed);
-    while (guard && atomic_load_explicit(&guard->begin, memory_order_relaxed)) guard = guard->next;
-    if (!guard) {
+    struct roost_guard *guard = free_guards;
+    if (guard) {
+        free_guards = guard->next_free;
+    } else {
         guard = calloc(1, sizeof *guard);
         if (guard) {
             guard->next = atomic_load_explicit(&guards, memory_order_relaxed);
@@ -222,7 +228,8 @@ roost_guard *roost_guard_mapping(void *base, size_t length, int descriptor) {
     if (guard) {
         atomic_store_explicit(&guard->descriptor, descriptor, memory_order_relaxed);
         atomic_store_explicit(&guard->replaced_count, 0, memory_order_relaxed);
-        atomic_store_explicit(&guard->end, (uintptr_t)base + length, memory_order_relaxed);
+        // After `begin` was cleared, to whoever sees it: the handler then finds `begin` changed.
+        atomic_store_explicit(&guard->end, (uintptr_t)base + length, memory_order_release);
         atomic_store_explicit(&guard->begin, (uintptr_t)base, memory_order_release);
     }
     pthread_mutex_unlock(&registration);
@@ -236,6 +243,8 @@ void roost_unguard_mapping(roost_guard *guard) {
     atomic_store_explicit(&guard->begin, 0, memory_order_release);
     _Atomic uint8_t *bits = atomic_exchange(&guard->lost_pages, NULL);
     if (bits) munmap((void *)bits, bitmap_size(begin, end));
+    guard->next_free = free_guards;
+    free_guards = guard;
     pthread_mutex_unlock(&registration);
 }
 

@@ -42,24 +42,25 @@
             _ sealed: UnsafeRawBufferPointer, _ nonce: SealingNonce,
             authenticating beside: UnsafeRawBufferPointer,
             into target: UnsafeMutableRawBufferPointer
-        ) -> Bool {
+        ) throws -> Bool {
             let count = sealed.count - Sealed.tagSizeBytes
             precondition(count >= 0 && target.count >= count, "there is room for the content")
-            let isOpen = opening.with(key, isSealing: false) { context in
+            let answer = opening.with(key, isSealing: false) { context in
                 nonce.withBytes { nonce in
                     // Of an empty chunk there is nothing to write.
                     withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { none in
                         roost_gcm_open(
                             context, nonce.assumingBytes, beside.baseAddress, beside.count,
                             sealed.assumingBytes, count,
-                            count == 0 ? none.assumingBytes : target.assumingBytes) != 0
+                            count == 0 ? none.assumingBytes : target.assumingBytes)
                     }
                 }
             }
-            if isOpen == true { return true }
+            if answer == 1 { return true }
             // Nobody has vouched for what stands there now.
             target.initializeMemory(as: UInt8.self, repeating: 0)
-            return false
+            if answer == 0 { return false }
+            throw RoostError(.io, "libcrypto could not open sealed bytes")
         }
     }
 

@@ -49,13 +49,13 @@
         /// Whether the bytes are what was sealed, and what was written to memory that had ones in all bits.
         public func open(
             _ sealed: [UInt8], key: [UInt8], position: UInt64, role: UInt32, beside: [UInt8]
-        ) -> (isOpen: Bool, bytes: [UInt8]) {
+        ) throws -> (isOpen: Bool, bytes: [UInt8]) {
             var target = [UInt8](repeating: .max, count: sealed.count - Sealed.tagSizeBytes)
             let cipher = key.withUnsafeBytes(cipher)
-            let isOpen = target.withUnsafeMutableBytes { target in
-                sealed.withUnsafeBytes { sealed in
-                    beside.withUnsafeBytes { beside in
-                        cipher.open(
+            let isOpen = try target.withUnsafeMutableBytes { target in
+                try sealed.withUnsafeBytes { sealed in
+                    try beside.withUnsafeBytes { beside in
+                        try cipher.open(
                             sealed, SealingNonce(position: position, role: role),
                             authenticating: beside, into: target)
                     }

@@ -36,7 +36,7 @@
             _ sealed: UnsafeRawBufferPointer, _ nonce: SealingNonce,
             authenticating context: UnsafeRawBufferPointer,
             into target: UnsafeMutableRawBufferPointer
-        ) -> Bool {
+        ) throws -> Bool {
             do {
                 var combined = Data(capacity: SealingNonce.sizeBytes + sealed.count)
                 nonce.withBytes { combined.add($0) }
@@ -45,9 +45,10 @@
                     AES.GCM.SealedBox(combined: combined), using: key, authenticating: context)
                 plain.withUnsafeBytes { target.copyMemory(from: $0) }
                 return true
-            } catch {
-                // Whatever the reason is, these bytes are not what was sealed.
+            } catch CryptoKitError.authenticationFailure {
                 return false
+            } catch {
+                throw RoostError(.io, "sealed bytes could not be opened", cause: error)
             }
         }
     }

@@ -5,7 +5,7 @@
 ///      0     4  CRC-32C of all that follows, padding excluded, seeded by the segment
 ///      4     4  payload length in bytes
 ///      8     8  sequence number
-///     16     4  how many sequence numbers before this one were not yet known to be on disk
+///     16     4  how many sequence numbers up to this one were not yet known to be on disk
 ///     20     4  flags
 ///     24     n  operations
 /// ```

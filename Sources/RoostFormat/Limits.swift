@@ -22,6 +22,9 @@ package enum Limits {
     package static let valueOverheadBytes = 16
     package static let framePayloadSizeBytes = 1 << 30
     package static let shardCount = 1024
+    /// Of one file: what a file system may hold of it, many times what a workspace makes. The sum of as many as a manifest
+    /// can list is below `number`.
+    package static let fileSizeBytes: UInt64 = 1 << 40
     /// Bounds the manifest before it is read into memory.
     package static let manifestSizeBytes = 64 << 20
     package static let compressionDictionarySizeBytes = 64 << 10

@@ -24,6 +24,14 @@ package struct ManifestRecord: Equatable, Sendable {
             self.lowerBound = lowerBound
         }
 
+        /// Whether what it says can be counted with.
+        fileprivate var isPlausible: Bool {
+            fileSizeBytes <= Limits.fileSizeBytes && recordCount < Limits.number
+                && maximumSequence < Limits.number
+                // Where there are no records they are the wrong way round.
+                && (minimumSequence <= maximumSequence || recordCount == 0)
+        }
+
         /// Whether `footer` is of the file that is listed.
         package func isOf(_ footer: SnapshotFooter) -> Bool {
             footer.number == number && footer.fileSizeBytes == fileSizeBytes
@@ -147,6 +155,8 @@ package struct ManifestRecord: Equatable, Sendable {
             && [generation, firstSegment, flushedSequence, durableSequence, nextSnapshotNumber]
                 .allSatisfy { $0 < Limits.number }
             && listed.allSatisfy { $0 < nextSnapshotNumber }
+            && snapshots.allSatisfy(\.isPlausible)
+            && clears.allSatisfy { $0.sequence < Limits.number }
             && Set(listed).count == listed.count
             && Set(clears.map(\.prefix)).count == clears.count
             && tiers.allSatisfy { !$0.isEmpty && Self.isInOrder($0) }

@@ -67,10 +67,12 @@ package struct SegmentHeader: Equatable, Sendable {
         else { return .damaged }
         let version = start.load(UInt32.self, at: 8)
         guard version == Limits.formatVersion else { return .unsupported(version: version) }
+        // Batches are counted from one.
+        let firstSequence = start.load(UInt64.self, at: 24)
+        guard firstSequence > 0 else { return .damaged }
         return .valid(
             SegmentHeader(
-                number: start.load(UInt64.self, at: 16),
-                firstSequence: start.load(UInt64.self, at: 24),
+                number: start.load(UInt64.self, at: 16), firstSequence: firstSequence,
                 durableSequence: start.load(UInt64.self, at: 32),
                 workspace: .init(
                     first: start.load(UInt64.self, at: 40), second: start.load(UInt64.self, at: 48)),

@@ -194,7 +194,7 @@ extension File {
     /// The whole file as memory: mapped where that can be had, else read.
     package func contents(sizeBytes: Int) throws -> MappedRegion {
         if let region = try map(sizeBytes: sizeBytes, writable: false) { return region }
-        let region = MappedRegion.anonymous(sizeBytes: sizeBytes)
+        let region = try MappedRegion.anonymous(sizeBytes: sizeBytes, for: path)
         try read(into: .init(start: region.base, count: sizeBytes), at: 0)
         return region
     }

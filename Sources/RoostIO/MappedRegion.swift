@@ -131,16 +131,30 @@ package final class MappedRegion: @unchecked Sendable {
     /// Below this a mapping of its own, with its calls and page faults, costs more than zeros.
     private static let smallSizeBytes = 256 << 10
 
+    /// Zeroed memory with no file behind it, as large as the file at `path` says that it is.
+    ///
+    /// - Throws: `.io` where there is not so much: a file may be longer than any memory.
+    package static func anonymous(sizeBytes: Int, for path: String) throws -> MappedRegion {
+        if sizeBytes < smallSizeBytes { return anonymous(sizeBytes: sizeBytes) }
+        if let region = fromKernel(sizeBytes: sizeBytes) { return region }
+        throw RoostError(
+            .io,
+            "there is no memory for a file of \(sizeBytes) bytes. If nobody made it so long, restore a backup",
+            file: path)
+    }
+
+    /// From the kernel, zeroed page by page when it is first touched: most of a segment in memory never is.
+    private static func fromKernel(sizeBytes: Int) -> MappedRegion? {
+        let mapped = mmap(
+            nil, sizeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let mapped, mapped != MAP_FAILED else { return nil }
+        return MappedRegion(base: mapped, sizeBytes: sizeBytes) { munmap($0, $1) }
+    }
+
     /// Zeroed memory with no file behind it.
     package static func anonymous(sizeBytes: Int) -> MappedRegion {
-        if sizeBytes >= smallSizeBytes {
-            // From the kernel, zeroed page by page when it is first touched: most of a segment in
-            // memory never is.
-            let mapped = mmap(
-                nil, sizeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-            if let mapped, mapped != MAP_FAILED {
-                return MappedRegion(base: mapped, sizeBytes: sizeBytes) { munmap($0, $1) }
-            }
+        if sizeBytes >= smallSizeBytes, let region = fromKernel(sizeBytes: sizeBytes) {
+            return region
         }
         let base = UnsafeMutableRawPointer.allocate(byteCount: max(sizeBytes, 1), alignment: 64)
         base.initializeMemory(as: UInt8.self, repeating: 0, count: sizeBytes)

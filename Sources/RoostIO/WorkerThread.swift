@@ -6,7 +6,7 @@ import Synchronization
 /// after another: the place for calls that block.
 ///
 /// - Jobs run in the order in which they were enqueued.
-/// - The thread begins with the first job and lives as long as the executor; it ends once the last reference goes, after the
+/// - The thread begins with the first job, or once the system has one, and lives as long as the executor; it ends once the last reference goes, after the
 ///   jobs that are queued.
 /// - Of several that share a thread, each is an executor of its own: what runs on one does not
 ///   run on another at the same time, though a switch between them is one between threads to
@@ -21,14 +21,16 @@ package final class WorkerThread: SerialExecutor {
     /// - Parameters:
     ///   - isInBackground: Whether the thread gives way to others that have work.
     ///   - order: The order in which jobs run, for simulations.
-    package init(name: String, isInBackground: Bool = false, order: (any JobOrder)? = nil) {
+    ///   - start: How the thread is started, for tests.
+    package init(
+        name: String, isInBackground: Bool = false, order: (any JobOrder)? = nil,
+        startedBy start: @escaping StartedThread.Start = StartedThread.bySystem
+    ) {
         queue = JobQueue(order: order) { queue in
-            let thread = Thread {
+            StartedThread.begin(name, by: start) {
                 if isInBackground { roost_lower_thread_priority() }
                 queue.run()
             }
-            thread.name = name
-            thread.start()
         }
         ownsThread = true
         forTasks = WorkerTaskExecutor(queue: queue)

@@ -35,7 +35,7 @@ package final class FollowedSegment: Sendable {
         if sharing == .mapped, let region = try file.map(sizeBytes: size, writable: false) {
             return FollowedSegment(header: header, file: file, region: region)
         }
-        let region = MappedRegion.anonymous(sizeBytes: size)
+        let region = try MappedRegion.anonymous(sizeBytes: size, for: file.path)
         // A backup takes the segment from here.
         region.base.copyMemory(from: bytes, byteCount: min(size, bytes.count))
         return FollowedSegment(header: header, file: file, region: region)

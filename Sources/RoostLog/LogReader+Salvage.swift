@@ -21,20 +21,19 @@ extension LogReader {
     /// After a seal there may be what an opening was cutting off when it was stopped.
     ///
     /// The work is bounded by four checksums of the segment, for bytes that look like many long
-    /// frames; after that nothing is looked for.
+    /// frames of it; after that nothing is looked for.
     package func forEachSalvagedFrame(
         _ seed: ChecksumSeed, onBreak: (Int) throws -> Void, _ visit: (Frame.View) throws -> Void
     ) rethrows -> Int {
         let bytes = region.bytes
+        let first = salvagedFirstSequence
         var budget = 4 * bytes.count
         var offset = SegmentHeader.sizeBytes
         var end = offset
         while bytes.count - offset >= Frame.headerSizeBytes, budget > 0 {
-            let payloadCount = Int((bytes.baseAddress! + offset).load(UInt32.self, at: 4))
-            if payloadCount <= bytes.count - offset {
-                budget -= Frame.headerSizeBytes + payloadCount
-            }
-            if let frame = Frame.view(in: bytes, at: offset, seed: seed) {
+            if let claimedSizeBytes = claimedFrameSizeBytes(at: offset, from: first),
+                let frame = frame(at: offset, seed, claimedSizeBytes, &budget)
+            {
                 if offset > end { try onBreak(end) }
                 offset += frame.sizeBytes
                 end = offset
@@ -47,5 +46,19 @@ extension LogReader {
             offset += zeros < 16 ? Frame.alignment : (zeros - 16) / 8 * 8 + Frame.alignment
         }
         return end
+    }
+
+    private func frame(
+        at offset: Int, _ seed: ChecksumSeed, _ claimedSizeBytes: Int, _ budget: inout Int
+    ) -> Frame.View? {
+        budget -= claimedSizeBytes
+        return Frame.view(in: region.bytes, at: offset, seed: seed)
+    }
+
+    /// The first batch of the segment: where the header does not check, by the first frame, which then does.
+    private var salvagedFirstSequence: UInt64 {
+        if case .valid(let header) = header { return header.firstSequence }
+        return (region.base + SegmentHeader.sizeBytes).load(
+            fromByteOffset: Frame.sequenceOffset, as: UInt64.self)
     }
 }

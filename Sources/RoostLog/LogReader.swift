@@ -20,7 +20,7 @@ package struct LogReader: Sendable {
         writtenEnd = Int(try file.writtenEnd())
         let size = Int(try file.sizeBytes())
         if copies {
-            region = .anonymous(sizeBytes: size)
+            region = try .anonymous(sizeBytes: size, for: file.path)
             // The writer may have cut the file between the two calls.
             let count = min(writtenEnd, size)
             _ = try file.readUp(to: .init(start: region.base, count: count), at: 0)
@@ -90,15 +90,8 @@ package struct LogReader: Sendable {
         var at = (offset + Frame.alignment - 1) & ~(Frame.alignment - 1)
         let end = contentEnd(from: at)
         while at < end, bytes.count - at >= Frame.headerSizeBytes {
-            let start = bytes.baseAddress! + at
-            let claimed = start.load(UInt64.self, at: Frame.sequenceOffset)
-            let payloadCount = Int(start.load(UInt32.self, at: 4))
-            // A frame of this segment: no more of them than would have fitted.
-            if claimed >= max(sequence, 1) - 1,
-                claimed - (max(sequence, 1) - 1) <= UInt64(bytes.count / Frame.headerSizeBytes),
-                payloadCount <= bytes.count - at - Frame.headerSizeBytes
-            {
-                budget -= Frame.headerSizeBytes + payloadCount
+            if let claimedSizeBytes = claimedFrameSizeBytes(at: at, from: sequence) {
+                budget -= claimedSizeBytes
                 if budget < 0 { return .max }
                 if let frame = Frame.view(in: bytes, at: at, seed: header.seed) {
                     best = max(best, frame.durableSequence)
@@ -111,6 +104,23 @@ package struct LogReader: Sendable {
             at += zeros < 16 ? Frame.alignment : (zeros - 16) / 8 * 8 + Frame.alignment
         }
         return best
+    }
+
+    /// The size of the frame that the bytes at `offset` say they are the header of, where one can be there: of a batch from
+    /// `sequence` on, or of a seal behind the one before, and not more of them than would have fitted. To be asked before a
+    /// checksum is made, as any bytes can say that they are a long frame.
+    func claimedFrameSizeBytes(at offset: Int, from sequence: UInt64) -> Int? {
+        let bytes = region.bytes
+        let rest = bytes.count - offset - Frame.headerSizeBytes
+        guard rest >= 0 else { return nil }
+        let start = bytes.baseAddress! + offset
+        let claimed = start.load(UInt64.self, at: Frame.sequenceOffset)
+        let payloadCount = Int(start.load(UInt32.self, at: 4))
+        let first = max(sequence, 1) - 1
+        guard claimed >= first, claimed - first <= UInt64(bytes.count / Frame.headerSizeBytes),
+            payloadCount <= rest
+        else { return nil }
+        return Frame.headerSizeBytes + payloadCount
     }
 
     /// Where what may not be on disk begins, when every batch up to `sequence` is: the frame

@@ -79,10 +79,7 @@ package final class LogSignals: Sendable {
     // MARK: The thread
 
     private func beginThread() {
-        let thread = Thread { [self] in run() }
-        thread.name = "roost-signals"
-        thread.stackSize = 128 << 10
-        thread.start()
+        StartedThread.begin("roost-signals", stackSizeBytes: 128 << 10) { [self] in run() }
     }
 
     private func run() {

@@ -15,6 +15,8 @@ final class ChunkedFile: File {
     private struct Writing {
         /// `true` too of a file that was opened for reading.
         var isEnded: Bool
+        /// Why its end could not be written.
+        var failure: (any Error)?
         /// What is not sealed yet, less than a chunk, or one that may be the last.
         var pending: [UInt8] = []
         var sealedCount: UInt64 = 0
@@ -81,13 +83,17 @@ final class ChunkedFile: File {
         state.pending.removeAll(keepingCapacity: true)
     }
 
-    /// Ends the writing with its first call.
+    /// Ends the writing with its first call. Where the end could not be written no later call says that it is on disk.
     func syncData() throws {
         try writing.withLock { state in
+            if let failure = state.failure { throw failure }
             if state.isEnded { return }
             // Whatever becomes of the write, this nonce is used.
             state.isEnded = true
-            try seal(&state, Sealed.Role.lastChunk)
+            do { try seal(&state, Sealed.Role.lastChunk) } catch {
+                state.failure = error
+                throw error
+            }
         }
         try base.syncData()
     }
@@ -182,7 +188,7 @@ final class ChunkedFile: File {
         }
         let role = isLast ? Sealed.Role.lastChunk : Sealed.Role.chunk
         guard
-            cipher.open(
+            try cipher.open(
                 UnsafeRawBufferPointer(sealed), SealingNonce(position: number, role: role),
                 authenticating: UnsafeRawBufferPointer(start: nil, count: 0), into: target)
         else {
@@ -200,7 +206,7 @@ final class ChunkedFile: File {
         guard sizeBytes == (Int(count) - 1) * Self.chunkSizeBytes + last else { return nil }
         let storedSize = Int(Self.offset(ofChunk: count - 1)) + last + Sealed.tagSizeBytes
         let stored = try base.map(sizeBytes: storedSize, writable: false)
-        let memory = MappedRegion.anonymous(sizeBytes: sizeBytes)
+        let memory = try MappedRegion.anonymous(sizeBytes: sizeBytes, for: path)
         let chunks = OpenedChunks(self, memory, stored: stored, count: Int(count), pressure)
         return MappedRegion(
             base: memory.base, sizeBytes: sizeBytes, path: path, openedBy: chunks,

@@ -19,16 +19,19 @@ struct JournalContent: Sendable {
 
     /// - Parameter isShared: Whether another process may be writing to it, or cut it: in a mapping that is a fault.
     init(_ base: any File, _ keys: any JournalKeys, isShared: Bool) throws {
+        // What is preallocated, or a hole, is not looked at.
+        let writtenSize = try base.writtenEnd()
         let storedSize = try base.sizeBytes()
+        let lookedAt = Int(min(writtenSize, storedSize))
         let stored: MappedRegion
         if isShared {
-            stored = .anonymous(sizeBytes: Int(storedSize))
+            stored = try .anonymous(sizeBytes: lookedAt, for: base.path)
             // What was cut meanwhile is zeros.
-            _ = try base.readUp(to: .init(start: stored.base, count: Int(storedSize)), at: 0)
+            _ = try base.readUp(to: .init(start: stored.base, count: lookedAt), at: 0)
         } else {
             stored = try base.contents(sizeBytes: Int(storedSize))
         }
-        var walk = Walk(stored.bytes, keys)
+        var walk = Walk(.init(rebasing: stored.bytes.prefix(lookedAt)), keys)
         try walk.run()
         try stored.checkRead()
         let content = walk.content.finished(storedSizeBytes: storedSize)
@@ -65,7 +68,7 @@ struct JournalContent: Sendable {
         mutating func run() throws {
             var place = 0
             while place < storedEnd {
-                if let size = piece(at: place) {
+                if let size = try piece(at: place) {
                     breakOffset = nil
                     place += size
                 } else if let size = try header(at: place) {
@@ -95,13 +98,13 @@ struct JournalContent: Sendable {
             return SealedHeader.sizeBytes
         }
 
-        private mutating func piece(at place: Int) -> Int? {
+        private mutating func piece(at place: Int) throws -> Int? {
             guard let part, bytes.count - place >= JournalPiece.headerSizeBytes else { return nil }
             let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
             guard let piece = part.piece(rest, at: UInt64(place)),
-                content.apply(
+                try content.apply(
                     piece, behind: hole(before: place),
-                    { part.open(piece, rest, at: UInt64(place), into: $0) })
+                    { try part.open(piece, rest, at: UInt64(place), into: $0) })
             else { return nil }
             return piece.storedSizeBytes
         }
@@ -127,9 +130,9 @@ struct JournalContent: Sendable {
         /// Takes a piece over where `open` says that it is whole.
         mutating func apply(
             _ piece: JournalPiece, behind hole: UnsafeRawBufferPointer,
-            _ open: (UnsafeMutableRawBufferPointer) -> Bool
-        ) -> Bool {
-            guard let content = opened.content(of: piece, open) else { return false }
+            _ open: (UnsafeMutableRawBufferPointer) throws -> Bool
+        ) rethrows -> Bool {
+            guard let content = try opened.content(of: piece, open) else { return false }
             let offset = Int(piece.offset)
             if offset > lastEnd, !hole.isEmpty {
                 write(Array(hole.prefix(offset - lastEnd))[...], at: lastEnd)

@@ -12,7 +12,7 @@ import Synchronization
 /// - What a crash has left of a piece does not open. Pieces after it do, where they are found, so that a hole in
 ///   the content is seen as one (`JournalContent`).
 /// - Where the file can be mapped, pieces are sealed straight into the preallocated part of it
-///   (`JournalFile+Mapping`): a call for each costs several times what the sealing does.
+///   (`JournalMapping`): a call for each costs several times what the sealing does.
 final class JournalFile: File {
     struct State {
         var part: JournalPart?
@@ -164,6 +164,7 @@ final class JournalFile: File {
             target in
             let target = UnsafeMutableRawBufferPointer(rebasing: target[..<piece.storedSizeBytes])
             try part.seal(piece, bytes, at: place, into: target)
+            try state.refuseCutBeforeCall(base)
             try base.write(UnsafeRawBufferPointer(target), at: place)
         }
     }

@@ -64,6 +64,14 @@ extension JournalFile.State {
         try withExtendedLifetime(lost) { try file.write(.init(memory), at: place) }
     }
 
+    /// To be called before a call that writes, which makes a file that was cut long again.
+    mutating func refuseCutBeforeCall(_ file: any File) throws {
+        guard let whole else { return }
+        let sizeBytes = try file.sizeBytes()
+        if sizeBytes < whole.end { cutSizeBytes = sizeBytes }
+        try refuseCut(file)
+    }
+
     /// Throws where another program has cut the file before what was written to it: to write after that would make
     /// zeros of what is missing, which nothing would tell from what a crash has taken.
     func refuseCut(_ file: any File) throws {

@@ -13,7 +13,8 @@ struct JournalPiece: Equatable {
         case room = 3
     }
 
-    /// How large a file is made whose content is to have `sizeBytes`: with room for what sealing adds to frames.
+    /// How large a file is made whose content is to have `sizeBytes`: with room for what sealing adds to frames
+    /// of 140 bytes on average. Where they are smaller the last of them go past it, by calls.
     static func storedSizeBytes(preallocating sizeBytes: UInt64) -> UInt64 {
         sizeBytes + sizeBytes / 4 + 4096
     }
@@ -113,10 +114,10 @@ struct JournalPart: Sendable {
     func open(
         _ piece: JournalPiece, _ bytes: UnsafeRawBufferPointer, at place: UInt64,
         into target: UnsafeMutableRawBufferPointer
-    ) -> Bool {
+    ) throws -> Bool {
         let sealed = bytes[JournalPiece.headerSizeBytes..<piece.sealedSizeBytes]
-        return withContext(piece) { context in
-            sealer.cipher.open(
+        return try withContext(piece) { context in
+            try sealer.cipher.open(
                 UnsafeRawBufferPointer(rebasing: sealed),
                 SealingNonce(position: place, role: Sealed.Role.piece), authenticating: context,
                 into: target)
@@ -152,12 +153,14 @@ struct OpenedPiece: Sendable {
 
     /// The content of a piece where `open`, which puts it in place, says that it is whole; else `nil`.
     mutating func content(
-        of piece: JournalPiece, _ open: (UnsafeMutableRawBufferPointer) -> Bool
-    ) -> ArraySlice<UInt8>? {
+        of piece: JournalPiece, _ open: (UnsafeMutableRawBufferPointer) throws -> Bool
+    ) rethrows -> ArraySlice<UInt8>? {
         if bytes.count < piece.count {
             bytes = [UInt8](repeating: 0, count: max(piece.count, 4096))
         }
-        let isWhole = bytes.withUnsafeMutableBytes { open(.init(rebasing: $0[..<piece.count])) }
+        let isWhole = try bytes.withUnsafeMutableBytes {
+            try open(.init(rebasing: $0[..<piece.count]))
+        }
         return isWhole ? bytes[..<piece.count] : nil
     }
 

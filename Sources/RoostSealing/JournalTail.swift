@@ -88,9 +88,9 @@ struct JournalTail {
             }
             switch found {
             case .piece(let piece, let part):
-                let isWhole = chunk.withUnsafeBytes { bytes in
-                    content.apply(piece) {
-                        part.open(
+                let isWhole = try chunk.withUnsafeBytes { bytes in
+                    try content.apply(piece) {
+                        try part.open(
                             piece, .init(rebasing: bytes[at..<count]), at: place + UInt64(at),
                             into: $0)
                     }
@@ -151,7 +151,9 @@ struct JournalTail {
         let (found, _) = try chunk.withUnsafeBytes { bytes in
             try look(.init(rebasing: bytes[..<again]), at: place)
         }
-        if case .piece(let piece, let part) = found, isWhole(piece, part, 0, again) { return true }
+        if case .piece(let piece, let part) = found, try isWhole(piece, part, 0, again) {
+            return true
+        }
         place += UInt64(next)
         return true
     }
@@ -170,7 +172,7 @@ struct JournalTail {
             }
             switch found {
             case .header: return at
-            case .piece(let piece, let part) where isWhole(piece, part, at, count): return at
+            case .piece(let piece, let part) where try isWhole(piece, part, at, count): return at
             default: at += JournalPiece.alignment
             }
         }
@@ -179,11 +181,11 @@ struct JournalTail {
 
     private func isWhole(
         _ piece: JournalPiece, _ part: JournalPart, _ at: Int, _ count: Int
-    ) -> Bool {
+    ) throws -> Bool {
         var opened = [UInt8](repeating: 0, count: piece.count)
-        return opened.withUnsafeMutableBytes { opened in
-            chunk.withUnsafeBytes { bytes in
-                part.open(
+        return try opened.withUnsafeMutableBytes { opened in
+            try chunk.withUnsafeBytes { bytes in
+                try part.open(
                     piece, .init(rebasing: bytes[at..<count]), at: place + UInt64(at), into: opened)
             }
         }
@@ -202,9 +204,9 @@ struct JournalTail {
 
         /// Takes a piece over where `open` says that it is whole.
         mutating func apply(
-            _ piece: JournalPiece, _ open: (UnsafeMutableRawBufferPointer) -> Bool
-        ) -> Bool {
-            guard let content = opened.content(of: piece, open) else { return false }
+            _ piece: JournalPiece, _ open: (UnsafeMutableRawBufferPointer) throws -> Bool
+        ) rethrows -> Bool {
+            guard let content = try opened.content(of: piece, open) else { return false }
             defer { opened.shrink() }
             let offset = Int(piece.offset)
             switch piece.kind {

@@ -143,8 +143,8 @@ package struct KeyRing: Sendable, Equatable {
                 purpose)
             var plain = [UInt8](repeating: 0, count: plainCount)
             defer { wipe(&plain) }
-            let isOpen = plain.withUnsafeMutableBytes {
-                sealer.cipher.open(
+            let isOpen = try plain.withUnsafeMutableBytes {
+                try sealer.cipher.open(
                     UnsafeRawBufferPointer(rebasing: bytes[(sizeOffset + 4)..<end]),
                     SealingNonce(position: 0, role: Sealed.Role.ring),
                     authenticating: UnsafeRawBufferPointer(rebasing: bytes[..<(sizeOffset + 4)]),

@@ -189,8 +189,14 @@ final class SealedDirectory: Directory {
         _ = try ring()
         let file = try base.createFile(name)
         if Self.isJournal(name) { return JournalFile(new: file, self) }
-        let header = try newHeader(.chunks)
-        return try ChunkedFile(new: file, header, try sealer(header), fileSystem.pressure)
+        do {
+            let header = try newHeader(.chunks)
+            return try ChunkedFile(new: file, header, try sealer(header), fileSystem.pressure)
+        } catch {
+            // Nobody knows of it to remove it. The first failure is the one to tell.
+            do { try base.remove(name) } catch {}
+            throw error
+        }
     }
 
     func openFile(_ name: String, writable: Bool) throws -> any File {

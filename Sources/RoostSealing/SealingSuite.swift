@@ -37,10 +37,12 @@ package protocol SealingCipher: Sendable {
 
     /// Writes what was sealed to `target`; `false` where the bytes are not what was sealed, at this place and
     /// beside this context.
+    ///
+    /// - Throws: `.io` where that could not be tried: what may be whole is not called damaged.
     func open(
         _ sealed: UnsafeRawBufferPointer, _ nonce: SealingNonce,
         authenticating context: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
-    ) -> Bool
+    ) throws -> Bool
 }
 
 /// Where in a file something is sealed, and as what.

@@ -111,6 +111,12 @@ private func fixed(_ bytes: [UInt8]) -> [UInt8] {
             { $0.durableSequence = .max }, { $0.generation = .max },
             { $0.nextSnapshotNumber = .max },
             { $0.nextSnapshotNumber = 3 }, { $0.clears.append($0.clears[0]) },
+            { $0.clears[0].sequence = .max }, { $0.tiers[0][0].fileSizeBytes = 1 << 63 },
+            { $0.tiers[0][0].recordCount = .max }, { $0.tiers[0][0].maximumSequence = .max },
+            {
+                $0.tiers[0][0].recordCount = 1
+                $0.tiers[0][0].minimumSequence = $0.tiers[0][0].maximumSequence + 1
+            },
             { $0.tiers.append($0.tiers[0]) }, { $0.tiers.append([]) }, { $0.tiers[0].swapAt(0, 1) },
         ]
         for change in changes {

@@ -48,4 +48,17 @@ import Testing
         }
         #expect(read(later) == .unsupported(version: 2))
     }
+
+    /// Batches are counted from one; what is before the first of them was reckoned with, and trapped.
+    @Test func aSegmentThatBeginsWithBatchZeroIsDamaged() {
+        let header = SegmentHeader(
+            number: 1, firstSequence: 0, durableSequence: 0,
+            workspace: .init(first: 1, second: 2), salt: 3, capacityPages: 1)
+        var bytes = [UInt8](repeating: 0, count: SegmentHeader.sizeBytes)
+        bytes.withUnsafeMutableBytes { header.write(to: $0.baseAddress!) }
+        guard case .damaged = bytes.withUnsafeBytes(SegmentHeader.read) else {
+            Issue.record("it was believed")
+            return
+        }
+    }
 }

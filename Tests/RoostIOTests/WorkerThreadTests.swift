@@ -1,6 +1,7 @@
 import Foundation
 import RoostIO
 import RoostTestSupport
+import Synchronization
 import Testing
 
 private actor Worker {
@@ -50,5 +51,22 @@ private actor Worker {
             }
             #expect(count == 8)
         }
+    }
+
+    /// Foundation's `Thread` did not say that there was none: the executor took itself for started, and whoever waited for
+    /// its jobs waited for ever.
+    @Test(.timeLimit(.minutes(1))) func aThreadThatCannotBeHadIsAskedForAgain() async {
+        let asked = Atomic(0)
+        let thread = WorkerThread(
+            name: "test-late",
+            startedBy: { name, stackSizeBytes, body in
+                let before = asked.wrappingAdd(1, ordering: .relaxed).oldValue
+                return before < 3 ? false : StartedThread.bySystem(name, stackSizeBytes, body)
+            })
+        let worker = Worker(thread)
+        await worker.note(1)
+        await worker.note(2)
+        #expect(await worker.log == [1, 2])
+        #expect(asked.load(ordering: .relaxed) == 4)
     }
 }

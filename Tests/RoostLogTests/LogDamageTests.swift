@@ -164,4 +164,64 @@ import Testing
             #expect(try contents(ofDirectory: path) == before)
         }
     }
+
+    /// The story: each eight random bytes whose length fitted counted against the work that a salvage does, so that it gave
+    /// a large segment up within a few kibibytes of the first damaged frame.
+    @Test(arguments: [true, false])
+    func aSalvageGoesOnBehindALargeDamagedValue(isHeaderDamaged: Bool) async throws {
+        var random = SeededGenerator(seed: testSeed())
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 16 << 20)
+            var payloads: [[UInt8]] = []
+            for _ in 0..<20 {
+                payloads.append(random.bytes(64 << 10))
+                try log.append(payloads[payloads.count - 1])
+            }
+            var bytes = try readBytes(segmentPath(path, 1))
+            let second = SegmentHeader.sizeBytes + Frame.sizeBytes(payloadCount: 64 << 10)
+            bytes[second + 5000] ^= 1
+            if isHeaderDamaged { bytes[30] ^= 1 }
+            try writeBytes(bytes, to: segmentPath(path, 1))
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            let reader = try LogReader(number: 1, in: directory, writable: false)
+            let seed = try #require(reader.salvagedSeed)
+            var found: [[UInt8]] = []
+            var breakCount = 0
+            _ = reader.forEachSalvagedFrame(seed) { _ in
+                breakCount += 1
+            } _: { frame in
+                let start = frame.start + Frame.headerSizeBytes
+                found.append(Array(UnsafeRawBufferPointer(start: start, count: frame.payloadCount)))
+            }
+            payloads.remove(at: 1)
+            #expect(found == payloads)
+            #expect(breakCount == 1)
+        }
+    }
+
+    /// A file may be longer than any memory, as `truncate -s` makes one at no cost.
+    @Test func aSegmentThatSomebodyHasMadeVeryLongIsAnErrorWhereItIsCopied() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 4096)
+            try log.append([1])
+            guard truncate(segmentPath(path, 1), 4 << 40) == 0 else {
+                return print("not run: no file here may be so long")
+            }
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            #expect {
+                _ = try LogReader(number: 1, in: directory, writable: false, copies: true)
+            } throws: {
+                let error = $0 as? RoostError
+                return error?.code == .io && error?.file == segmentPath(path, 1)
+            }
+            let reader = try LogReader(number: 1, in: directory, writable: false)
+            guard case .valid(let header) = reader.header else {
+                Issue.record("the header is whole")
+                return
+            }
+            var count = 0
+            _ = try reader.scan(header, expected: 1) { _ in count += 1 }
+            #expect(count == 1)
+        }
+    }
 }

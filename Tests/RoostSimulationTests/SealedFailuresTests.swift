@@ -140,4 +140,98 @@ import Testing
             try await killed.close()
         }
     }
+
+    /// A cipher that cannot be had, as where no provider is loaded, was taken for bytes that somebody had changed: a hole in
+    /// the log, which the opening then cut off.
+    @Test func whatCouldNotBeOpenedIsNotCalledDamaged() async throws {
+        try await withTemporaryDirectory { path in
+            let store = "\(path)/store"
+            let workspace = try await open(store)
+            let values = workspace.dictionary("values")
+            for number in 0..<50 { try await values.set(number, forKey: "\(number)") }
+            try copyDirectory(store, to: "\(path)/copy")
+            try await workspace.close()
+            let before = try contents(ofDirectory: "\(path)/copy")
+            for failing in 1...12 {
+                let suite = FailingSealing(failAt: failing)
+                let fileSystem = SealedFileSystem(PosixFileSystem(), suite)
+                let error = await #expect(throws: RoostError.self) {
+                    try await Workspace.open(
+                        at: "\(path)/copy", configuration: .init(), fileSystem: fileSystem)
+                }
+                #expect(error?.code == .io, "opening \(failing): \(String(describing: error))")
+                let after = try contents(ofDirectory: "\(path)/copy")
+                for (name, bytes) in before where name.hasPrefix("log") {
+                    #expect(after[name] == bytes, "\(name) was changed")
+                }
+            }
+            let again = try await open("\(path)/copy")
+            #expect(try again.dictionary("values").count == 50)
+            try await again.close()
+        }
+    }
+
+    @Test func afterAFailedEndASealedFileIsNeverSaidToBeOnDisk() async throws {
+        try await withTemporaryDirectory { path in
+            let isFailing = Atomic(false)
+            let base = ObservedFileSystem { call in
+                if case .write = call, isFailing.load(ordering: .relaxed) { throw Self.failure }
+            }
+            let fileSystem = SealedFileSystem(base, SimulatedSealing())
+            // Makes the keys.
+            let workspace = try await Workspace.open(
+                at: "\(path)/store", configuration: .init(), fileSystem: fileSystem)
+            try await workspace.close()
+            let directory = try fileSystem.openDirectory(at: "\(path)/store", create: false)
+            let file = try directory.createFile("snapshot-000000000077.new")
+            isFailing.store(true, ordering: .relaxed)
+            #expect(throws: RoostError.self) { try file.syncData() }
+            isFailing.store(false, ordering: .relaxed)
+            #expect(throws: RoostError.self) { try file.syncData() }
+            isFailing.store(true, ordering: .relaxed)
+            #expect(throws: RoostError.self) {
+                try directory.createFile("snapshot-000000000078.new")
+            }
+            #expect(try fileNames(in: "\(path)/store", prefix: "snapshot-000000000078").isEmpty)
+        }
+    }
+}
+
+/// Ciphers of which one look cannot be made.
+private final class FailingSealing: SealingSuite {
+    private let base = SimulatedSealing()
+    private let failing: Int
+    private let count = Atomic(0)
+
+    init(failAt failing: Int) { self.failing = failing }
+
+    func newDerivation() -> [UInt8] { base.newDerivation() }
+    func ringKey(_ derivation: [UInt8]) throws -> [UInt8] { try base.ringKey(derivation) }
+
+    func sealer(dataKey: [UInt8], salt: [UInt8], purpose: String) -> Sealer {
+        let sealer = base.sealer(dataKey: dataKey, salt: salt, purpose: purpose)
+        return Sealer(cipher: Cipher(base: sealer.cipher, suite: self), mask: sealer.mask)
+    }
+
+    private struct Cipher: SealingCipher {
+        let base: any SealingCipher
+        let suite: FailingSealing
+
+        func seal(
+            _ plain: UnsafeRawBufferPointer, _ nonce: SealingNonce,
+            authenticating context: UnsafeRawBufferPointer,
+            into target: UnsafeMutableRawBufferPointer
+        ) throws { try base.seal(plain, nonce, authenticating: context, into: target) }
+
+        func open(
+            _ sealed: UnsafeRawBufferPointer, _ nonce: SealingNonce,
+            authenticating context: UnsafeRawBufferPointer,
+            into target: UnsafeMutableRawBufferPointer
+        ) throws -> Bool {
+            if suite.count.wrappingAdd(1, ordering: .relaxed).newValue == suite.failing {
+                throw RoostError(.io, "there is no cipher")
+            }
+            return try base.open(sealed, nonce, authenticating: context, into: target)
+        }
+    }
 }

@@ -286,8 +286,8 @@ private final class RecordedSealing: SealingSuite {
             _ sealed: UnsafeRawBufferPointer, _ nonce: SealingNonce,
             authenticating context: UnsafeRawBufferPointer,
             into target: UnsafeMutableRawBufferPointer
-        ) -> Bool {
-            base.open(sealed, nonce, authenticating: context, into: target)
+        ) throws -> Bool {
+            try base.open(sealed, nonce, authenticating: context, into: target)
         }
     }
 }

@@ -1,4 +1,4 @@
-// C shims: what Swift cannot say, or not fast enough. Only the handler of SIGBUS (faults.c) has state.
+// C shims: what Swift cannot say, or not fast enough. State have the handler of SIGBUS (faults.c), what is known of the processor (crc32c.c) and the sampling (sample.c).
 #ifndef CROOST_H
 #define CROOST_H
 
@@ -129,7 +129,7 @@ uint64_t roost_guard_replaced_count(const roost_guard *guard);
 /// where there is none.
 int64_t roost_guard_first_lost(const roost_guard *guard, size_t offset, size_t length);
 
-/// Pages replaced in all mappings since the process began. Read by `roost_fault_count` alone.
+/// Pages replaced in all mappings since the process began, and doubts that were noted (`roost_note_doubt`). Read by `roost_fault_count` alone.
 extern uint64_t roost_fault_total;
 
 /// As many as whoever read or wrote mapped memory before this call may have met.
@@ -183,6 +183,11 @@ void roost_wait_for_word(const uint32_t *word, uint32_t expected, uint64_t nanos
 
 /// Lets all go on that wait for the word.
 void roost_wake_word(uint32_t *word);
+
+/// Starts a thread that runs `body` and ends; zero where the system has none. Of the name 15 bytes are kept; a stack of zero
+/// bytes has the system's size.
+int roost_start_thread(
+    const char *name, size_t stack_size, void (*body)(void *), void *context);
 
 /// Lets the calling thread give way to others; where the system cannot, nothing changes.
 void roost_lower_thread_priority(void);

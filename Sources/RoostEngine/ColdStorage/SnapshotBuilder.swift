@@ -63,7 +63,8 @@ struct SnapshotBuilder: Sendable {
                 return try writer.finish(checksDirectory: checksDirectory)
             }
         } catch {
-            try writer.discard()
+            // The first failure is the one to tell; the next opening removes what stays.
+            do { try writer.discard() } catch {}
             throw error
         }
         try writer.discard()

@@ -55,13 +55,15 @@
         }
 
         /// The content of a chunk; `nil` where it is not what was sealed as this chunk of this object.
-        func open(_ sealed: ArraySlice<UInt8>, chunk number: UInt64, isLast: Bool) -> [UInt8]? {
+        func open(_ sealed: ArraySlice<UInt8>, chunk number: UInt64, isLast: Bool) throws
+            -> [UInt8]?
+        {
             guard sealed.count >= Sealed.tagSizeBytes else { return nil }
             var plain = [UInt8](repeating: 0, count: sealed.count - Sealed.tagSizeBytes)
-            let isOpen = plain.withUnsafeMutableBytes { plain in
-                sealed.withUnsafeBytes { sealed in
-                    context.withUnsafeBytes { context in
-                        cipher.open(
+            let isOpen = try plain.withUnsafeMutableBytes { plain in
+                try sealed.withUnsafeBytes { sealed in
+                    try context.withUnsafeBytes { context in
+                        try cipher.open(
                             sealed, nonce(number, isLast: isLast), authenticating: context,
                             into: plain)
                     }

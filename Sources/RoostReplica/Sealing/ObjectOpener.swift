@@ -51,7 +51,7 @@
         }
 
         private mutating func open(_ chunk: ArraySlice<UInt8>, isLast: Bool) throws -> [UInt8] {
-            guard let plain = cipher?.open(chunk, chunk: chunkNumber, isLast: isLast) else {
+            guard let plain = try cipher?.open(chunk, chunk: chunkNumber, isLast: isLast) else {
                 throw damaged()
             }
             chunkNumber += 1
