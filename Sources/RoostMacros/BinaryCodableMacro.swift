@@ -31,7 +31,12 @@
     /// A struct without generic parameters, and not in an `extension`, says too where its fields are (``StoredFields``), so that
     /// queries of a repository read those that they ask of, and make the objects that match.
     ///
-    /// Never give the number of a dropped field or case to a new one. A property that is spelled as an
+    /// A property wrapper is asked for the value when it is written and given it when it is read; a query reads such a
+    /// property with the whole object. A default stands in the written code outside the type, so that what it takes from a type
+    /// around it needs that type's name: `Shop.limit`, or `.euro`.
+    ///
+    /// Never give the number of a dropped field or case to a new one. A property whose integer becomes one with a sign, or is one
+    /// no longer, and a `Bool` that becomes a number, need a new number too. A property that is spelled as an
     /// optional (`Int?`) and has a default other than `nil` is stored in a form of its own: give a property that becomes such a one, or
     /// is one no longer, a new number.
     @attached(

@@ -15,7 +15,8 @@
                 context.report(.privateInAnother(hidden.name), at: hidden.modifier)
                 return []
             }
-            let access = accessPrefix(of: declaration, in: context)
+            let access =
+                inliningPrefix(of: declaration) + accessPrefix(of: declaration, in: context)
             let members: (encode: [String], decode: [String])?
             var table: [String]?
             if let declaration = declaration.as(StructDeclSyntax.self) {
@@ -43,7 +44,7 @@
             let conformance = stated.isEmpty ? "" : ": " + stated.joined(separator: ", ")
             // The shape is stated, since a type with a raw value would have that of the value.
             let source = """
-                extension \(type.trimmedDescription)\(conformance) {
+                \(availability(of: declaration, in: context))extension \(type.trimmedDescription)\(conformance) {
                     \(access)nonisolated static var binaryShape: RoostCoding.BinaryShape { .message }
 
                     \(access)nonisolated func encode(into writer: inout RoostCoding.BinaryWriter) {
@@ -97,6 +98,29 @@
                 return (name, modifier)
             }
             return nil
+        }
+
+        /// The extension is there where the type and those around it are.
+        private static func availability(
+            of declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
+        ) -> String {
+            let types = [Syntax(declaration)] + context.lexicalContext
+            return types.compactMap { $0.asProtocol((any WithAttributesSyntax).self) }
+                .flatMap { attributes(of: $0, named: "available") }
+                .map { $0.trimmedDescription + "\n" }.joined()
+        }
+
+        /// What clients may inline code of has members of which that is said too.
+        private static func inliningPrefix(of declaration: some DeclGroupSyntax) -> String {
+            attributes(of: declaration, named: "usableFromInline").isEmpty
+                ? "" : "@usableFromInline "
+        }
+
+        private static func attributes(
+            of declaration: any WithAttributesSyntax, named name: String
+        ) -> [AttributeSyntax] {
+            declaration.attributes.compactMap { $0.as(AttributeSyntax.self) }
+                .filter { $0.attributeName.trimmedDescription == name }
         }
 
         /// The members must be as visible as the type, whose visibility may stand at the extension

@@ -46,10 +46,13 @@
         }
 
         static func attribute(in attributes: AttributeListSyntax) -> AttributeSyntax? {
-            attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }.first {
-                let name = $0.attributeName.trimmedDescription
-                return name == "Field" || name.hasSuffix(".Field")
-            }
+            attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }.first(where: isNumber)
+        }
+
+        /// Whether an attribute is `@Field`.
+        static func isNumber(_ attribute: AttributeSyntax) -> Bool {
+            let name = attribute.attributeName.trimmedDescription
+            return name == "Field" || name.hasSuffix(".Field")
         }
     }
 #endif

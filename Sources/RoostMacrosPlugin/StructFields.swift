@@ -9,6 +9,9 @@
             var name: String
             var type: StoredType
             var defaultValue: String?
+            /// Whether something else than the property's own storage may answer for it, as a property wrapper does: it may
+            /// give another value than the one that is stored.
+            var isWrapped: Bool
         }
 
         private var fields: [Field] = []
@@ -66,12 +69,19 @@
                 context.report(.constantWithValue(name), at: binding)
                 return nil
             }
-            return Field(number: number.value, name: name, type: type, defaultValue: defaultValue)
+            return Field(
+                number: number.value, name: name, type: type, defaultValue: defaultValue,
+                isWrapped: variable.attributes.contains { !isNumber($0) })
         }
 
-        /// Where each property is, and what reads it.
+        private static func isNumber(_ attribute: AttributeListSyntax.Element) -> Bool {
+            guard let attribute = attribute.as(AttributeSyntax.self) else { return false }
+            return FieldNumber.isNumber(attribute)
+        }
+
+        /// Where each property is, and what reads it. Those that are left out are read with the whole object.
         var table: [String] {
-            fields.map { field in
+            fields.filter { !$0.isWrapped }.map { field in
                 "RoostCoding.StoredField(\\Self.\(field.name)) { reader in "
                     + field.type.read(field.number, default: field.defaultValue) + " }"
             }

@@ -24,6 +24,25 @@ import Testing
         }
     }
 
+    /// They passed a trial, and ended the import in the middle with the engine's message and no line.
+    @Test(arguments: [
+        "{\"dictionary\":\"d\",\"key\":\"\(String(repeating: "k", count: 70_000))\",\"value\":1}",
+        "{\"dictionary\":\"\(String(repeating: "d", count: 300))\",\"key\":\"k\",\"value\":1}",
+        "{\"dictionary\":\"d\",\"key\":\"k\",\"value\":{\"$raw\":{\"kind\":133,\"payload\":\"\"}}}",
+    ])
+    func aRecordThatNoWorkspaceTakesIsABadLine(_ bad: String) async throws {
+        try await withTemporaryDirectory { path in
+            let input = lines(0..<1500) + "\n" + bad + "\n"
+            let dry = try await Tool.run("import", "\(path)/w", "--dry-run", input: input)
+            #expect(dry.status == 2)
+            #expect(dry.errors.contains("line 1502: "), "\(dry.errors)")
+            let imported = try await Tool.run("import", "\(path)/w", input: input)
+            #expect(imported.status == 2)
+            #expect(imported.errors.contains("line 1502: "), "\(imported.errors)")
+            #expect(imported.errors.contains("1,000 records before it"), "\(imported.errors)")
+        }
+    }
+
     @Test func linesMayLackTheLastEndAndMayEndAsOnOtherSystems() async throws {
         try await withTemporaryDirectory { path in
             let input = lines(0..<2).replacing("\n", with: "\r\n") + String(lines(2..<3).dropLast())

@@ -230,4 +230,32 @@ import Testing
             #expect(outcome.errors.contains("\"five\" in \"d\" does not name its fields"))
         }
     }
+
+    private struct Rating: Codable, Identifiable, Sendable {
+        var id: Int
+        var score: Double
+    }
+
+    /// JSON has no number for them, and the values' coder another text than the command: they were left out of comparisons,
+    /// and in the order -inf stood before +inf whichever way it was asked for.
+    @Test func infiniteNumbersInJSONCompareAsNumbers() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            let workspace = try await Workspace.open(at: w)
+            let scores: [Double] = [Double.infinity, -Double.infinity, 7.5, 2, -3]
+            let ratings = workspace.dictionary("Rating")
+            for (id, score) in scores.enumerated() {
+                try await ratings.set(
+                    Rating(id: id, score: score), forKey: "\(id)", coder: .json)
+            }
+            try await workspace.close()
+            func ids(_ arguments: String...) async throws -> [Int] {
+                try await self.ids([w, "Rating"] + arguments)
+            }
+            #expect(try await ids("--where", "score > 5") == [0, 2])
+            #expect(try await ids("--where", "score < 5") == [1, 3, 4])
+            #expect(try await ids("--order", "score") == [1, 4, 3, 2, 0])
+            #expect(try await ids("--order", "-score") == [0, 2, 3, 4, 1])
+        }
+    }
 }

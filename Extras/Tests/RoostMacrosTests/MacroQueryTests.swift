@@ -16,6 +16,17 @@ import Testing
     @Field(1) var content: Content
 }
 
+@BinaryCodable struct Bounded: Equatable, Identifiable, Sendable {
+    @Field(1) var id: Int
+    @Field(2) @Clamped var level: Int
+}
+
+/// What was stored before the wrapper was there.
+@BinaryCodable struct UnboundedTwin: Equatable, Sendable {
+    @Field(1) var id: Int
+    @Field(2) var level: Int
+}
+
 /// Queries read the fields that they ask of, as the macro says where these are.
 @Suite struct MacroQueryTests {
     @Test func conditionsReadTheirFieldsAndAnswerAsTheObjectsDo() async throws {
@@ -68,5 +79,19 @@ import Testing
 
     @Test func aGenericTypeIsReadWhole() {
         #expect(!(Boxed<Int>.self is any StoredFields.Type))
+    }
+
+    /// The wrapper shows another value than the one that is stored; a query that read the stored one found objects that it
+    /// should not have.
+    @Test func aWrappedPropertyIsAskedAsTheObjectShowsIt() async throws {
+        let workspace = try await Workspace.inMemory()
+        try await workspace.dictionary("Bounded").setAll(
+            (0..<60).map { ("\($0)", UnboundedTwin(id: $0, level: $0)) })
+        let bounded = workspace.repository(of: Bounded.self, named: "Bounded")
+        let all = try bounded.loadAll()
+        #expect(all.count == 60)
+        #expect(try bounded.where { $0.level > 20 }.fetch() == all.filter { $0.level > 20 })
+        #expect(try bounded.where { $0.level == 10 }.count() == all.filter { $0.level == 10 }.count)
+        try await workspace.close()
     }
 }

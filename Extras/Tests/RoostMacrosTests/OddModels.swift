@@ -32,6 +32,16 @@ import RoostMacros
     @Field(1) var rawValue: String
 }
 
+/// A type that clients may inline code of, and one that is not there on every system.
+@usableFromInline @BinaryCodable struct Inlined: Equatable {
+    @Field(1) var count: Int
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, *)
+@BinaryCodable struct Recent: Equatable {
+    @Field(1) var count: Int
+}
+
 @BinaryCodable enum Level: Int, CaseIterable {
     @Field(2) case low = 1
     @Field(1) case high = 2

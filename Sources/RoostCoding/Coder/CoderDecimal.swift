@@ -41,6 +41,11 @@ struct CoderDecimal {
         guard (-128...127).contains(exponent) else { return nil }
         // The one form of each value: anything else was not written by `encode(into:)`.
         guard significand % 10 != 0 || exponent == 0 || exponent == 127 else { return nil }
+        // Arithmetic takes the zero off the significand, and there is no exponent above 127 to make up for it.
+        if exponent == 127, significand % 10 == 0 {
+            return significand == 0
+                ? 0 : Decimal(string: "\(isNegative ? "-" : "")\(significand)e127")
+        }
         var digits = Decimal(UInt64(truncatingIfNeeded: significand))
         if significand > UInt128(UInt64.max) {
             let high = Decimal(UInt64(truncatingIfNeeded: significand >> 64))

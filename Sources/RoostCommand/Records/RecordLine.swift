@@ -1,4 +1,5 @@
 import Roost
+import RoostFormat
 
 /// One line of `import` and `export`: `{"dictionary": …, "key": …, "value": …}`.
 struct RecordLine {
@@ -37,6 +38,24 @@ struct RecordLine {
         do { self.value = try StoredForm.stored(value) } catch {
             throw Failure(reason: error.reason)
         }
+        try check()
+    }
+
+    /// What a workspace would refuse, so that the line is named.
+    private func check() throws(Failure) {
+        try Self.check("dictionary", dictionary.utf8.count, atMost: Limits.dictionaryNameSizeBytes)
+        try Self.check("key", key.utf8.count, atMost: Limits.keySizeBytes)
+        try Self.check("value", value.payload.count, atMost: Limits.valueSizeBytes)
+        let begin = [value.kind] + value.payload.prefix(Limits.valueOverheadBytes)
+        guard begin.withUnsafeBytes({ ValueHeader($0) }) != nil else {
+            throw Failure(reason: "the value's bytes make no sense")
+        }
+    }
+
+    private static func check(_ name: String, _ count: Int, atMost limit: Int) throws(Failure) {
+        guard count > limit else { return }
+        throw Failure(
+            reason: "\"\(name)\" has \(grouped(count)) bytes; up to \(grouped(limit)) are allowed")
     }
 
     var record: StoredRecord { StoredRecord(dictionary: dictionary, key: key, value: value) }

@@ -108,7 +108,7 @@ struct ShellSession {
         if isOutputTerminal, let date = ReadableForm.date(value) {
             try Output.write(["(as a Date: \(date))"])
         }
-        if let expiration = ReadableForm.expiration(value) {
+        if isOutputTerminal, let expiration = ReadableForm.expiration(value) {
             try Output.write(["(expires \(expiration))"])
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import RoostFormat
 
 /// Reads a file, or standard input, line by line; holds one line and a chunk in memory.
 final class LineReader {
@@ -15,8 +16,8 @@ final class LineReader {
     private var isAtEnd = false
 
     private static let chunkSizeBytes = 1 << 18
-    /// A value of 256 MiB in base 64, and room for its key.
-    private static let maximumLineSizeBytes = 400 << 20
+    /// A text of the largest size of which each byte is escaped as `\u0001`, with its key, and room for the rest.
+    static let maximumLineSizeBytes = 6 * (Limits.valueSizeBytes + Limits.keySizeBytes) + 1 << 20
 
     /// `-` is standard input.
     init(path: String) throws {

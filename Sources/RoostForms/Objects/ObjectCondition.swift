@@ -204,14 +204,16 @@ extension JSONValue {
     /// Two Doubles of which one is shown as text, as JSON has no number for it.
     fileprivate static func nonFinite(_ one: JSONValue, _ other: JSONValue) -> (Double, Double)? {
         func nonFinite(_ text: String) -> Double? {
-            ["inf", "-inf", "nan"].contains(text) ? Double(text) : nil
+            ["inf", "+inf", "-inf", "nan"].contains(text) ? Double(text) : nil
         }
         switch (one, other) {
         case (.string(let one), .number(let other)):
             return nonFinite(one).flatMap { one in Double(other).map { (one, $0) } }
         case (.number(let one), .string(let other)):
             return Double(one).flatMap { one in nonFinite(other).map { (one, $0) } }
-        // As texts they have the same order.
+        // As texts they have the same order, but for what JSON values have for infinity.
+        case (.string(let one), .string(let other)) where one == "+inf" || other == "+inf":
+            return nonFinite(one).flatMap { one in nonFinite(other).map { (one, $0) } }
         default: return nil
         }
     }

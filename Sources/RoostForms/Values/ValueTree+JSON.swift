@@ -23,10 +23,14 @@ extension ValueTree {
         }
     }
 
-    /// Its seconds since 2001 where they are no number, which has no date: the format would trap.
+    /// From the first days of the year 1 to the end of the year 9999, in seconds since 2001.
+    private static let formatted = -63_113_904_000.0..<252_423_993_600.0
+
+    /// Its seconds since 2001 where they have no date of four digits for the year: the format shows others as a date that
+    /// they are not.
     private static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate
-        guard seconds.isFinite else { return "\(seconds)" }
+        guard formatted.contains(seconds) else { return "\(seconds)" }
         return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 

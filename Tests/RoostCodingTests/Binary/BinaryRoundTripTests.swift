@@ -65,7 +65,8 @@ import Testing
     }
 
     @Test func decimals() throws {
-        for text in ["0", "1.50", "-12345678901234567890.0123456789", "1e127", "-1e-127"] {
+        for text in ["0", "1.50", "-12345678901234567890.0123456789", "1e127", "-1e-127", "10e127"]
+        {
             try roundTrip(try #require(Decimal(string: text)))
         }
         try roundTrip([Decimal.greatestFiniteMagnitude, .leastFiniteMagnitude, .nan])

@@ -136,6 +136,49 @@ private struct Event: Codable, Equatable {
     }
 }
 
+/// Writes what it does not know before its own properties, of which one is nested.
+private struct LateEvent: Codable, Equatable {
+    var id: Int
+    var place: [String: Int]
+    var extras: [String: Int]
+    enum Keys: CodingKey { case id, place }
+    enum PlaceKeys: String, CodingKey { case x, y }
+
+    init(id: Int, place: [String: Int], extras: [String: Int]) {
+        self.id = id
+        self.place = place
+        self.extras = extras
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try extras.encode(to: encoder)
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(id, forKey: .id)
+        var nested = container.nestedContainer(keyedBy: PlaceKeys.self, forKey: .place)
+        for (key, value) in place {
+            try nested.encode(value, forKey: PlaceKeys(rawValue: key) ?? .x)
+        }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Keys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        place = try container.decode([String: Int].self, forKey: .place)
+        extras = [:]
+        let all = try decoder.container(keyedBy: AnyKey.self)
+        for key in all.allKeys where Keys(stringValue: key.stringValue) == nil {
+            extras[key.stringValue] = try all.decode(Int.self, forKey: key)
+        }
+    }
+
+    private struct AnyKey: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
 @Suite struct CoderContainerTests {
     private let coder = RoostCoder()
 
@@ -152,6 +195,31 @@ private struct Event: Codable, Equatable {
         #expect(coded == event)
         let events = [event, Event(id: 2, extras: [:]), Event(id: 3, extras: ["y": 4])]
         #expect(try coder.decode([Event].self, from: coder.encode(events)) == events)
+    }
+
+    /// It failed with "containers of two kinds", where JSON takes it.
+    @Test func objectsJoinTheDictionaryThatWasWrittenBefore() throws {
+        let place = ["x": 1, "y": 2]
+        let events = [
+            LateEvent(id: 1, place: place, extras: ["x": 2, "007": 3, "long name": 1 << 40]),
+            LateEvent(id: 2, place: ["y": 3], extras: [:]),
+            LateEvent(id: 3, place: place, extras: ["y": 4]),
+        ]
+        for event in events {
+            #expect(try coder.decode(LateEvent.self, from: coder.encode(event)) == event)
+        }
+        #expect(try coder.decode([LateEvent].self, from: coder.encode(events)) == events)
+        let within = ["a": events, "b": []]
+        #expect(try coder.decode([String: [LateEvent]].self, from: coder.encode(within)) == within)
+    }
+
+    /// Bytes that could not be read again were handed out.
+    @Test func aURLWithoutAnyTextIsRefused() throws {
+        let url = try #require(URLComponents().url)
+        #expect(throws: RoostError.self) { try coder.encode(url) }
+        #expect(throws: RoostError.self) { try coder.encode(["a": [url]]) }
+        #expect(throws: RoostError.self) { try BinaryWriter.encode(url) }
+        #expect(throws: RoostError.self) { try BinaryWriter.encode([url]) }
     }
 
     @Test func containersWrittenByTurns() throws {

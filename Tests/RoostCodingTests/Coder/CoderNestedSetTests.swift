@@ -1,4 +1,5 @@
 import RoostCoding
+import RoostIO
 import Testing
 
 private struct Folder: Codable, Hashable {
@@ -62,5 +63,16 @@ private struct Group: Codable, Hashable {
             let shuffled = Dictionary(uniqueKeysWithValues: zip(groups, 0...).shuffled())
             #expect(try coder.encode(shuffled) == bytes)
         }
+    }
+
+    /// Each set was put in order in an encoder of its own, whose depth began at zero: a deep value ended the process.
+    @Test func setsThatAreNestedTooDeepAreRefused() throws {
+        #expect {
+            _ = try coder.encode(Folder.chain(3000))
+        } throws: {
+            ($0 as? RoostError)?.code == .encodingFailed
+        }
+        let deep = Folder.chain(100)
+        #expect(try coder.decode(Folder.self, from: coder.encode(deep)) == deep)
     }
 }

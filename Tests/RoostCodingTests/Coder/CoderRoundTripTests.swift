@@ -96,6 +96,7 @@ private struct HandedOn: Codable, Equatable {
         let texts = [
             "0", "1", "-1", "0.1", "-123.456", "1e127", "1e-128", "3e-127", "1000000",
             "340282366920938463463374607431768211455", "-340282366920938463463374607431768211455",
+            "10e127", "100e127", "-5000e127", "340282366920938463463374607431768211450e127",
             "18446744073709551616", "12345678901234567890123456789.123456",
         ]
         for text in texts {
@@ -103,6 +104,9 @@ private struct HandedOn: Codable, Equatable {
             try coderRoundTrip(value)
         }
         try coderRoundTrip([Decimal.greatestFiniteMagnitude, .leastFiniteMagnitude, .nan])
+        // Their sum has the highest exponent, and a significand that ends in zero.
+        let half = Decimal(sign: .plus, exponent: 127, significand: 5)
+        try coderRoundTrip(half + half)
         try coderRoundTrip(Locale(identifier: "de_CH"))
         try coderRoundTrip(DateComponents(year: 2026, month: 2))
         try coderRoundTrip(IndexSet([1, 2, 9]))

@@ -50,7 +50,12 @@ extension URL: BinaryCodable {
     @inlinable public static var binaryShape: BinaryShape { .bytes }
 
     /// The string; for a URL with a base, the relative string, a zero byte, and the base.
+    ///
+    /// One without any text, which components without parts give, could not be read again: it is refused.
     public func encode(into writer: inout BinaryWriter) {
+        if relativeString.isEmpty, URL(string: "", relativeTo: baseURL) == nil {
+            return writer.refuse()
+        }
         guard let baseURL else { return relativeString.encode(into: &writer) }
         (relativeString + "\0" + baseURL.absoluteString).encode(into: &writer)
     }

@@ -47,6 +47,9 @@ extension EncodingSink {
         let isRootObject = closeRoot()
         if let failure = state.pointee.failure { throw failure }
         guard !state.pointee.writer.isTooDeep else { throw fail("values are nested too deep") }
+        guard !state.pointee.writer.isRefused else {
+            throw fail("a value was refused, such as a URL without any text")
+        }
         let table = cache.pointee.shapes.messageTable()
         // A root object goes without its header.
         let first = isRootObject ? Self.headerCount : 0

@@ -30,9 +30,40 @@ extension EncodingSink {
             state.pointee.writer.cursor += Self.headerCount
         case content: break
         case .object where content == .map: break
+        case .map where content == .object: makeObject(ofMapAt: level)
         default: _ = fail("a value asked for containers of two kinds, or for one too many")
         }
         return frame.serial
+    }
+
+    /// Makes the entries of a map that was written whole the properties of an object, which takes more of them: a type may
+    /// write a dictionary and then its own properties into one encoder.
+    private func makeObject(ofMapAt level: Int) {
+        let frame = state.pointee.frames[level]
+        guard topLevel == level, !frame.hasPending else {
+            _ = fail("a value asked for containers of two kinds, or for one too many")
+            return
+        }
+        state.pointee.entryOffsets.removeSubrange(frame.firstEntry...)
+        state.pointee.frames[level].content = .object
+        let content = state.pointee.writer.removeBytes(from: frame.start + Self.headerCount)
+        content.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            let limit = base + bytes.count
+            var place = base
+            do {
+                while place < limit {
+                    let key = CoderValue(start: place, limit: limit)
+                    let value = CoderValue(start: try key.end(), limit: limit)
+                    guard let name = FieldName.value(key).codingKey(CoderKey.self) else {
+                        throw fail("the key of a dictionary is none of an object")
+                    }
+                    advance(level, name: name.stringValue)
+                    place = try value.end()
+                    write(bytes, from: value.start - base, to: place - base)
+                }
+            } catch { _ = fail("the entries of a dictionary were not found: \(error)") }
+        }
     }
 
     /// Whether the frame at `level` takes entries. A dictionary that is written into an object that was begun

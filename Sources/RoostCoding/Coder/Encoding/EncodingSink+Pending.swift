@@ -92,6 +92,8 @@ extension EncodingSink {
     private func finish(into parent: EncodingSink) {
         closeFrames(to: 0)
         if let failure = state.pointee.failure { parent.state.pointee.failure = failure }
+        if state.pointee.writer.isTooDeep { parent.state.pointee.writer.isTooDeep = true }
+        if state.pointee.writer.isRefused { parent.state.pointee.writer.refuse() }
         let writer = UnsafeRawBufferPointer(
             start: state.pointee.writer.base, count: state.pointee.writer.count)
         parent.state.pointee.writer.writeRaw(writer)

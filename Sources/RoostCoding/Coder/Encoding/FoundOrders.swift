@@ -16,6 +16,9 @@ final class FoundOrders {
         }
     }
 
+    /// How many values the one is inside of that is encoded to find its place. Each is encoded in a sink of its own, which
+    /// knows nothing of those around it.
+    var depth = 0
     private var orders: [Key: (hashed: Any, values: Any)] = [:]
 
     func order<Hashed: Collection>(of hashed: Hashed) -> [Hashed.Element]? {
@@ -55,6 +58,14 @@ extension EncodingSink {
     private func encodedAlone<Value: Encodable>(
         _ value: Value, _ orders: FoundOrders?
     ) throws -> [UInt8] {
+        let added = topLevel + 1
+        if let orders {
+            orders.depth += added
+            guard orders.depth <= CoderLimits.depth else {
+                throw fail("values are nested deeper than \(CoderLimits.depth) levels")
+            }
+        }
+        defer { orders?.depth -= added }
         var sink = EncodingPool.take()
         sink.session.userInfo = session.userInfo
         sink.session.orders = orders
