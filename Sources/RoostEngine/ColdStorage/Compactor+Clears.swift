@@ -109,31 +109,55 @@ extension Compactor {
     /// Forgets the clears that no snapshot holds anything older than of their dictionaries. Where there are some it reads
     /// what the snapshots have counted.
     func forgetClears() async throws {
-        let forgotten = manifest.clears.filter { clear in
-            guard clear.sequence <= manifest.flushedSequence else { return false }
-            return !cold.snapshots.contains { Self.mayHaveOlder(than: clear, $0) }
-        }
-        guard !forgotten.isEmpty else { return }
+        let spent = Self.spentClears(
+            of: manifest.clears, through: manifest.flushedSequence, in: cold.snapshots)
+        guard !spent.isEmpty else { return }
         var next = manifest
         next.generation += 1
-        next.clears.removeAll { forgotten.contains($0) }
+        next.clears.removeAll { spent[$0.prefix] != nil }
         try replaceManifest(next)
-        for shard in shards { await shard.forget(forgotten) }
+        await forget(spent)
     }
 
-    /// Whether the snapshot may hold records of the clear's dictionary that are older than the clear.
-    private static func mayHaveOlder(
-        than clear: ManifestRecord.Clear, _ snapshot: SnapshotReader
-    ) -> Bool {
-        if snapshot.footer.minimumSequence >= clear.sequence { return false }
-        do {
-            let entry = try snapshot.dictionaryCounts().entry(clear.prefix)
-            return entry.map { $0.minimumSequence < clear.sequence } ?? false
-        } catch {
+    /// Has the shards forget clears that the manifest does not list any more.
+    func forget(_ clears: [[UInt8]: UInt64]) async {
+        if clears.isEmpty { return }
+        for shard in shards { await shard.forget(clears) }
+    }
+
+    /// Those of `clears` up to `sequence` of whose dictionaries none of the snapshots holds anything older. Where all that was
+    /// appended up to `sequence` is in the snapshots, nothing is left that these could remove.
+    static func spentClears(
+        of clears: [ManifestRecord.Clear], through sequence: UInt64, in snapshots: [SnapshotReader]
+    ) -> [[UInt8]: UInt64] {
+        var spent = sequences(clears.filter { $0.sequence <= sequence })
+        for snapshot in snapshots {
+            if spent.isEmpty { break }
+            for prefix in needed(spent, for: snapshot) { spent[prefix] = nil }
+        }
+        return spent
+    }
+
+    /// The dictionaries of which the snapshot may hold records that are older than the clear.
+    private static func needed(
+        _ clears: [[UInt8]: UInt64], for snapshot: SnapshotReader
+    ) -> [[UInt8]] {
+        let minimum = snapshot.footer.minimumSequence
+        guard clears.values.contains(where: { minimum < $0 }) else { return [] }
+        let counts: DictionaryCounts
+        do { counts = try snapshot.dictionaryCounts() } catch {
             // A clear that is kept too long costs some bytes. The compaction, which is through, would
             // count as failed, and be made again until writers are refused. Whoever asks for the
             // counts, and `verify`, tell the damage.
-            return true
+            return clears.filter { minimum < $0.value }.map(\.key)
         }
+        func isNeeded(_ entry: DictionaryCounts.Entry) -> Bool {
+            clears[entry.prefix].map { entry.minimumSequence < $0 } ?? false
+        }
+        // There may be many of either.
+        if counts.entries.count < clears.count {
+            return counts.entries.filter(isNeeded).map(\.prefix)
+        }
+        return clears.keys.filter { counts.entry($0).map(isNeeded) ?? false }
     }
 }

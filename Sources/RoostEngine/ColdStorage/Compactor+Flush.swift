@@ -70,7 +70,17 @@ extension Compactor {
             clears, dictionary: try dictionary(for: table), dropsTombstones: cold.tiers.isEmpty)
         let fresh = try await build(jobs(for: table, &next), by: builder)
         let tiers = (fresh.isEmpty ? [] : [ColdTier(fresh)]) + cold.tiers
-        return try await install(tiers, next, dropsFrozen: true)
+        // Dictionaries that come and go between two flushes leave nothing but their clears: these are forgotten with
+        // the first manifest that could list them. Freezing has waited for all up to the boundary, so what stands in
+        // the tables that writers go on with is newer.
+        let spent = Self.spentClears(
+            of: clears, through: boundary.lastSequence,
+            in: tiers.flatMap { $0.parts.map(\.snapshot) })
+        next.clears.removeAll { spent[$0.prefix] != nil }
+        let dropped = try await install(tiers, next, dropsFrozen: true)
+        // By now no shard has an older table or an older cold storage.
+        await forget(spent)
+        return dropped
     }
 
     private func jobs(

@@ -15,6 +15,13 @@ extension Engine {
     package func flush() async throws { try await compactor.flushAlone() }
 }
 
+extension Engine {
+    /// How many clears each shard keeps. For tests.
+    package var clearCounts: [Int] {
+        shards.map { shard in shard.published.withLock { $0.clears.count } }
+    }
+}
+
 extension Compactor {
     fileprivate func flushAlone() async throws {
         await beginWork()

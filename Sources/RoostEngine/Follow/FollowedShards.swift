@@ -83,12 +83,16 @@ struct FollowedShards: Sendable {
     /// is what was shown before. Returns what they have replaced.
     func install(_ cold: ColdStorage, _ tables: FollowedTables?) -> [Shard.FollowedDrop] {
         let order = KeyOrder()
-        return shards.indices.map { index in
+        let dropped = shards.indices.map { index in
             let table = tables.map { tables in
                 (table: tables.tables[index], clears: tables.clears, order: order)
             }
             return shards[index].takeOver(cold, table)
         }
+        // A view goes by the first shard's clears for all of them: what the manifest has forgotten stays until no shard has
+        // an older table, in which there may be something that it removes.
+        if let tables { for shard in shards { shard.keepClears(tables.clears) } }
+        return dropped
     }
 
     /// Shows a later moment, of which the batches in between are not known.
@@ -168,14 +172,24 @@ extension Shard {
         var viewPart: ViewPart?
     }
 
+    /// The clears that the shard had stay beside those of `tables`, until `keepClears`.
     nonisolated func takeOver(
         _ cold: ColdStorage,
         _ tables: (table: LogTable, clears: [[UInt8]: UInt64], order: KeyOrder)?
     ) -> FollowedDrop {
         turn.withLock { turn in
             if tables != nil { turn.heldRegion = nil }
-            return published.withLock { $0.takeOver(cold, tables) }
+            return published.withLock { state in
+                var tables = tables
+                tables?.clears.merge(state.clears, uniquingKeysWith: max)
+                return state.takeOver(cold, tables)
+            }
         }
+    }
+
+    /// Forgets all clears but these.
+    nonisolated func keepClears(_ clears: [[UInt8]: UInt64]) {
+        turn.withLock { _ in published.withLock { $0.clears = clears } }
     }
 }
 

@@ -112,11 +112,17 @@ extension Shard {
         }
     }
 
-    func forget(_ clears: [ManifestRecord.Clear]) {
+    /// Forgets clears, by their dictionaries, that nothing is left to remove for. A later one of the same dictionary stays.
+    func forget(_ clears: [[UInt8]: UInt64]) {
         turn.withLock { _ in
             published.withLock { state in
-                for clear in clears where state.clears[clear.prefix] == clear.sequence {
-                    state.clears[clear.prefix] = nil
+                // Of the two there may be many of either.
+                if state.clears.count < clears.count {
+                    state.clears = state.clears.filter { clears[$0.key] != $0.value }
+                    return
+                }
+                for (prefix, sequence) in clears where state.clears[prefix] == sequence {
+                    state.clears[prefix] = nil
                 }
             }
         }
