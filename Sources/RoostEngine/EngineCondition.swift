@@ -158,8 +158,10 @@ final class EngineCondition: Sendable {
 
     // MARK: Writers that outrun the compaction
 
+    /// - Who sets the flag looks then whether the compaction runs, and the compaction, once it runs no more, releases: neither
+    ///   may come before the other's store, or a writer would wait for nobody.
     func stall() {
-        let before = flags.bitwiseOr(Flag.stalled, ordering: .relaxed).oldValue
+        let before = flags.bitwiseOr(Flag.stalled, ordering: .sequentiallyConsistent).oldValue
         if observer != nil, before & Flag.stalled == 0 { noteWait(.compaction) }
     }
 
@@ -169,7 +171,7 @@ final class EngineCondition: Sendable {
     private func release(_ cause: ObservedOperation.Cause) {
         let (flag, since) = Self.place(of: cause)
         let (writers, begin) = waiting.withLock { waiting in
-            flags.bitwiseAnd(~flag, ordering: .relaxed)
+            flags.bitwiseAnd(~flag, ordering: .sequentiallyConsistent)
             let flags = flags.load(ordering: .relaxed)
             let begin = waiting[keyPath: since]
             waiting[keyPath: since] = nil
