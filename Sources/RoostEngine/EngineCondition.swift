@@ -11,19 +11,21 @@ import Synchronization
 /// - Poison and closing are final for this opening; mirroring ends at most once.
 final class EngineCondition: Sendable {
     private struct Flag {
-        static let closed: UInt8 = 1
-        static let poisoned: UInt8 = 2
-        static let readOnly: UInt8 = 4
-        static let stalled: UInt8 = 8
-        static let held: UInt8 = 16
+        static let closed: UInt16 = 1
+        static let poisoned: UInt16 = 2
+        static let readOnly: UInt16 = 4
+        static let stalled: UInt16 = 8
+        static let held: UInt16 = 16
         /// A reader's: nothing can be read any more.
-        static let failed: UInt8 = 32
+        static let failed: UInt16 = 32
         /// What ends reading.
         static let unreadable = closed | failed
         /// All changes come from a workspace elsewhere.
-        static let mirror: UInt8 = 64
+        static let mirror: UInt16 = 64
         /// Somebody is told of what happens.
-        static let observed: UInt8 = 128
+        static let observed: UInt16 = 128
+        /// Flushes fail, and the log is as long as it may become: each write asks whether it may be made.
+        static let overdue: UInt16 = 256
         /// What a writer waits for.
         static let waits = stalled | held
         /// What ends every wait.
@@ -39,7 +41,7 @@ final class EngineCondition: Sendable {
         var heldSince: ContinuousClock.Instant?
     }
 
-    private let flags: Atomic<UInt8>
+    private let flags: Atomic<UInt16>
     private let waiting = Mutex(Waiting())
     private let observer: (any WorkspaceObserver)?
 
@@ -59,7 +61,7 @@ final class EngineCondition: Sendable {
     }
 
     @inline(never)
-    private func unreadable(_ flags: UInt8) -> RoostError {
+    private func unreadable(_ flags: UInt16) -> RoostError {
         if flags & Flag.closed == 0, let failure = waiting.withLock({ $0.failure }) {
             return failure
         }
@@ -72,7 +74,7 @@ final class EngineCondition: Sendable {
         flags.bitwiseOr(Flag.failed, ordering: .relaxed)
     }
 
-    /// Throws unless writes are accepted; `true` where the writer must first wait.
+    /// Throws unless writes are accepted; `true` where the writer must first wait, or ask whether the log may grow.
     @inline(__always)
     @discardableResult
     func checkWritable() throws -> Bool {
@@ -108,7 +110,7 @@ final class EngineCondition: Sendable {
         return flags & Flag.held != 0 ? .disk : nil
     }
 
-    private func checkWritable(_ flags: UInt8) throws -> Bool {
+    private func checkWritable(_ flags: UInt16) throws -> Bool {
         if flags & Flag.closed != 0 { throw Self.closed }
         if flags & Flag.readOnly != 0 {
             throw RoostError(.readOnly, "the workspace was opened for reading only")
@@ -118,7 +120,7 @@ final class EngineCondition: Sendable {
                 .readOnly, "the workspace mirrors another by its copy: promote it to write to it")
         }
         if flags & Flag.poisoned != 0, let poison { throw poison }
-        return flags & Flag.waits != 0
+        return flags & (Flag.waits | Flag.overdue) != 0
     }
 
     /// Whether all changes come from the workspace that this one mirrors.
@@ -198,6 +200,13 @@ final class EngineCondition: Sendable {
         }
     }
 
+    /// Whether each write has to ask whether the log may grow, as flushes fail again and again. Nobody waits for it.
+    var isOverdue: Bool { flags.load(ordering: .relaxed) & Flag.overdue != 0 }
+
+    func setOverdue() { flags.bitwiseOr(Flag.overdue, ordering: .relaxed) }
+
+    func endOverdue() { flags.bitwiseAnd(~Flag.overdue, ordering: .relaxed) }
+
     // MARK: Writers that outrun the disk
 
     func hold() {
@@ -215,7 +224,7 @@ final class EngineCondition: Sendable {
     /// The flag of writers that wait for `cause`, and since when the observer knows of them.
     private static func place(
         of cause: ObservedOperation.Cause
-    ) -> (flag: UInt8, since: WritableKeyPath<Waiting, ContinuousClock.Instant?> & Sendable) {
+    ) -> (flag: UInt16, since: WritableKeyPath<Waiting, ContinuousClock.Instant?> & Sendable) {
         cause == .compaction ? (Flag.stalled, \.stalledSince) : (Flag.held, \.heldSince)
     }
 

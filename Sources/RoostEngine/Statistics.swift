@@ -18,7 +18,7 @@ public struct WorkspaceStatistics: Sendable {
     /// Bytes of the log that are in no snapshot yet, of this opening: the next flush begins, and writers wait,
     /// by these.
     public var logBacklogBytes: UInt64 = 0
-    /// At so many backlog bytes writers wait for compaction.
+    /// At so many backlog bytes writers wait for compaction; where it fails, at twice as many writes are refused.
     public var logBacklogLimitBytes: UInt64 = 0
     /// Bytes written to snapshots in this opening, by flushes and merges.
     public var snapshotBytesWritten: UInt64 = 0

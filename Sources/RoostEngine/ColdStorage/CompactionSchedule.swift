@@ -22,6 +22,9 @@ final class CompactionSchedule: Sendable {
     /// Why the last step failed; it is tried again later.
     let failure = Mutex<RoostError?>(nil)
     let hasFailed = Atomic<Bool>(false)
+    /// When a flush was tried last of those that refused writers ask for, after the scheduling's begin.
+    private let lastAttempt = Mutex(Duration.zero)
+    private static let retryDelay = Duration.seconds(1)
     let snapshotBytesWritten = Atomic<UInt64>(0)
     let flushCount = Atomic<UInt64>(0)
     let mergeCount = Atomic<UInt64>(0)
@@ -52,6 +55,18 @@ final class CompactionSchedule: Sendable {
     }
 
     func postpone(to totalBytes: UInt64) { change { $0.flush = totalBytes } }
+
+    /// A flush was tried, and failed.
+    func noteAttempt(now: Duration) { lastAttempt.withLock { $0 = now } }
+
+    /// Whether it is time to try a flush again; `true` once in a second.
+    func takesRetry(now: Duration) -> Bool {
+        lastAttempt.withLock { last in
+            guard now - last >= Self.retryDelay else { return false }
+            last = now
+            return true
+        }
+    }
 
     func expectRest(from totalBytes: UInt64) { change { $0.rest = totalBytes } }
 

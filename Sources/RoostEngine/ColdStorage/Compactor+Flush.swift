@@ -36,6 +36,7 @@ extension Compactor {
             through: boundary.totalBytes,
             next: boundary.totalBytes + Self.firstLookBytes(configuration))
         tailSizeBytes = 0
+        condition.endOverdue()
         schedule.flushCount.wrappingAdd(1, ordering: .relaxed)
         try withExtendedLifetime(dropped) { try removeUnneeded() }
         if let observer = configuration.observer {

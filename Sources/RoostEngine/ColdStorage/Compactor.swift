@@ -29,6 +29,7 @@ package actor Compactor {
     let configuration: EngineConfiguration
     let policy = MergePolicy()
     private let thread: WorkerThread
+    private let scheduling: any Scheduling
     nonisolated let restTimer: RestTimer
     let buildThreads: BuildThreads
     let keyRanges: KeyRanges
@@ -67,6 +68,7 @@ package actor Compactor {
         self.condition = condition
         self.clock = clock
         self.configuration = configuration
+        self.scheduling = scheduling
         thread = scheduling.thread(named: "roost-compact")
         buildThreads = BuildThreads(
             beside: thread, count: configuration.compactionThreadCount, scheduling: scheduling)
@@ -108,13 +110,26 @@ package actor Compactor {
         Task.detached(executorPreference: thread.forTasks) { await self.runInBackground() }
     }
 
+    /// Whether the log is so long that no write makes it longer as long as flushes fail.
+    nonisolated func isOverdue(_ totalBytes: UInt64) -> Bool {
+        totalBytes >= schedule.flushedBytes + 2 * configuration.backlogLimitBytes
+    }
+
+    /// A writer was refused, so that nothing is appended that would set a flush off. Tries one, once in a while.
+    nonisolated func retry() {
+        if schedule.takesRetry(now: scheduling.now) { start() }
+    }
+
     func runInBackground(isAtRest: Bool = false) async {
         await beginWork()
         do {
             if isAtRest { try await shrinkLog() }
             try await workUntilIdle()
-            schedule.failure.withLock { $0 = nil }
-            schedule.hasFailed.store(false, ordering: .relaxed)
+            // One that was given up, as the workspace is being closed, has not succeeded.
+            if !condition.isOverdue {
+                schedule.failure.withLock { $0 = nil }
+                schedule.hasFailed.store(false, ordering: .relaxed)
+            }
         } catch {
             noteFailure(error)
         }
@@ -128,8 +143,17 @@ package actor Compactor {
         schedule.failure.withLock { $0 = failure }
         schedule.hasFailed.store(true, ordering: .relaxed)
         configuration.observer?.compactionFailed(failure)
-        // Not again before the log has grown by a quarter of a flush.
-        if let log { schedule.postpone(to: log.totalBytes + configuration.flushThresholdBytes / 4) }
+        guard let log else { return }
+        let totalBytes = log.totalBytes
+        if isOverdue(totalBytes) {
+            // From here on the log does not grow, and who is refused has it tried again.
+            schedule.postpone(to: totalBytes)
+            schedule.noteAttempt(now: scheduling.now)
+            condition.setOverdue()
+        } else {
+            // Not again before the log has grown by a quarter of a flush.
+            schedule.postpone(to: totalBytes + configuration.flushThresholdBytes / 4)
+        }
     }
 
     func beginWork() async {

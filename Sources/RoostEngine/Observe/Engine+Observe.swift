@@ -76,10 +76,10 @@ extension Engine {
         }
     }
 
-    /// Waits where writers wait; for what.
+    /// Waits where writers wait; for what. Throws where the log may not grow.
     nonisolated(nonsending) func makeRoom() async throws -> ObservedOperation.Cause? {
-        guard let cause = condition.waitCause else { return nil }
-        try await waitForRoom()
+        let cause = condition.waitCause
+        if cause != nil || condition.isOverdue { try await waitForRoom() }
         return cause
     }
 

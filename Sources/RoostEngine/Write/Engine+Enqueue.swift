@@ -7,14 +7,13 @@ extension Engine {
     ///
     /// Throws, with nothing changed, what `failures` and the next `synchronize` are to be told.
     package func enqueue(_ value: EncodedValue?, key: String, name: DictionaryName) throws {
-        let isStalled = try condition.checkWritable()
-        if isStalled { try checkBacklog() }
+        if try condition.checkWritable() { try checkBacklog() }
         if let error = checkSizes(key: key, value: value) { throw error }
         // Nobody can have a synchronous call wait for room in the log: it gets some beyond the limit.
         try behind.noteAhead(
             sizeBytes: EnqueuedWrites.sizeBytes(
                 keyCount: name.prefix.count + key.utf8.count, valueCount: value?.count ?? 0),
-            isStalled: isStalled)
+            isStalled: condition.waitCause != nil)
         let hash = hash(of: key, in: name)
         var appended: LogWriter.Appended?
         var isMade = false

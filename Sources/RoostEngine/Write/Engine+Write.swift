@@ -284,14 +284,15 @@ extension Engine {
         try checkBacklog()
     }
 
+    /// Throws why flushes fail where they do so again and again and the log is twice as long as it is when writers
+    /// begin to wait: better an error now than a log without bound. Who is refused has the flush tried again.
     func checkBacklog() throws {
-        // The compaction fails again and again: better an error now than a log without bound.
-        if compactor.schedule.hasFailed.load(ordering: .relaxed), let log,
-            log.totalBytes >= compactor.schedule.flushedBytes + 2 * configuration.backlogLimitBytes,
+        guard compactor.schedule.hasFailed.load(ordering: .relaxed), let log,
+            compactor.isOverdue(log.totalBytes),
             let failure = compactor.schedule.failure.withLock({ $0 })
-        {
-            throw failure
-        }
+        else { return }
+        compactor.retry()
+        throw failure
     }
 
     private var storage: any Storage {

@@ -1,0 +1,147 @@
+import Foundation
+import RoostEngine
+import RoostIO
+import RoostTestSupport
+import Synchronization
+import Testing
+
+@testable import Roost
+
+/// What writers meet while flushes fail. docs/decisions/0275.
+@Suite(.timeLimit(.minutes(10))) struct FailingFlushTests {
+    private static let thresholdBytes: UInt64 = 64 << 10
+    private static let limitBytes: UInt64 = 256 << 10
+
+    private func open(_ path: String, _ fileSystem: some FileSystem) async throws -> Workspace {
+        try await Workspace.open(
+            at: path, configuration: .init(shardCount: 2, durability: .process),
+            fileSystem: fileSystem
+        ) { configuration in
+            configuration.flushThresholdBytes = Self.thresholdBytes
+            configuration.smallestFlushBytes = Self.thresholdBytes
+            configuration.backlogLimitBytes = Self.limitBytes
+            configuration.restDelay = .seconds(3_600)
+            configuration.compactionThreadCount = 1
+            configuration.snapshotSizeBytes = 64 << 10
+        }
+    }
+
+    /// Sets values until `totalBytes` were taken or one write after the other was refused.
+    private func fill(
+        _ values: WorkspaceDictionary, totalBytes: UInt64, _ attempt: inout Int
+    ) async throws -> (takenBytes: UInt64, refused: RoostError?) {
+        var takenBytes: UInt64 = 0
+        var refusedCount = 0
+        var refused: RoostError?
+        while takenBytes < totalBytes, refusedCount < 200 {
+            attempt += 1
+            do {
+                try await values.set(
+                    [UInt8](repeating: UInt8(attempt & 0xff), count: 1_000),
+                    forKey: "\(attempt % 1_000)")
+                takenBytes += 1_000
+            } catch let error as RoostError {
+                refused = error
+                refusedCount += 1
+            }
+        }
+        return (takenBytes, refused)
+    }
+
+    @Test func theLogDoesNotGrowWithoutBoundAndGoesOnOnceFlushesDo() async throws {
+        try await withTemporaryDirectory { path in
+            let fails = Atomic(true)
+            let attempts = Atomic(0)
+            let fileSystem = ObservedFileSystem { call in
+                guard case .createFile(let name) = call, name.hasPrefix("snapshot-") else { return }
+                attempts.wrappingAdd(1, ordering: .relaxed)
+                if fails.load(ordering: .relaxed) { throw RoostError(.io, "no snapshot today") }
+            }
+            let workspace = try await open(path, fileSystem)
+            let values = workspace.dictionary("values")
+            var attempt = 0
+            let (taken, refused) = try await fill(
+                values, totalBytes: 64 * Self.thresholdBytes, &attempt)
+            #expect(taken < 64 * Self.thresholdBytes)
+            #expect(refused?.code == .io && refused?.message == "no snapshot today")
+            let slackBytes = 2 * Self.thresholdBytes
+            let backlog = workspace.statistics.logBacklogBytes
+            #expect(backlog >= 2 * Self.limitBytes)
+            #expect(backlog <= 2 * Self.limitBytes + slackBytes)
+            // Every way to write is refused.
+            await #expect(throws: RoostError.self) { try await values.removeValue(forKey: "1") }
+            await #expect(throws: RoostError.self) {
+                try await workspace.write { batch in batch.set(1, forKey: "a", in: values) }
+            }
+            await #expect(throws: RoostError.self) {
+                try await workspace.transaction { tx in
+                    let known = try tx.value(forKey: "a", as: Int.self, in: values)
+                    try tx.set((known ?? 0) + 1, forKey: "a", in: values)
+                }
+            }
+            guard case .failure(let lost) = values.enqueue(1, forKey: "a") else {
+                Issue.record("an enqueued write was taken")
+                return
+            }
+            #expect(lost.code == .io)
+            await #expect(throws: RoostError.self) { try await workspace.synchronize() }
+            // What is there is read, and what was taken stays.
+            #expect(try values.count > 0)
+            let attemptsBefore = attempts.load(ordering: .relaxed)
+            let begin = ContinuousClock.now
+            for _ in 0..<1_000 {
+                await #expect(throws: RoostError.self) { try await values.set(1, forKey: "a") }
+            }
+            // At most once a second it is tried again.
+            let retryCount = attempts.load(ordering: .relaxed) - attemptsBefore
+            #expect(.seconds(retryCount - 1) <= ContinuousClock.now - begin)
+            #expect(workspace.statistics.logBacklogBytes <= backlog + 1_000)
+
+            fails.store(false, ordering: .relaxed)
+            let end = ContinuousClock.now + .seconds(60)
+            var isTaken = false
+            while !isTaken, .now < end {
+                do {
+                    try await values.set(2, forKey: "after")
+                    isTaken = true
+                } catch { try await Task.sleep(for: .milliseconds(20)) }
+            }
+            #expect(isTaken)
+            let (takenAfter, _) = try await fill(
+                values, totalBytes: 16 * Self.thresholdBytes, &attempt)
+            #expect(takenAfter >= 16 * Self.thresholdBytes)
+            #expect(try values["after", as: Int.self] == 2)
+            await workspace.engine.waitForCompaction()
+            #expect(workspace.statistics.compactionFailure == nil)
+            try await workspace.close()
+        }
+    }
+
+    /// A flush that somebody asks for ends it too.
+    @Test func compactLetsWritersGoOn() async throws {
+        try await withTemporaryDirectory { path in
+            let fails = Atomic(true)
+            let fileSystem = ObservedFileSystem { call in
+                guard case .createFile(let name) = call, name.hasPrefix("snapshot-") else { return }
+                if fails.load(ordering: .relaxed) { throw RoostError(.outOfSpace, "full") }
+            }
+            let workspace = try await open(path, fileSystem)
+            let values = workspace.dictionary("values")
+            var attempt = 0
+            let (_, refused) = try await fill(
+                values, totalBytes: 64 * Self.thresholdBytes, &attempt)
+            #expect(refused?.code == .outOfSpace)
+            await #expect(throws: RoostError.self) { try await workspace.compact() }
+            await #expect(throws: RoostError.self) { try await values.set(1, forKey: "a") }
+            fails.store(false, ordering: .relaxed)
+            try await workspace.compact()
+            try await values.set(1, forKey: "a")
+            values.enqueue(2, forKey: "b")
+            try await workspace.synchronize()
+            try await workspace.close()
+            let again = try await open(path, PosixFileSystem())
+            #expect(try again.dictionary("values")["b", as: Int.self] == 2)
+            try await again.close()
+        }
+    }
+}
