@@ -1,5 +1,6 @@
 import Foundation
 import RoostEngine
+import RoostFormat
 import RoostIO
 import RoostTestSupport
 import Synchronization
@@ -12,7 +13,9 @@ import Testing
     private static let thresholdBytes: UInt64 = 64 << 10
     private static let limitBytes: UInt64 = 256 << 10
 
-    private func open(_ path: String, _ fileSystem: some FileSystem) async throws -> Workspace {
+    private func open(
+        _ path: String, _ fileSystem: some FileSystem, threadCount: Int = 1
+    ) async throws -> Workspace {
         try await Workspace.open(
             at: path, configuration: .init(shardCount: 2, durability: .process),
             fileSystem: fileSystem
@@ -21,8 +24,8 @@ import Testing
             configuration.smallestFlushBytes = Self.thresholdBytes
             configuration.backlogLimitBytes = Self.limitBytes
             configuration.restDelay = .seconds(3_600)
-            configuration.compactionThreadCount = 1
-            configuration.snapshotSizeBytes = 64 << 10
+            configuration.compactionThreadCount = threadCount
+            configuration.snapshotSizeBytes = 8 << 10
         }
     }
 
@@ -143,5 +146,58 @@ import Testing
             #expect(try again.dictionary("values")["b", as: Int.self] == 2)
             try await again.close()
         }
+    }
+
+    private func snapshotNames(_ path: String) throws -> Set<String> {
+        Set(
+            try FileManager.default.contentsOfDirectory(atPath: path)
+                .filter { $0.hasPrefix("snapshot-") })
+    }
+
+    /// What is new needs nothing of the old snapshots' compression dictionary.
+    @Test func aDamagedCompressionDictionaryKeepsNothingFromBeingFlushed() async throws {
+        try await withTemporaryDirectory { path in
+            var workspace = try await Workspace.open(at: path)
+            func text(_ number: Int) -> String {
+                "{\"name\": \"somebody with the number \(number)\", \"address\": \"the street of the house \(number * 7)\"}"
+            }
+            let old = workspace.dictionary("old")
+            try await old.setAll((0..<5_000).map { ("\($0)", text($0)) })
+            try await workspace.compact()
+            let name = try #require(try snapshotNames(path).first)
+            let file = "\(path)/\(name)"
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: file)))
+            guard case .valid(let footer) = bytes.withUnsafeBytes(SnapshotFooter.read) else {
+                Issue.record("the snapshot is none")
+                return
+            }
+            #expect(footer.dictionaryCount > 0)
+            try await workspace.close()
+            try flipByte(at: Int(footer.dictionaryOffset) + 5, of: file)
+
+            workspace = try await Workspace.open(at: path)
+            let new = workspace.dictionary("new")
+            try await new.setAll((0..<2_000).map { ("\($0)", text($0)) })
+            try await workspace.engine.flush()
+            #expect(workspace.statistics.snapshotTierCount == 2)
+            #expect(try new["1999", as: String.self] == text(1_999))
+            #expect(throws: RoostError.self) {
+                try workspace.dictionary("old").value(forKey: "1", as: String.self)
+            }
+            #expect(try workspace.dictionary("old").count == 5_000)
+            await #expect(throws: RoostError.self) { try await workspace.compact() }
+            #expect(try await !workspace.verify().isSound)
+            try await workspace.close()
+            workspace = try await Workspace.open(at: path)
+            #expect(try workspace.dictionary("new").count == 2_000)
+            #expect(try workspace.dictionary("new")["7", as: String.self] == text(7))
+            try await workspace.close()
+        }
+    }
+
+    private func flipByte(at offset: Int, of path: String) throws {
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        bytes[offset] ^= 0x20
+        try bytes.write(to: URL(fileURLWithPath: path))
     }
 }

@@ -1,4 +1,5 @@
 import RoostFormat
+import RoostIO
 import RoostLog
 import RoostSnapshot
 
@@ -101,9 +102,15 @@ extension Compactor {
     }
 
     /// That of the oldest snapshots, so that a merge copies compressed values as they stand; another
-    /// where the table has outgrown it.
+    /// where the table has outgrown it, or where it cannot be read.
     private func dictionary(for table: SortedTable) throws -> CompressionDictionary {
-        let known = try cold.tiers.last?.parts[0].snapshot.dictionary() ?? .init()
+        var known = CompressionDictionary()
+        do {
+            known = try cold.tiers.last?.parts[0].snapshot.dictionary() ?? known
+        } catch let error as RoostError where error.code == .corrupt || error.code == .io {
+            // The log's records need nothing of it, and writers would stop in the end. Who reads a value that was
+            // compressed against it, merges it or verifies is told.
+        }
         guard configuration.compresses, known.isOutgrown(byRecordCount: table.operations.count)
         else { return known }
         return .trained(for: table)
