@@ -154,6 +154,62 @@ import Testing
                 .filter { $0.hasPrefix("snapshot-") })
     }
 
+    private func listedNames(_ workspace: Workspace) async throws -> Set<String> {
+        let manifest = try await workspace.engine.pinBase().manifest
+        return Set(manifest.snapshots.map { FileName.snapshot($0.number).text })
+    }
+
+    /// What a full disk has no room for must not leave it fuller.
+    @Test(arguments: [false, true]) func whatAFailureHasWrittenIsRemoved(isMerge: Bool) async throws
+    {
+        try await withTemporaryDirectory { path in
+            let left = Atomic(Int.max)
+            let fileSystem = ObservedFileSystem { call in
+                guard case .createFile(let name) = call, name.hasPrefix("snapshot-") else { return }
+                if left.wrappingSubtract(1, ordering: .relaxed).newValue < 0 {
+                    throw RoostError(.outOfSpace, "full")
+                }
+            }
+            // A merge installs after as many files as there are threads, a flush after all.
+            let workspace = try await open(path, fileSystem, threadCount: isMerge ? 2 : 1)
+            let values = workspace.dictionary("values")
+            var random = SeededGenerator(seed: 7)
+            for round in 0..<2 {
+                // Below the threshold, by itself nothing is flushed.
+                for key in 0..<50 {
+                    try await values.set(random.bytes(1_000), forKey: "\(key * 2 + round)")
+                }
+                if round == 0 || isMerge { try await workspace.engine.flush() }
+            }
+            let before = try await listedNames(workspace)
+            #expect(try snapshotNames(path) == before)
+            var fileCount = 0
+            var failure: RoostError?
+            // The first file has no room, then the second: from then on there are files that were finished before.
+            while true {
+                left.store(fileCount, ordering: .relaxed)
+                do {
+                    if isMerge {
+                        try await workspace.compact()
+                    } else {
+                        try await workspace.engine.flush()
+                    }
+                    break
+                } catch let error as RoostError { failure = error }
+                fileCount += 1
+                #expect(try await snapshotNames(path) == listedNames(workspace))
+            }
+            #expect(failure?.code == .outOfSpace && fileCount > 2)
+            #expect(try values.count == 100)
+            left.store(.max, ordering: .relaxed)
+            try await workspace.compact()
+            #expect(try values.count == 100)
+            #expect(try await snapshotNames(path) == listedNames(workspace))
+            #expect(try await workspace.verify().isSound)
+            try await workspace.close()
+        }
+    }
+
     /// What is new needs nothing of the old snapshots' compression dictionary.
     @Test func aDamagedCompressionDictionaryKeepsNothingFromBeingFlushed() async throws {
         try await withTemporaryDirectory { path in

@@ -31,6 +31,7 @@ extension Compactor {
             dropped = try await writeTables(tables, clears, boundary, frozenSequence)
         } catch {
             for shard in shards { await shard.thaw() }
+            removeUnfinished()
             throw error
         }
         schedule.noteFlushed(
@@ -154,6 +155,19 @@ extension Compactor {
         }
         if !fresh.isEmpty { try directory.sync() }
         return fresh
+    }
+
+    /// Removes what a flush or a merge that failed has written, and what no manifest names: on a full disk it would take
+    /// what the next one needs.
+    func removeUnfinished() {
+        // Poisoned, it is not known what the manifest names, or whose the files are.
+        guard condition.poison == nil else { return }
+        do {
+            try checkOwnership()
+            try removeUnneeded()
+        } catch {
+            // Why the compaction has failed is told. What is left is removed after the next one, or at the next opening.
+        }
     }
 
     /// Makes `tiers` the cold storage: first in the manifest, `next` but for the tiers, and then for

@@ -135,15 +135,18 @@ extension Compactor {
         let builder = builder(
             manifest.clears, dictionary: merge.dictionary,
             dropsTombstones: merge.olderTierCount == 0)
-        let fresh = try await build(jobs, by: builder)
-        // What was merged before and now is in the oldest of the tiers alone.
-        let done = merged[merged.count - 1].parts(before: merge.lowerBound)
-        let remaining = merged.map { isLast ? [] : $0.parts(from: lower, after: merge.lowerBound) }
-        let lists = remaining.dropLast() + [done + fresh + (remaining.last ?? [])]
-        let tiers =
-            cold.tiers[..<begin] + lists.filter { !$0.isEmpty }.map(ColdTier.init)
-            + cold.tiers[end...]
-        let dropped = try await install(Array(tiers), next, dropsFrozen: false)
+        let fresh: [ColdTier.Part]
+        let dropped: [Shard.Dropped]
+        do {
+            fresh = try await build(jobs, by: builder)
+            let tiers =
+                cold.tiers[..<begin] + merge.tiers(merged, by: fresh, upTo: isLast ? nil : lower)
+                + cold.tiers[end...]
+            dropped = try await install(Array(tiers), next, dropsFrozen: false)
+        } catch {
+            removeUnfinished()
+            throw error
+        }
         merge.lowerBound = lower
         if configuration.observer != nil { merge.written += fresh }
         if isLast {
@@ -156,6 +159,21 @@ extension Compactor {
         try withExtendedLifetime(dropped) { try removeUnneeded() }
         // A store that is never compacted as a whole keeps them else, and its manifest grows.
         if isLast, merge.olderTierCount == 0 { try await forgetClears() }
+    }
+}
+
+extension Merge {
+    /// What stands in the place of the tiers `merged` once `fresh` has all of theirs up to `bound`; `nil`: all of them.
+    fileprivate func tiers(
+        _ merged: [ColdTier], by fresh: [ColdTier.Part], upTo bound: [UInt8]?
+    ) -> [ColdTier] {
+        // What was merged before and now is in the oldest of the tiers alone.
+        let done = merged[merged.count - 1].parts(before: lowerBound)
+        let remaining = merged.map { tier in
+            bound.map { tier.parts(from: $0, after: lowerBound) } ?? []
+        }
+        let lists = remaining.dropLast() + [done + fresh + (remaining.last ?? [])]
+        return lists.filter { !$0.isEmpty }.map(ColdTier.init)
     }
 }
 
