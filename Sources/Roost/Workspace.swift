@@ -246,11 +246,13 @@ public final class Workspace: Sendable {
     ///   be read or written, and then all values stay as they are.
     public func compact() async throws { try await engine.compact() }
 
-    /// Reads every file and checks every checksum. Damage is in the report, not thrown; readers
-    /// and writers go on meanwhile.
+    /// Reads every file and checks every checksum. Damage is in the report, not thrown. The files are those of the
+    /// call's moment; readers, writers and compaction go on meanwhile, and what compaction replaces keeps its space on disk
+    /// until this ends.
     ///
-    /// - Parameter onProgress: Called now and then, on a thread of the workspace's, which it holds up.
-    /// - Throws: `.closed`; `.outOfSpace`, `.io` and `.poisoned` where no new segment of the log can be begun.
+    /// - Parameter onProgress: Called now and then, on a thread of its own, which it holds up.
+    /// - Throws: `.closed`, also where the workspace is closed meanwhile, which does not wait for this; `.cancelled` where the
+    ///   task is cancelled; `.outOfSpace`, `.io` and `.poisoned` where no new segment of the log can be begun.
     public func verify(
         onProgress: (@Sendable (VerificationProgress) -> Void)? = nil
     ) async throws -> VerificationReport { try await engine.verify(onProgress) }

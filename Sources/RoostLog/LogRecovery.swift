@@ -37,18 +37,36 @@ package struct LogRecovery {
         segmentNumbers: [UInt64], manifest: ManifestRecord, directory: any Directory,
         writable: Bool, copies: Bool = false, visit: (Frame.View, LogReader) throws -> Void
     ) throws {
-        readers = []
-        lastSequence = manifest.flushedSequence
-        durableSequence = max(manifest.durableSequence, manifest.flushedSequence)
-        highestNumber = max(segmentNumbers.max() ?? 0, manifest.firstSegment - 1)
-        for number in segmentNumbers.sorted() where number >= manifest.firstSegment {
+        let opened = try segmentNumbers.sorted().filter { $0 >= manifest.firstSegment }.map {
+            number in
             let reader = try LogReader(
                 number: number, in: directory, writable: writable, copies: copies)
+            // Before the next is opened: of a later version it may be anything.
             try Self.refuseForeign(reader, manifest)
-            readers.append(reader)
+            return reader
         }
+        try self.init(
+            opened, highestNumber: segmentNumbers.max() ?? 0, manifest: manifest,
+            path: directory.path, visit: visit)
+    }
+
+    /// As the other, of segments that are open: the names of their files may be gone.
+    ///
+    /// - Parameters:
+    ///   - readers: The segments from `manifest.firstSegment` on, in order.
+    ///   - path: The directory's.
+    package init(
+        _ readers: [LogReader], highestNumber: UInt64 = 0, manifest: ManifestRecord, path: String,
+        visit: (Frame.View, LogReader) throws -> Void
+    ) throws {
+        for reader in readers { try Self.refuseForeign(reader, manifest) }
+        self.readers = readers
+        lastSequence = manifest.flushedSequence
+        durableSequence = max(manifest.durableSequence, manifest.flushedSequence)
+        self.highestNumber = max(
+            highestNumber, readers.last?.number ?? 0, manifest.firstSegment - 1)
         let breakPlace = try replay(visit)
-        try settle(breakPlace, manifestPath: directory.path)
+        try settle(breakPlace, manifestPath: path)
     }
 
     /// What is kept of a segment that was replayed.

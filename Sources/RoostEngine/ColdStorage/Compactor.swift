@@ -29,7 +29,7 @@ package actor Compactor {
     let configuration: EngineConfiguration
     let policy = MergePolicy()
     private let thread: WorkerThread
-    private let scheduling: any Scheduling
+    nonisolated let scheduling: any Scheduling
     nonisolated let restTimer: RestTimer
     let buildThreads: BuildThreads
     let keyRanges: KeyRanges
