@@ -106,20 +106,20 @@
         ) -> String {
             let types = [Syntax(declaration)] + context.lexicalContext
             return types.compactMap { $0.asProtocol((any WithAttributesSyntax).self) }
-                .flatMap { attributes(of: $0, named: "available") }
+                .flatMap { attributes(in: $0.attributes, named: "available") }
                 .map { $0.trimmedDescription + "\n" }.joined()
         }
 
         /// What clients may inline code of has members of which that is said too.
         private static func inliningPrefix(of declaration: some DeclGroupSyntax) -> String {
-            attributes(of: declaration, named: "usableFromInline").isEmpty
+            attributes(in: declaration.attributes, named: "usableFromInline").isEmpty
                 ? "" : "@usableFromInline "
         }
 
         private static func attributes(
-            of declaration: any WithAttributesSyntax, named name: String
+            in list: AttributeListSyntax, named name: String
         ) -> [AttributeSyntax] {
-            declaration.attributes.compactMap { $0.as(AttributeSyntax.self) }
+            list.compactMap { $0.as(AttributeSyntax.self) }
                 .filter { $0.attributeName.trimmedDescription == name }
         }
 
