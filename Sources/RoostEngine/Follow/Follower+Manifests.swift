@@ -79,12 +79,13 @@ extension Follower {
         withExtendedLifetime(dropped) {}
     }
 
-    /// The next batch was in a segment that is gone: goes on with what is in its place.
+    /// The next batch was in a segment that is gone: goes on with what is in its place. Where nothing is for too long, the
+    /// batch is lost.
     func skipAhead() throws {
+        missedLookCount += 1
         try readManifest()
         guard newestManifest.flushedSequence > tail.lastSequence else {
-            missedLookCount += 1
-            guard missedLookCount > 100 else { return }
+            guard missedLookCount > Self.missingLookLimit else { return }
             throw tail.damage(
                 tail.segments.last, "batch \(tail.lastSequence + 1) was on disk and is missing")
         }

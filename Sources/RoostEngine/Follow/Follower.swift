@@ -42,6 +42,8 @@ package actor Follower {
     static let rebuildSizeBytes = 4 << 20
     /// After so many looks, half a millisecond apart at least, it is damage.
     private static let missedLookLimit = 2000
+    /// As above, where a later batch is there.
+    static let missingLookLimit = 100
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
@@ -91,7 +93,11 @@ package actor Follower {
                 } else {
                     shared.putBack(asked)
                 }
-                if !pass.goesOn { try await wait(news, pass) }
+                if pass.isMissing {
+                    try await scheduling.sleep(for: .milliseconds(1))
+                } else if !pass.goesOn {
+                    try await wait(news, pass)
+                }
             } catch {
                 let failure =
                     error as? RoostError
@@ -113,6 +119,8 @@ package actor Follower {
         var isWriterOpen: Bool
         /// The writer has appended what was not found yet.
         var isBehind: Bool
+        /// A later batch is there, the next one is not, and no snapshot has it yet.
+        var isMissing: Bool
     }
 
     private func pass(isAsked: Bool) throws -> Pass {
@@ -145,14 +153,15 @@ package actor Follower {
         shared.note(durableSequence: tail.durableSequence, isWriterOpen: isWriterOpen)
         let isBehind =
             isWriterOpen && end == .log && (page?.sequence ?? 0) > tail.lastSequence
-        missedLookCount = isBehind ? missedLookCount + 1 : 0
+        // A look for what is missing was counted where it was made.
+        if end != .missing { missedLookCount = isBehind ? missedLookCount + 1 : 0 }
         if missedLookCount > Self.missedLookLimit {
             throw tail.damage(tail.segments.last, "batch \(tail.lastSequence + 1) is damaged")
         }
         return Pass(
             goesOn: end == .limit || end == .missing || rebuild != nil,
             isAtEnd: end == .log || end == .unsynced, isWriterOpen: isWriterOpen,
-            isBehind: isBehind)
+            isBehind: isBehind, isMissing: end == .missing && missedLookCount > 0)
     }
 
     private func wait(_ news: UInt32, _ pass: Pass) async throws {
