@@ -81,18 +81,24 @@ struct FollowedShards: Sendable {
 
     /// Gives readers another cold storage, and tables of what it does not hold; what both show together
     /// is what was shown before. Returns what they have replaced.
+    ///
+    /// Tables and clears go to all shards at one moment: a view takes its clears from the first of them, and those that go
+    /// with the new tables may not have what the old ones are still to be read with.
     func install(_ cold: ColdStorage, _ tables: FollowedTables?) -> [Shard.FollowedDrop] {
+        guard let tables else { return shards.map { $0.takeOver(cold) } }
         let order = KeyOrder()
-        let dropped = shards.indices.map { index in
-            let table = tables.map { tables in
-                (table: tables.tables[index], clears: tables.clears, order: order)
-            }
-            return shards[index].takeOver(cold, table)
+        forgetHeldRegions()
+        return publication.withLock {
+            var dropped: [Shard.FollowedDrop] = []
+            replace(from: 0, cold, tables, order, keepsResidents: true, &dropped)
+            return dropped
         }
-        // A view goes by the first shard's clears for all of them: what the manifest has forgotten stays until no shard has
-        // an older table, in which there may be something that it removes.
-        if let tables { for shard in shards { shard.keepClears(tables.clears) } }
-        return dropped
+    }
+
+    /// Nobody else changes the shards, and who takes a turn for a view holds `publication` before: so the tables can be
+    /// replaced without the turns.
+    private func forgetHeldRegions() {
+        for shard in shards { shard.turn.withLock { $0.heldRegion = nil } }
     }
 
     /// Shows a later moment, of which the batches in between are not known.
@@ -101,12 +107,11 @@ struct FollowedShards: Sendable {
     {
         let missed = Int(clamping: sequence - min(sequence, log.lastSequence))
         let order = KeyOrder()
-        // Nobody else changes the shards, and who takes a turn for a view holds `publication` before.
-        for shard in shards { shard.turn.withLock { $0.heldRegion = nil } }
+        forgetHeldRegions()
         let (dropped, wakes) = publication.withLock {
             feed.skip(missed) {
                 var dropped: [Shard.FollowedDrop] = []
-                replace(from: 0, cold, tables, order, &dropped)
+                replace(from: 0, cold, tables, order, keepsResidents: false, &dropped)
                 log.note(sequence)
                 return dropped
             } current: { key, hash in
@@ -123,14 +128,15 @@ struct FollowedShards: Sendable {
     /// another.
     private func replace(
         from index: Int, _ cold: ColdStorage, _ tables: FollowedTables, _ order: KeyOrder,
-        _ dropped: inout [Shard.FollowedDrop]
+        keepsResidents: Bool, _ dropped: inout [Shard.FollowedDrop]
     ) {
         guard index < shards.count else { return }
         shards[index].published.withLock { state in
-            replace(from: index + 1, cold, tables, order, &dropped)
+            replace(
+                from: index + 1, cold, tables, order, keepsResidents: keepsResidents, &dropped)
             dropped.append(
                 state.takeOver(cold, (tables.tables[index], tables.clears, order)))
-            state.residents.removeAll()
+            if !keepsResidents { state.residents.removeAll() }
         }
     }
 }
@@ -172,24 +178,8 @@ extension Shard {
         var viewPart: ViewPart?
     }
 
-    /// The clears that the shard had stay beside those of `tables`, until `keepClears`.
-    nonisolated func takeOver(
-        _ cold: ColdStorage,
-        _ tables: (table: LogTable, clears: [[UInt8]: UInt64], order: KeyOrder)?
-    ) -> FollowedDrop {
-        turn.withLock { turn in
-            if tables != nil { turn.heldRegion = nil }
-            return published.withLock { state in
-                var tables = tables
-                tables?.clears.merge(state.clears, uniquingKeysWith: max)
-                return state.takeOver(cold, tables)
-            }
-        }
-    }
-
-    /// Forgets all clears but these.
-    nonisolated func keepClears(_ clears: [[UInt8]: UInt64]) {
-        turn.withLock { _ in published.withLock { $0.clears = clears } }
+    nonisolated func takeOver(_ cold: ColdStorage) -> FollowedDrop {
+        turn.withLock { _ in published.withLock { $0.takeOver(cold, nil) } }
     }
 }
 
