@@ -30,10 +30,10 @@ private struct Fixture: Sendable {
         _ = try await shards[shard].write(value, key: key, name: name, hash: hash)
     }
 
-    func watch() -> Watcher {
+    func watch(isOrdered: Bool = true) -> Watcher {
         feed.add { id in
             Watcher(
-                id: id, target: WatchTarget(prefix: "", in: name), isOrdered: true,
+                id: id, target: WatchTarget(prefix: "", in: name), isOrdered: isOrdered,
                 buffering: .bounded(100), history: nil, onReady: nil)
         } register: { id, observedCount in
             for shard in shards {
@@ -108,6 +108,43 @@ private struct Fixture: Sendable {
         try await fixture.write(4, "b", shard: 1)
         fixture.feed.abort(aborted.sequence)
         #expect(watcher.nextReady()?.version == 4)
+    }
+
+    /// The story: a batch waits long for its sync, and only keys' values are watched meanwhile, which are told at
+    /// once: what is kept for others is kept for nobody.
+    @Test func whereNobodyWatchesInOrderNoBatchIsKept() async throws {
+        let fixture = Fixture()
+        let unordered = fixture.watch(isOrdered: false)
+        var batch = EncodedBatch(hashSeed: fixture.seed)
+        batch.put(
+            EncodedValue(kind: 1, payload: .inline(1, count: 1)), forKey: "a", in: fixture.name)
+        let laidOut = batch
+        let staged = try fixture.feed.stage {
+            try fixture.storage.append(laidOut, isAwaited: true)
+        }
+        func told(_ watcher: Watcher) -> [UInt64] { watcher.takeAll().events.map(\.version) }
+        for number in 0..<100 { try await fixture.write(number, "b", shard: 1) }
+        #expect(fixture.feed.heldCount == 0)
+        #expect(told(unordered) == Array(2...101))
+        // Who comes now is told of what comes now, once what is staged is resolved.
+        let ordered = fixture.watch()
+        try await fixture.write(1, "b", shard: 1)
+        #expect(fixture.feed.heldCount == 1)
+        #expect(told(unordered) == [102])
+        #expect(told(ordered) == [])
+        // And with it goes what was kept for it.
+        let other = fixture.watch()
+        fixture.feed.remove(other) {}
+        #expect(fixture.feed.heldCount == 1)
+        fixture.feed.publishStaged(staged.sequence) { _ in Commit(staged, changes: batch.changes)
+        }()
+        #expect(told(ordered) == [1, 102])
+        #expect(told(unordered) == [1])
+        _ = try fixture.feed.stage { try fixture.storage.append(laidOut, isAwaited: true) }
+        try await fixture.write(2, "b", shard: 1)
+        #expect(fixture.feed.heldCount == 1)
+        fixture.feed.remove(ordered) {}
+        #expect(fixture.feed.heldCount == 0)
     }
 
     @Test func theKeysThatAShardWatchesAreFoundAndNoOthers() {

@@ -193,6 +193,7 @@ final class ChangeFeed: Sendable {
         var wakes = Wakes()
         state.withLock { state in
             state.watchers.remove(watcher)
+            if state.watchers.orderedCount == 0 { state.held = [] }
             state.historyWaiters.removeAll { $0 === watcher }
             if !state.isEnded { unregister() }
             watcher.end(&wakes)
@@ -217,6 +218,9 @@ final class ChangeFeed: Sendable {
     func atOneMoment<Result: Sendable>(_ body: () -> Result) -> Result {
         state.withLock { _ in body() }
     }
+
+    /// How many batches wait for earlier ones.
+    var heldCount: Int { state.withLock { $0.held.count } }
 
     /// How many watchers there are, and how many events wait in the fullest buffer.
     var figures: (count: Int, furthestEventCount: Int) {
@@ -256,7 +260,9 @@ extension ChangeFeed.State {
         if watchers.isEmpty { return }
         var commit = commit
         commit.lastWatcher = min(commit.lastWatcher, lastWatcher)
-        if observedCount == 0, held.isEmpty, commit.sequence < staged.first ?? .max {
+        // A watcher that comes later gets none of what is visible by now, be it in order: it reads it from the log.
+        let isNext = observedCount == 0 && held.isEmpty && commit.sequence < staged.first ?? .max
+        if isNext || watchers.orderedCount == 0 {
             return commit.deliver(to: watchers, .all, &room, &wakes)
         }
         commit.deliver(to: watchers, .unordered, &room, &wakes)

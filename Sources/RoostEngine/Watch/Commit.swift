@@ -152,23 +152,33 @@ struct WatcherTable: Sendable {
     /// Watchers of one key, by the key's hash.
     var keys: [UInt64: [Watcher]] = [:]
     var ranges: [Watcher] = []
+    /// How many of all of them get batches in order.
+    private(set) var orderedCount = 0
 
     var isEmpty: Bool { keys.isEmpty && ranges.isEmpty }
     var all: [Watcher] { ranges + keys.values.joined() }
 
     mutating func add(_ watcher: Watcher) {
+        if watcher.isOrdered { orderedCount += 1 }
         switch watcher.target {
         case .key(_, let hash): keys[hash, default: []].append(watcher)
         case .range: ranges.append(watcher)
         }
     }
 
+    /// Nothing where it was not added, or was removed before.
     mutating func remove(_ watcher: Watcher) {
+        var isFound = false
+        let isRemoved: (Watcher) -> Bool = { other in
+            if other === watcher { isFound = true }
+            return other === watcher
+        }
         switch watcher.target {
         case .key(_, let hash):
-            keys[hash]?.removeAll { $0 === watcher }
+            keys[hash]?.removeAll(where: isRemoved)
             if keys[hash]?.isEmpty == true { keys[hash] = nil }
-        case .range: ranges.removeAll { $0 === watcher }
+        case .range: ranges.removeAll(where: isRemoved)
         }
+        if isFound, watcher.isOrdered { orderedCount -= 1 }
     }
 }
