@@ -12,6 +12,7 @@ package struct EngineTransaction: ~Copyable {
     package private(set) var batch: EncodedBatch
     package private(set) var reads: TransactionReads?
     private var latest: [UInt64: Int] = [:]
+    private var keyOrder = ChangedKeyOrder()
     private var clearedDictionaries: Set<[UInt8]> = []
 
     package let hasTurn: Bool
@@ -97,13 +98,14 @@ package struct EngineTransaction: ~Copyable {
         return stored.count + (try ownChange(in: range, of: view))
     }
 
-    private func ownPutCount(in range: RecordRange) -> Int {
-        ownKeys(in: range).count { $0.isPut }
+    private mutating func ownPutCount(in range: RecordRange) -> Int {
+        ownChanges(in: range).count { batch.isPut(at: $0, clock: engine.clock) }
     }
 
     /// By how many what this transaction changes makes a count another than that of its view.
-    private func ownChange(in range: RecordRange, of view: EngineView) throws -> Int {
-        try ownKeys(in: range).reduce(0) { change, own in
+    private mutating func ownChange(in range: RecordRange, of view: EngineView) throws -> Int {
+        try ownChanges(in: range).reduce(0) { change, own in
+            let own = ownKey(own)
             let wasThere = try view.contains(recordKey: own.key, range.prefix)
             return change + (own.isPut ? 1 : 0) - (wasThere ? 1 : 0)
         }
@@ -117,13 +119,15 @@ package struct EngineTransaction: ~Copyable {
             Bool
     ) throws {
         guard limit > 0 else { return }
-        var own = ownKeys(in: range)
-        if order == .descending { own.reverse() }
+        var left = ownChanges(in: range)
+        func popOwn() -> OwnKey? {
+            (order == .ascending ? left.popFirst() : left.popLast()).map { ownKey($0) }
+        }
+        var own = popOwn()
         var scan: ViewScan?
         if !clearedDictionaries.contains(range.prefix) {
             scan = try begunReads().scan(range, order)
         }
-        var next = own.startIndex
         var count = 0
         var isStopped = false
         var isAtEnd = false
@@ -137,7 +141,7 @@ package struct EngineTransaction: ~Copyable {
         }
         while count < limit, !isStopped {
             let stored = scan?.recordKey
-            let change = next < own.endIndex ? own[next] : nil
+            let change = own
             var comparison = stored == nil ? 1 : -1
             if let stored, let change {
                 comparison = change.key.withUnsafeBytes { compareBytes(stored, $0) }
@@ -147,7 +151,7 @@ package struct EngineTransaction: ~Copyable {
                 isAtEnd = true
                 break
             }
-            if comparison >= 0 { next += 1 }
+            if comparison >= 0 { own = popOwn() }
             let value = comparison < 0 ? nil : change?.value
             if comparison < 0 || value != nil {
                 count += 1
@@ -193,16 +197,18 @@ package struct EngineTransaction: ~Copyable {
         return clearedDictionaries.contains(name.prefix) ? .removed : .unchanged
     }
 
-    /// The keys in `range` that the attempt changed, in order, each as it left it.
-    private func ownKeys(in range: RecordRange) -> [OwnKey] {
-        var keys: [[UInt8]: Range<Int>?] = [:]
-        for index in batch.changes.indices {
-            let change = batch.change(at: index, clock: engine.clock)
-            let isInRange = change.key.withUnsafeBytes { range.contains($0) }
-            if isInRange { keys[change.key] = .some(change.value) }
+    /// The attempt's last changes of the keys in `range`, in their order.
+    private mutating func ownChanges(in range: RecordRange) -> ArraySlice<Int> {
+        let changes = batch.changes
+        if changes.isEmpty { return [] }
+        return batch.withPayload { payload in
+            keyOrder.changes(in: range, count: changes.count) { changes[$0].key(in: payload) }
         }
-        return keys.map { OwnKey(key: $0.key, value: $0.value) }
-            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    private func ownKey(_ change: Int) -> OwnKey {
+        let (key, value) = batch.change(at: change, clock: engine.clock)
+        return OwnKey(key: key, value: value)
     }
 
     // MARK: Changing
@@ -222,7 +228,9 @@ package struct EngineTransaction: ~Copyable {
     /// Removes what the dictionary holds, what the attempt itself has put included.
     package mutating func clear(_ name: DictionaryName) throws {
         // In a batch a clear comes before all puts, wherever it stands.
-        for own in ownKeys(in: RecordRange(name)) where own.isPut {
+        for change in ownChanges(in: RecordRange(name))
+        where batch.isPut(at: change, clock: engine.clock) {
+            let own = ownKey(change)
             try remove(
                 String(decoding: own.key.dropFirst(name.prefix.count), as: UTF8.self), in: name)
         }
@@ -235,6 +243,7 @@ package struct EngineTransaction: ~Copyable {
     /// Takes back what the attempt has put and removed since. What it has read stays read.
     package mutating func takeBack(to extent: EncodedBatch.Extent) {
         batch.shrink(to: extent)
+        keyOrder.removeAll()
         latest.removeAll(keepingCapacity: true)
         for index in batch.changes.indices { latest[batch.changes[index].hash] = index }
     }
@@ -314,6 +323,14 @@ extension EncodedBatch {
         }
     }
 
+    /// Whether a change is a put of a value that has not expired.
+    func isPut(at index: Int, clock: ExpiryClock) -> Bool {
+        withPayload { payload in
+            let operation = changes[index].operation(in: payload)
+            return operation.isPut && clock.isLive(operation.deadline)
+        }
+    }
+
     /// The last change of a key, which is at `index` or, where another key has its hash, before.
     func change(
         at index: Int, hash: UInt64, of key: UnsafeRawBufferPointer, clock: ExpiryClock
@@ -324,6 +341,18 @@ extension EncodedBatch {
             if found.key.withUnsafeBytes({ equalBytes($0, key) }) { return found }
         }
         return nil
+    }
+}
+
+extension EncodedBatch.Change {
+    /// Where it stands in the payload of its batch.
+    fileprivate func operation(in payload: UnsafeRawBufferPointer) -> Operation {
+        Operation(
+            address: payload.baseAddress.unsafelyUnwrapped + frameOffset - Frame.headerSizeBytes)
+    }
+
+    fileprivate func key(in payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        operation(in: payload).key
     }
 }
 

@@ -24,8 +24,6 @@ package struct TransactionReads {
 
     package init(_ view: EngineView) { self.view = view }
 
-    package var isEmpty: Bool { keys.isEmpty && ranges.isEmpty }
-
     mutating func note(_ recordKey: UnsafeRawBufferPointer, hash: UInt64, in name: DictionaryName) {
         if keys.insert(Key(hash: hash, recordKey: Array(recordKey))).inserted {
             dictionaries.insert(name.prefix)
@@ -48,6 +46,7 @@ package struct TransactionReads {
     /// The reads by shard, of a batch with these changes. A range has keys in all of them.
     func byShard(_ changes: [[EncodedBatch.Change]]) -> [ShardReads?] {
         let count = changes.count
+        let ranges = MergedRanges(ranges)
         var parts = Array(repeating: [Key](), count: count)
         for key in keys { parts[shardIndex(of: key.hash, shardCount: count)].append(key) }
         return parts.enumerated().map { index, keys in
@@ -56,7 +55,7 @@ package struct TransactionReads {
             return ShardReads(
                 view: view, part: view.parts[index], keys: keys, changes: changes,
                 claim: ReadClaim(
-                    hashes: Set(keys.lazy.map(\.hash)), ranges: Array(ranges),
+                    hashes: Set(keys.lazy.map(\.hash)), ranges: ranges,
                     dictionaries: dictionaries),
                 earliestDeadline: earliestDeadline)
         }
@@ -100,9 +99,7 @@ final class ShardReads: Sendable {
             keys.contains { state.layers.isChanged(hash: $0.hash, since: view.id) }
             || changes.contains { state.layers.isChanged(hash: $0.hash, since: view.id) }
         if isAnyKeyChanged && !faults.contains(.ignoredReads) { return false }
-        return faults.contains(.ignoredRanges)
-            || !claim.ranges.contains { range in
-                state.layers.isAnyChanged(since: view.id) { range.contains($0) }
-            }
+        return faults.contains(.ignoredRanges) || claim.ranges.isEmpty
+            || !state.layers.isAnyChanged(since: view.id) { claim.ranges.contains($0) }
     }
 }

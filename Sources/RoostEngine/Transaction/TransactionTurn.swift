@@ -93,6 +93,8 @@ private struct TransactionClaim {
 
     private var keysRead: Set<Key> = []
     private var ranges: Set<RecordRange> = []
+    /// Of `ranges`.
+    private var merged = MergedRanges.none
     private var dictionariesRead: Set<[UInt8]> = []
     private var keysChanged: Set<Key> = []
     private var dictionariesChanged: Set<[UInt8]> = []
@@ -102,6 +104,7 @@ private struct TransactionClaim {
     mutating func add(_ reads: TransactionReads, _ batch: EncodedBatch) {
         keysRead.formUnion(reads.keys)
         ranges.formUnion(reads.wholeRanges)
+        merged = MergedRanges(ranges)
         dictionariesRead.formUnion(reads.dictionaries)
         for (hash, key) in batch.changedKeys {
             keysChanged.insert(Key(hash: hash, recordKey: key))
@@ -118,11 +121,9 @@ private struct TransactionClaim {
             }
             && reads.keys.allSatisfy { key in
                 keysRead.contains(key) || keysChanged.contains(key)
-                    || ranges.contains { $0.contains(key.recordKey) }
+                    || key.recordKey.withUnsafeBytes { merged.contains($0) }
             }
-            && reads.ranges.allSatisfy { range in
-                ranges.contains { $0.contains(range) }
-            }
+            && reads.ranges.allSatisfy { merged.contains($0) }
     }
 
     func byShard(count: Int) -> [(index: Int, claim: Claim)] {
@@ -132,11 +133,11 @@ private struct TransactionClaim {
         for key in keysChanged { changed[shardIndex(of: key.hash, shardCount: count)].append(key) }
         return (0..<count).compactMap { index in
             let isTouched = !read[index].isEmpty || !changed[index].isEmpty
-            guard isTouched || !ranges.isEmpty || !clears.isEmpty || isEverything else {
+            guard isTouched || !merged.isEmpty || !clears.isEmpty || isEverything else {
                 return nil
             }
             let reads = ReadClaim(
-                hashes: Set(read[index].lazy.map(\.hash)), ranges: Array(ranges),
+                hashes: Set(read[index].lazy.map(\.hash)), ranges: merged,
                 dictionaries: dictionariesRead)
             let claim = Claim(
                 hashes: changed[index].lazy.map(\.hash), keys: changed[index].map(\.recordKey),
@@ -156,16 +157,5 @@ extension EncodedBatch {
                 return (change.hash, Array(Operation(address: payload.baseAddress! + offset).key))
             }
         }
-    }
-}
-
-extension RecordRange {
-    fileprivate func contains(_ key: [UInt8]) -> Bool { key.withUnsafeBytes { contains($0) } }
-
-    fileprivate func contains(_ other: RecordRange) -> Bool {
-        if other.lower.lexicographicallyPrecedes(lower) { return false }
-        guard let upper else { return true }
-        guard let otherUpper = other.upper else { return false }
-        return !upper.lexicographicallyPrecedes(otherUpper)
     }
 }

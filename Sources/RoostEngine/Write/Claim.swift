@@ -35,7 +35,8 @@ struct Claim: Sendable {
         keys = .one(Array(recordKey))
         if rests {
             reads = ReadClaim(
-                hashes: [hash], ranges: [], dictionaries: [Array(dictionaryPrefix(of: recordKey))])
+                hashes: [hash], ranges: .none,
+                dictionaries: [Array(dictionaryPrefix(of: recordKey))])
         }
     }
 
@@ -146,11 +147,11 @@ struct Claim: Sendable {
 /// What a transaction has read of one shard.
 final class ReadClaim: Sendable {
     let hashes: Set<UInt64>
-    let ranges: [RecordRange]
+    let ranges: MergedRanges
     /// Those of the keys and the ranges, by prefix.
     let dictionaries: Set<[UInt8]>
 
-    init(hashes: Set<UInt64>, ranges: [RecordRange], dictionaries: Set<[UInt8]>) {
+    init(hashes: Set<UInt64>, ranges: MergedRanges, dictionaries: Set<[UInt8]>) {
         self.hashes = hashes
         self.ranges = ranges
         self.dictionaries = dictionaries
@@ -158,14 +159,14 @@ final class ReadClaim: Sendable {
 
     /// Whether a write of a key would change what was read.
     func areChanged(by key: UnsafeRawBufferPointer, hash: UInt64) -> Bool {
-        hashes.contains(hash) || ranges.contains { $0.contains(key) }
+        hashes.contains(hash) || ranges.contains(key)
     }
 
     func areChanged(by claim: Claim) -> Bool {
         claim.isEverything || claim.changes.contains { hashes.contains($0.hash) }
             || claim.clears.contains { dictionaries.contains($0) }
-            || ranges.contains { claim.isIn($0.prefix) }
-                && claim.hasKey { key in ranges.contains { $0.contains(key) } }
+            || ranges.prefixes.contains { claim.isIn($0) }
+                && claim.hasKey { ranges.contains($0) }
     }
 }
 
