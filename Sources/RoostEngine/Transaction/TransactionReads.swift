@@ -38,6 +38,14 @@ package struct TransactionReads {
         if ranges.insert(range).inserted { dictionaries.insert(range.prefix) }
     }
 
+    /// Notes what a scan in this order has looked at when `last` was the last record key that it gave; all of the range
+    /// where that is `nil`.
+    package mutating func note(
+        scanned range: RecordRange, _ order: ScanOrder, behind last: [UInt8]? = nil
+    ) {
+        note(last.map { range.cut(behind: $0, order) } ?? range, of: range)
+    }
+
     /// Notes that a value was there that is so only before `deadline`.
     mutating func note(_ deadline: Deadline) {
         earliestDeadline = min(earliestDeadline, deadline)

@@ -10,7 +10,8 @@ import RoostIO
 ///   the view began is left as it is; every other is as the view has it. docs/decisions/0201.
 /// - A piece rests on the mark. Where a write went round the index, the mark is gone, and so is the
 ///   piece.
-/// - It rests on objects too where their entries alone do not tell that they changed: `restsOnObjects`.
+/// - It rests on objects too where their entries alone do not tell that they changed: `restsOnObjects`,
+///   `noteIfEnqueued`.
 struct IndexBuilding<Item: Sendable> {
     enum Outcome { case built, failed, marked }
 
@@ -130,8 +131,8 @@ private struct IndexPiece<Item: Sendable> {
         let name = try dictionary.checkedName()
         reads.note(name)
         let lower = cursor.map { $0 + [0] } ?? []
-        let scan = try view.scan(
-            RecordRange(name, lower: lower, upper: nil), .ascending, limit: count)
+        let range = RecordRange(name, lower: lower, upper: nil)
+        let scan = try view.scan(range, .ascending, limit: count)
         var last: [UInt8]?
         var added = 0
         var readBytes = 0
@@ -147,16 +148,25 @@ private struct IndexPiece<Item: Sendable> {
             if let failure { return .failed(failure) }
             last = key
             added += 1
-            if added == count || readBytes >= sizeBytes { return .building(after: last) }
+            if added == count || readBytes >= sizeBytes {
+                noteIfEnqueued(range, behind: recordKey)
+                return .building(after: last)
+            }
             try scan.moveToNext()
         }
+        noteIfEnqueued(range, behind: nil)
         return .built
     }
 
     /// Whether the objects have to be as they were: where values must be unique, as another object that has
-    /// one of them is a failure; where some may be of enqueued writes, which may be given up, and then
-    /// nobody writes an entry.
-    private var restsOnObjects: Bool { active.index.isUnique || view.hasEnqueued }
+    /// one of them is a failure.
+    private var restsOnObjects: Bool { active.index.isUnique }
+
+    /// Of enqueued writes some may be given up, and then nobody writes an entry: what they put may not be there, and what
+    /// they remove may be, though no scan shows it. So all that was looked at has to be as it was.
+    private mutating func noteIfEnqueued(_ range: RecordRange, behind last: [UInt8]?) {
+        if view.hasEnqueued { reads.note(scanned: range, .ascending, behind: last) }
+    }
 
     /// Adds the entries of one object; why that cannot be, where it cannot.
     private mutating func add(
