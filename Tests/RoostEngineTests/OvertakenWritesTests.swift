@@ -118,6 +118,32 @@ import Testing
         try await engine.close()
     }
 
+    /// The story: a version was read from an enqueued write, which has its number in the log since. Nobody else
+    /// changed the key, and whoever writes on the condition of that version was told otherwise.
+    @Test func inAGuardedDictionaryAConditionHoldsOfAnEnqueuedWriteThatIsMadeSince() async throws {
+        let engine = try await Self.engine()
+        let hash = engine.hash(of: "k", in: Self.name)
+        let shard = engine.shard(of: hash)
+        await engine.guardWrites(of: Self.name, marks: [Self.name.prefix + Array("mark".utf8)])
+        let place = try await shard.takePlace(shard.claim("k", Self.name, hash: hash))
+        try engine.enqueue(SampleNumbers.value(1), key: "k", name: Self.name)
+        let version = try engine.findVersioned("k", name: Self.name).version
+        #expect(version.sequence >= EnqueuedWrites.firstVersion)
+        shard.giveBack(place)
+        #expect(
+            try await engine.write(
+                SampleNumbers.value(2), key: "k", name: Self.name, if: version, durability: nil)
+                != nil)
+        #expect(try SampleNumbers.read("k", engine) == 2)
+        // And once only.
+        #expect(
+            try await engine.write(
+                SampleNumbers.value(3), key: "k", name: Self.name, if: version, durability: nil)
+                == nil)
+        #expect(try SampleNumbers.read("k", engine) == 2)
+        try await engine.close()
+    }
+
     /// A removal that a flush has taken in may be in none of its snapshots, but it is on disk.
     @Test func aManifestCoversWhatWasOnDiskWhenItWasWritten() {
         var manifest = ManifestRecord(

@@ -173,13 +173,24 @@ extension Engine {
         _ value: EncodedValue?, key: String, name: DictionaryName, if version: RecordVersion,
         durability: Durability?
     ) async throws -> UInt64? {
-        let view = try view()
-        defer { view.close() }
-        var reads = TransactionReads(view)
-        reads.note(key, in: name)
-        guard try view.sequence(of: key, name: name) == version.sequence else { return nil }
-        return try await commit(
-            batch(value, key: key, name: name), reads: reads, durability: durability)
+        let shard = shard(of: hash(of: key, in: name))
+        while true {
+            let view = try view()
+            defer { view.close() }
+            var reads = TransactionReads(view)
+            reads.note(key, in: name)
+            reads.note(version.deadline)
+            // An enqueued write that was read has another number once it has its place among the changes.
+            let sequence = shard.published.withLock { $0.places.sequence(of: version.sequence) }
+            guard
+                try view.sequence(of: key, name: name) == sequence ?? version.sequence
+            else { return nil }
+            let committed = try await commit(
+                batch(value, key: key, name: name), reads: reads, durability: durability)
+            if let committed { return committed }
+            // Others changed the key, or a flush came between, of which a view does not know what it brought: a newer
+            // view tells.
+        }
     }
 
     private func batch(
