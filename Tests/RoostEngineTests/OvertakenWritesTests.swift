@@ -144,6 +144,37 @@ import Testing
         try await engine.close()
     }
 
+    /// The story: a write is enqueued, and looks for marks; an index is declared, and its building begins a view; the
+    /// write is made. The view does not have it, so the mark must not stay.
+    @Test func aMarkThatComesWhileAWriteIsEnqueuedGoes() async throws {
+        let engine = try await Self.engine()
+        let catalog = DictionaryName("marks")!
+        let mark = catalog.prefix + Array("mark".utf8)
+        func isMarked() throws -> Bool {
+            let view = try engine.view()
+            defer { view.close() }
+            return try view.find(recordKey: mark, in: catalog) != nil
+        }
+        await engine.guardWrites(of: Self.name, marks: [mark])
+        var marking = EncodedBatch(hashSeed: engine.hashSeed)
+        marking.keptMarks = [mark]
+        marking.write(SampleNumbers.value(1), recordKey: mark, in: catalog)
+        _ = try await engine.commit(marking, durability: nil)
+        try engine.enqueue(SampleNumbers.value(1), key: "k", name: Self.name)
+        #expect(try !isMarked())
+        let hash = mark.withUnsafeBytes { engine.hashSeed.hash($0) }
+        try engine.enqueue(SampleNumbers.value(2), key: "k", name: Self.name) {
+            _ = try mark.withUnsafeBytes {
+                try engine.shard(of: hash).writeAtOnce(SampleNumbers.value(1), $0, hash: hash)
+            }
+            #expect(try isMarked())
+            #expect(try SampleNumbers.read("k", engine) == 1)
+        }
+        #expect(try !isMarked())
+        #expect(try SampleNumbers.read("k", engine) == 2)
+        try await engine.close()
+    }
+
     /// A removal that a flush has taken in may be in none of its snapshots, but it is on disk.
     @Test func aManifestCoversWhatWasOnDiskWhenItWasWritten() {
         var manifest = ManifestRecord(

@@ -229,8 +229,14 @@ extension Engine {
 }
 
 extension Engine {
-    /// Takes away marks that came while a write was enqueued.
-    func removeMarksBehind(of name: DictionaryName) {
+    /// Takes away marks that came while a write was enqueued. A mark that comes after this look is of a building whose
+    /// views have the write.
+    func removeMarksSince(of name: DictionaryName) {
+        // Where something comes first, the removal comes behind it; and fails there where it would have failed here.
+        do { try removeMarksAtOnce(of: name) } catch { removeMarksBehind(of: name) }
+    }
+
+    private func removeMarksBehind(of name: DictionaryName) {
         var batch = EncodedBatch(hashSeed: hashSeed)
         for mark in guards.marks(of: name.prefix) { batch.removeMark(mark) }
         let removals = batch

@@ -7,6 +7,14 @@ extension Engine {
     ///
     /// Throws, with nothing changed, what `failures` and the next `synchronize` are to be told.
     package func enqueue(_ value: EncodedValue?, key: String, name: DictionaryName) throws {
+        try enqueue(value, key: key, name: name) {}
+    }
+
+    /// As the other. `beforeWrite` is called when the marks are away, and the write is not made.
+    @inline(__always)
+    func enqueue(
+        _ value: EncodedValue?, key: String, name: DictionaryName, beforeWrite: () throws -> Void
+    ) throws {
         if try condition.checkWritable() { try checkBacklog() }
         if let error = checkSizes(key: key, value: value) { throw error }
         // Nobody can have a synchronous call wait for room in the log: it gets some beyond the limit.
@@ -20,7 +28,7 @@ extension Engine {
         while !isMade {
             let generation = guards.generation
             if generation > 0 { try removeMarksAtOnce(of: name) }
-            defer { if isMade, guards.generation != generation { removeMarksBehind(of: name) } }
+            try beforeWrite()
             do {
                 appended = try shard(of: hash).enqueue(
                     value, key: key, name: name, hash: hash, guardGeneration: generation)
@@ -32,6 +40,8 @@ extension Engine {
             }
         }
         if let appended { noteAppended(appended, enqueuedDurability) }
+        // An index may have been declared meanwhile, and be built from a view that does not have this write.
+        if guards.generation > 0 { removeMarksSince(of: name) }
     }
 
     /// Whether there are enqueued writes that are read, and have no place among the changes yet.
