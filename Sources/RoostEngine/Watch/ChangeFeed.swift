@@ -16,7 +16,7 @@ import Synchronization
 ///   began meanwhile, the shard says so (`ShardState.appendObserver`), `observedCount` counts it,
 ///   and nothing is handed on in order before it is.
 /// - Locks are taken in this order: `publication`, a shard's turn, this one, the shards', the log's, a
-///   watcher's. Readers are resumed once none is held.
+///   watcher's. Readers are resumed, and called, once none is held.
 final class ChangeFeed: Sendable {
     /// Which watchers a batch is for.
     enum Delivery: Sendable {

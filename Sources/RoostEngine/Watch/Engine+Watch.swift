@@ -65,7 +65,7 @@ extension Engine {
     }
 
     /// Begins to watch, before it returns. `onReady` is called, on a writer's thread and with no
-    /// lock held, when there are events and `nextReady` has found none before.
+    /// lock and no turn held, when there are events and `nextReady` has found none before.
     ///
     /// Takes the mutex of each shard that `target` may be in.
     package func watch(

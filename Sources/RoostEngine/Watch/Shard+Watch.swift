@@ -1,6 +1,11 @@
 import RoostFormat
 import RoostLog
 
+/// A change is made, and watchers are to be called that nobody calls who does not look into `ShardTurn.afterwards`.
+struct OwesCalls: Error {
+    let appended: LogWriter.Appended
+}
+
 extension Shard {
     /// Appends a frame of one operation, by `append`, and makes it visible.
     @inline(__always)
@@ -8,17 +13,38 @@ extension Shard {
         _ key: UnsafeRawBufferPointer, hash: UInt64, enqueuedVersion: UInt64 = 0,
         in turn: inout ShardTurn, _ append: () throws -> LogWriter.Appended
     ) throws -> LogWriter.Appended {
+        do {
+            let unwatched = try commitUnlessWatched(
+                key, hash: hash, enqueuedVersion: enqueuedVersion, in: &turn, append)
+            if let unwatched { return unwatched }
+        } catch let owed as OwesCalls {
+            return owed.appended
+        }
+        return try publishWatched(&turn) { turn in
+            let appended = try append()
+            _ = enter(appended, hash: hash, enqueuedVersion, &turn)
+            return (appended, Commit(appended, hash: hash, enqueuedVersion: enqueuedVersion))
+        }
+    }
+
+    /// As `commit`; `nil`, with nothing done, where the key is watched. For a caller who has nobody to call once it has
+    /// given the turn back, which costs a look.
+    ///
+    /// - Throws: `OwesCalls`, with the change made, where a watcher began meanwhile.
+    @inline(__always)
+    nonisolated func commitUnlessWatched(
+        _ key: UnsafeRawBufferPointer, hash: UInt64, enqueuedVersion: UInt64 = 0,
+        in turn: inout ShardTurn, _ append: () throws -> LogWriter.Appended
+    ) throws -> LogWriter.Appended? {
         // The slot is on its way from memory while the frame is written.
         let isWatched = published.withLock { state in
             state.active.prefetchSlot(hash)
             return state.beginAppend(key, hash: hash)
         }
         if isWatched {
-            return try publishWatched(&turn) { turn in
-                let appended = try append()
-                _ = enter(appended, hash: hash, enqueuedVersion, &turn)
-                return (appended, Commit(appended, hash: hash, enqueuedVersion: enqueuedVersion))
-            }
+            // What begins to watch before the feed's mutex is taken knows of the change from the feed.
+            endUnneededAppend(&turn)
+            return nil
         }
         let appended = try appending(&turn, append)
         let observer = enter(appended, hash: hash, enqueuedVersion, &turn)
@@ -27,6 +53,7 @@ extension Shard {
                 Commit(
                     appended, hash: hash, enqueuedVersion: enqueuedVersion, lastWatcher: observer),
                 &turn.afterwards)
+            throw OwesCalls(appended: appended)
         }
         return appended
     }
@@ -59,6 +86,8 @@ extension Shard {
         _ batch: EncodedBatch, in turn: inout ShardTurn, _ append: () throws -> LogWriter.Appended
     ) throws -> LogWriter.Appended {
         if published.withLock({ $0.beginAppend(batch) }) {
+            // As above.
+            endUnneededAppend(&turn)
             return try publishWatched(&turn) { turn in
                 let appended = try append()
                 _ = enter(appended, batch, &turn)
@@ -86,16 +115,13 @@ extension Shard {
         }
     }
 
-    /// Appends a watched change and makes it visible, by `body`, as one step for all watchers.
-    ///
-    /// The mark that `beginAppend` left is taken back first: what begins to watch before the
-    /// feed's mutex is taken knows of the change from the feed.
+    /// Appends a watched change and makes it visible, by `body`, as one step for all watchers. The mark that
+    /// `beginAppend` left was taken back before.
     @inline(never)
     private nonisolated func publishWatched(
         _ turn: inout ShardTurn,
         _ body: (inout ShardTurn) throws -> (LogWriter.Appended, Commit)
     ) throws -> LogWriter.Appended {
-        endUnneededAppend(&turn)
         var afterwards = ShardTurn.Afterwards()
         defer { turn.afterwards.calls.append(contentsOf: afterwards.calls) }
         return try feed.publish(&afterwards) { try body(&turn) }
@@ -112,6 +138,7 @@ extension Shard {
         }
     }
 
+    @inline(never)
     private nonisolated func endUnneededAppend(_ turn: inout ShardTurn) {
         if published.withLock({ $0.endAppend() }) > 0 {
             feed.publishObserved(nil, &turn.afterwards)

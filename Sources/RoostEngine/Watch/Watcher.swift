@@ -2,11 +2,12 @@ import RoostFormat
 import RoostIO
 import Synchronization
 
-/// What has to be done once no lock is held: resume a reader that waits, or start one.
+/// What has to be done once no lock is held and no shard's turn: resume a reader that waits, or start one. What is let go
+/// of with it may be anything, and write.
 enum Wake: Sendable {
     case resume(CheckedContinuation<Void, Never>)
     case call(@Sendable () -> Void)
-    /// May read and wait for others, so the shard's turn has to be given back before.
+    /// Is told of each batch, and may read and wait for others.
     case tell(@Sendable () -> Void)
 
     func callAsFunction() {
@@ -41,7 +42,10 @@ struct Wakes: Sendable {
     func callAsFunction(_ afterwards: inout ShardTurn.Afterwards) {
         if let tell { afterwards.calls.append(tell) }
         for wake in others {
-            if case .tell(let start) = wake { afterwards.calls.append(start) } else { wake() }
+            switch wake {
+            case .resume(let continuation): afterwards.calls.append { continuation.resume() }
+            case .call(let start), .tell(let start): afterwards.calls.append(start)
+            }
         }
     }
 

@@ -45,13 +45,22 @@ package actor Shard {
     nonisolated func writeAtOnce(
         _ value: EncodedValue?, _ recordKey: UnsafeRawBufferPointer, hash: UInt64
     ) throws -> LogWriter.Appended? {
-        let appended: LogWriter.Appended? = try turn.withLock { turn in
-            turn.isContended ? nil : try write(value, recordKey, hash: hash, in: &turn)
+        do {
+            let appended: LogWriter.Appended? = try turn.withLock { turn in
+                if turn.isContended { return nil }
+                return try commitUnlessWatched(recordKey, hash: hash, in: &turn) {
+                    try append(value, recordKey, isAwaited: false)
+                }
+            }
+            return try appended ?? writeBesideOthers(value, recordKey, hash: hash)
+        } catch let owed as OwesCalls {
+            withTurn { _ in }
+            return owed.appended
         }
-        return try appended ?? writeBesideOthers(value, recordKey, hash: hash)
     }
 
-    /// As `writeAtOnce`, where others wait or are staged.
+    /// As `writeAtOnce`, where others wait or are staged, or the key is watched: whoever is to be told of the change is so
+    /// once the turn is given back.
     @inline(never)
     private nonisolated func writeBesideOthers(
         _ value: EncodedValue?, _ recordKey: UnsafeRawBufferPointer, hash: UInt64
