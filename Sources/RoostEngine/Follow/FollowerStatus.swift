@@ -7,6 +7,8 @@ import Synchronization
 ///
 /// - `asked` are the calls that wait until all is visible that there was when they came. They are answered
 ///   by a pass that began after them, or by the end.
+/// - So are `releases`, once the snapshots were opened anew: whoever asked is always answered. From `isEnded` on,
+///   which `stop` and a failure set, nothing is added to either.
 final class FollowerStatus: Sendable {
     typealias Asked = CheckedContinuation<UInt64, any Error>
 
@@ -17,6 +19,13 @@ final class FollowerStatus: Sendable {
         var releases: [@Sendable () -> Void] = []
         var failure: RoostError?
         var isEnded = false
+
+        /// Returns who waits, for the caller to answer without the mutex.
+        mutating func end() -> (asked: [Asked], releases: [@Sendable () -> Void]) {
+            isEnded = true
+            defer { (asked, releases) = ([], []) }
+            return (asked, releases)
+        }
     }
 
     private let state: Mutex<State>
@@ -68,12 +77,9 @@ final class FollowerStatus: Sendable {
 
     func stop() {
         stopping.store(true, ordering: .sequentiallyConsistent)
-        let asked = state.withLock { state in
-            state.isEnded = true
-            defer { state.asked = [] }
-            return state.asked
-        }
+        let (asked, releases) = state.withLock { $0.end() }
         for asked in asked { asked.resume(throwing: EngineCondition.closed) }
+        for done in releases { done() }
         poke()
     }
 
@@ -140,12 +146,13 @@ final class FollowerStatus: Sendable {
     }
 
     func fail(_ failure: RoostError, _ asked: [Asked]) {
-        let all = state.withLock { state in
+        let (others, releases) = state.withLock { state in
             state.failure = failure
-            defer { state.asked = [] }
-            return asked + state.asked
+            return state.end()
         }
-        for asked in all { asked.resume(throwing: failure) }
+        for asked in asked + others { asked.resume(throwing: failure) }
+        // What was read before the failure is closed with the workspace.
+        for done in releases { done() }
     }
 
     func note(durableSequence: UInt64, isWriterOpen: Bool) {
