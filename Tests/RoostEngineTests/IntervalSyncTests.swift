@@ -29,6 +29,34 @@ import Testing
         #expect(room(32, 20, 32) == 32)
     }
 
+    /// Another interval than the usual one has a timer of its own.
+    @Test func theOldestWriteIsOneOfAnyInterval() async throws {
+        var configuration = EngineConfiguration()
+        configuration.durability = .process
+        let engine = try await Engine.open(
+            at: "/other-interval", fileSystem: MemoryFileSystem(), configuration: configuration)
+        func write(_ key: String, _ durability: Durability) async throws {
+            _ = try await engine.write(
+                SampleNumbers.value(1), key: key, name: SampleNumbers.name, durability: durability)
+        }
+        try await write("a", .process)
+        #expect(engine.statistics.oldestUnsyncedWriteAge == nil)
+        try await write("b", .interval(.seconds(30)))
+        try await Task.sleep(for: .milliseconds(20))
+        let age = try #require(engine.statistics.oldestUnsyncedWriteAge)
+        #expect(age >= .milliseconds(20))
+        try await engine.synchronize()
+        // What comes now is not on disk, and need not be.
+        try await write("c", .process)
+        #expect(engine.statistics.oldestUnsyncedWriteAge == nil)
+        // The timer has run since the first of them.
+        let begin = ContinuousClock.now
+        try await write("d", .interval(.seconds(30)))
+        let next = try #require(engine.statistics.oldestUnsyncedWriteAge)
+        #expect(next <= .now - begin)
+        try await engine.close()
+    }
+
     /// The story: writers that never pause gave each sync what they had written during the one before,
     /// so that each took longer than the last. The disk here writes 40 MiB a second, the writers more.
     @Test func writersThatNeverPauseWaitForTheDisk() async throws {

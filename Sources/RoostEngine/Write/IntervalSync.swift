@@ -40,8 +40,25 @@ final class IntervalSync: Sendable {
     /// How many bytes may have been appended before writers wait for the next sync to begin.
     private let limitBytes = Atomic<UInt64>(IntervalSync.firstRoomBytes)
     private let state = Mutex(State())
+    private let others = Mutex(Others())
+
     /// Timers for other intervals than the configured one.
-    private let others = Mutex<Set<Duration>>([])
+    private struct Others {
+        /// The oldest write that a timer waits for, and a batch from which on it is on disk.
+        struct Oldest {
+            let cameAt: ContinuousClock.Instant
+            let sequence: UInt64
+        }
+
+        var armed: [Duration: Oldest] = [:]
+        /// Those whose timers have run out, until they are on disk.
+        var due: [Oldest] = []
+
+        /// When the oldest of those came that are not on disk.
+        func oldest(beyond durableSequence: UInt64) -> ContinuousClock.Instant? {
+            (due + armed.values).filter { $0.sequence > durableSequence }.map(\.cameAt).min()
+        }
+    }
 
     init(
         log: LogWriter?, syncer: LogSyncer?, condition: EngineCondition,
@@ -92,9 +109,23 @@ final class IntervalSync: Sendable {
     }
 
     private func armOther(_ duration: Duration) {
-        guard others.withLock({ $0.insert(duration).inserted }) else { return }
+        guard let log else { return }
+        let isNew = others.withLock { others in
+            let armed = others.armed[duration]
+            // What the timer was set for may be on disk by another's sync.
+            if armed == nil || armed!.sequence <= log.durableSequence {
+                others.armed[duration] = .init(cameAt: .now, sequence: log.lastSequence)
+            }
+            return armed == nil
+        }
+        guard isNew else { return }
         start(after: duration) { [self] in
-            others.withLock { _ = $0.remove(duration) }
+            others.withLock { others in
+                others.due.removeAll { $0.sequence <= log.durableSequence }
+                if let oldest = others.armed.removeValue(forKey: duration) {
+                    others.due.append(oldest)
+                }
+            }
             // A failure poisons the workspace, which is how the next call learns of it.
             do { try await syncer?.sync() } catch {}
         }
@@ -164,6 +195,8 @@ final class IntervalSync: Sendable {
     /// How long ago the oldest write came that is not on disk yet; `nil` where there is none.
     var oldestAge: Duration? {
         guard let log, log.durableSequence < log.lastSequence else { return nil }
-        return state.withLock { $0.syncedFrom ?? $0.armedAt }.map { $0.duration(to: .now) }
+        let usual = state.withLock { $0.syncedFrom ?? $0.armedAt }
+        let other = others.withLock { $0.oldest(beyond: log.durableSequence) }
+        return [usual, other].compactMap(\.self).min().map { $0.duration(to: .now) }
     }
 }
