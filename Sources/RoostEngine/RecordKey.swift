@@ -70,6 +70,15 @@ func withLookUpKey<Result: ~Copyable>(
     }
 }
 
+@inline(__always)
+func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
+    key.count >= prefix.count && equalBytes(.init(rebasing: key[..<prefix.count]), prefix)
+}
+
+func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: [UInt8]) -> Bool {
+    prefix.withUnsafeBytes { hasPrefix(key, $0) }
+}
+
 extension String {
     /// Copies all of the UTF-8.
     @inline(__always)

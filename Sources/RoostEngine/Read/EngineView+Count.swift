@@ -67,7 +67,7 @@ private struct LiveCount {
         frozen: LogTable?, active: [Operation], above cold: SnapshotCounts
     ) throws {
         try frozen?.forEach { operation in
-            guard operation.key.hasPrefix(cold.range.prefix) else { return }
+            guard hasPrefix(operation.key, cold.range.prefix) else { return }
             earliestDeadline = min(earliestDeadline, operation.deadline)
             count += cold.isLive(operation) ? 1 : 0
             count -= try cold.contains(operation.key) ? 1 : 0
@@ -167,12 +167,5 @@ private struct SnapshotCounts {
             try cursor.moveToNext()
         }
         return count
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate func hasPrefix(_ prefix: [UInt8]) -> Bool {
-        count >= prefix.count
-            && prefix.withUnsafeBytes { equalBytes($0, .init(rebasing: self[..<prefix.count])) }
     }
 }

@@ -116,12 +116,4 @@ package struct ReadCounters: Sendable {
     package var coldCount: UInt64 = 0
 
     package init() {}
-
-    package static func + (left: ReadCounters, right: ReadCounters) -> ReadCounters {
-        var sum = left
-        sum.residentCount += right.residentCount
-        sum.logCount += right.logCount
-        sum.coldCount += right.coldCount
-        return sum
-    }
 }

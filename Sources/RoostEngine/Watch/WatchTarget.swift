@@ -119,8 +119,3 @@ struct ShardWatches: Sendable {
         }
     }
 }
-
-func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: [UInt8]) -> Bool {
-    guard key.count >= prefix.count else { return false }
-    return prefix.withUnsafeBytes { equalBytes($0, .init(rebasing: key[..<prefix.count])) }
-}

@@ -117,10 +117,7 @@ extension [UInt] {
                 let ahead = index + 16
                 if ahead < locations.count { Operation(location: locations[ahead]).prefetch() }
                 let key = Operation(location: location).key
-                guard key.count >= prefix.count,
-                    equalBytes(.init(rebasing: key[..<prefix.count]), prefix)
-                else { continue }
-                append(location)
+                if hasPrefix(key, prefix) { append(location) }
             }
         }
     }
