@@ -44,7 +44,7 @@ private func bytes(_ hex: String) -> [UInt8] {
                 + "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"
                 + "76fc6ece0f4e1768cddf8853bb2d551b")
         #expect(sealed == expected)
-        let opened = kind.open(sealed, key: key, position: position, role: role, beside: beside)
+        let opened = try kind.open(sealed, key: key, position: position, role: role, beside: beside)
         #expect(opened.isOpen && opened.bytes == plain)
     }
 
@@ -59,13 +59,13 @@ private func bytes(_ hex: String) -> [UInt8] {
             }
             #expect(Set(sealed).count == 1, "\(size) bytes")
             for kind in SealingKind.allCases {
-                let opened = kind.open(
+                let opened = try kind.open(
                     sealed[0], key: key, position: position, role: 4, beside: beside)
                 #expect(opened.isOpen && opened.bytes == plain, "\(kind), \(size) bytes")
                 for _ in 0..<20 {
                     var changed = sealed[0]
                     changed[random.next(below: changed.count)] ^= 1 << UInt8(random.next(below: 8))
-                    let found = kind.open(
+                    let found = try kind.open(
                         changed, key: key, position: position, role: 4, beside: beside)
                     #expect(!found.isOpen)
                     // What nobody vouches for does not stay in memory.
@@ -74,7 +74,7 @@ private func bytes(_ hex: String) -> [UInt8] {
                 for (other, role, context) in [
                     (position + 1, 4, beside), (position, 3, beside), (position, 4, beside + [0]),
                 ] as [(UInt64, UInt32, [UInt8])] {
-                    let found = kind.open(
+                    let found = try kind.open(
                         sealed[0], key: key, position: other, role: role, beside: context)
                     #expect(!found.isOpen, "\(kind), \(size) bytes")
                 }

@@ -88,7 +88,7 @@ import Testing
         try await workspace.dictionary("Bounded").setAll(
             (0..<60).map { ("\($0)", UnboundedTwin(id: $0, level: $0)) })
         let bounded = workspace.repository(of: Bounded.self, named: "Bounded")
-        let all = try bounded.loadAll()
+        let all = try await bounded.loadAll()
         #expect(all.count == 60)
         #expect(try bounded.where { $0.level > 20 }.fetch() == all.filter { $0.level > 20 })
         #expect(try bounded.where { $0.level == 10 }.count() == all.filter { $0.level == 10 }.count)
