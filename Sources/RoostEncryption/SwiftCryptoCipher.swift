@@ -45,7 +45,9 @@
                     AES.GCM.SealedBox(combined: combined), using: key, authenticating: context)
                 plain.withUnsafeBytes { target.copyMemory(from: $0) }
                 return true
-            } catch CryptoKitError.authenticationFailure {
+            } catch is CryptoKitError {
+                // Which of its errors says that the bytes were changed differs from system to system; it has all that it
+                // needs, so that no other is to be expected.
                 return false
             } catch {
                 throw RoostError(.io, "sealed bytes could not be opened", cause: error)
