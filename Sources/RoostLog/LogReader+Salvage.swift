@@ -31,9 +31,9 @@ extension LogReader {
         var offset = SegmentHeader.sizeBytes
         var end = offset
         while bytes.count - offset >= Frame.headerSizeBytes, budget > 0 {
-            if let claimedSizeBytes = claimedFrameSizeBytes(at: offset, from: first),
-                let frame = frame(at: offset, seed, claimedSizeBytes, &budget)
-            {
+            let claimedSizeBytes = claimedFrameSizeBytes(at: offset, from: first)
+            budget -= claimedSizeBytes ?? 0
+            if claimedSizeBytes != nil, let frame = Frame.view(in: bytes, at: offset, seed: seed) {
                 if offset > end { try onBreak(end) }
                 offset += frame.sizeBytes
                 end = offset
@@ -46,13 +46,6 @@ extension LogReader {
             offset += zeros < 16 ? Frame.alignment : (zeros - 16) / 8 * 8 + Frame.alignment
         }
         return end
-    }
-
-    private func frame(
-        at offset: Int, _ seed: ChecksumSeed, _ claimedSizeBytes: Int, _ budget: inout Int
-    ) -> Frame.View? {
-        budget -= claimedSizeBytes
-        return Frame.view(in: region.bytes, at: offset, seed: seed)
     }
 
     /// The first batch of the segment: where the header does not check, by the first frame, which then does.
