@@ -168,7 +168,7 @@ let package = Package(
         .target(
             name: "RoostServices",
             dependencies: [
-                "Roost",
+                "Roost", "RoostShared",
                 .product(
                     name: "Logging", package: "swift-log",
                     condition: .when(traits: ["Services"])),

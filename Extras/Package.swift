@@ -125,6 +125,7 @@ let package = Package(
             name: "RoostServicesTests",
             dependencies: [
                 .product(name: "RoostServices", package: "roost"),
+                .product(name: "RoostShared", package: "roost"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
@@ -153,7 +154,10 @@ let package = Package(
                 .product(name: "Roost", package: "roost"),
                 .product(name: "RoostShared", package: "roost"),
                 .product(name: "RoostEtcd", package: "roost"),
+                .product(name: "RoostServices", package: "roost"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         // The service of Examples/Server, likewise; scripts/prove-server runs it.
         .executableTarget(

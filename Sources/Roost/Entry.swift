@@ -19,10 +19,21 @@ public struct Entry<Value: Sendable>: Sendable {
     public var version: UInt64 { record.sequence }
 
     /// What another engine than this library's found, with its own version.
-    package init(key: String, value: Value?, version: UInt64, in dictionary: DictionaryName) {
+    package init(
+        key: String, value: Value?, version: UInt64, deadline: Deadline = .never,
+        in dictionary: DictionaryName
+    ) {
         self.init(
             key: key, value: value, dictionary: dictionary,
-            record: RecordVersion(sequence: version))
+            record: RecordVersion(sequence: version, deadline: deadline))
+    }
+
+    /// How long the value is there yet at a time, in milliseconds since 1970.
+    package func remainingTime(at milliseconds: UInt64) -> Duration? {
+        let deadline = record.deadline
+        guard deadline != .never, value != nil else { return nil }
+        return .milliseconds(
+            Int64(clamping: deadline.milliseconds - min(milliseconds, deadline.milliseconds)))
     }
 
     init(key: String, value: Value?, dictionary: DictionaryName, record: RecordVersion) {
@@ -117,7 +128,7 @@ extension WorkspaceDictionary {
         let sequence = try await write(encoded, entry, durability)
         return Entry(
             key: entry.key, value: value, dictionary: entry.dictionary,
-            record: RecordVersion(sequence: sequence))
+            record: RecordVersion(sequence: sequence, deadline: deadline))
     }
 
     private nonisolated(nonsending) func write<Value>(

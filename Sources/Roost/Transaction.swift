@@ -232,6 +232,7 @@ extension Workspace {
     /// - Returns: what the last run of `body` returned.
     /// - Throws: what `body` throws; then, as for all errors but `.poisoned`, nothing is changed.
     ///   `.cancelled` also while it waits for its turn. Else as `set`.
+    @discardableResult
     public nonisolated(nonsending) func transaction<Result: Sendable>(
         durability: Durability? = nil, _ body: (inout Transaction) throws -> Result
     ) async throws -> Result {

@@ -214,6 +214,7 @@ public final class Workspace: Sendable {
     ///   - body: what adds the changes; it runs once.
     /// - Throws: what `body` throws, or the first error of an operation in it (`.keyTooLarge`,
     ///   `.valueTooLarge`, `.encodingFailed`); then nothing is changed. Else as `set(_:forKey:durability:)`.
+    @discardableResult
     public nonisolated(nonsending) func write<Result: Sendable>(
         durability: Durability? = nil, _ body: (inout WriteBatch) throws -> Result
     ) async throws -> Result {

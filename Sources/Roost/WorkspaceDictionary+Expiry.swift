@@ -110,13 +110,10 @@ extension WorkspaceDictionary {
         return .milliseconds(Int64(clamping: deadline.milliseconds - now))
     }
 
-    /// How long the value that was read is there yet: nothing where it has expired since, `nil` where it stays.
-    package func remainingTime<Value>(of entry: Entry<Value>) -> Duration? {
-        let deadline = entry.record.deadline
-        guard deadline != .never else { return nil }
-        let now = workspace.engine.clock.milliseconds
-        return .milliseconds(
-            Int64(clamping: deadline.milliseconds - min(now, deadline.milliseconds)))
+    /// How long the value that was read is there yet: nothing where it has expired since, `nil` where it has no value or
+    /// one that stays. Does not suspend, and reads nothing.
+    public func remainingTime<Value>(of entry: Entry<Value>) -> Duration? {
+        entry.remainingTime(at: workspace.engine.clock.milliseconds)
     }
 
     /// When the value of `key` expires; as `expiration(forKey:)`.

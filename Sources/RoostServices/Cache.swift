@@ -6,7 +6,9 @@
     /// Values that are dear to make, kept for a time.
     ///
     /// - Of calls of one key that come while its value is made, one makes it and the others wait for it.
-    /// - The value survives a restart. It is written with `.process`: what a power cut takes is made again.
+    /// - The value survives a restart. In files it is written with `.process`: what a power cut takes is made again.
+    /// - Over a shared workspace each process finds what the others have made. Two of them may make a value at once; the
+    ///   later one is kept.
     /// - A stored value that does not decode as `Value`, as one of another version of the service, counts as none.
     /// - `making` has the bytes of the keys whose values are being made by this object. Whoever added one removes it, or `remove`
     ///   does; storing a value begins only while its key stands there.
@@ -19,28 +21,30 @@
             var storing: [[UInt8]: [PendingValue<Value>]] = [:]
         }
 
-        private let values: WorkspaceDictionary
+        private let values: any KeyValueDictionary
         /// Returns once a value is written. Tests hold it there.
         private let store: @Sendable (Value, _ key: String) async throws -> Void
         private let logger: Logger
         private let state = Mutex(State())
 
         /// - Parameters:
+        ///   - workspace: A `Workspace`, or one that processes share.
         ///   - lifetime: How long a value is kept from when it was made.
         ///   - logger: Where it is said that a value could not be stored.
         public convenience init(
-            _ workspace: Workspace, dictionary: String = "cache", lifetime: Duration,
-            logger: Logger = Logger(label: "roost")
+            _ workspace: some KeyValueWorkspace, dictionary: String = "cache",
+            lifetime: Duration, logger: Logger = Logger(label: "roost")
         ) {
             let values = workspace.dictionary(dictionary)
             self.init(values, logger: logger) { value, key in
-                try await values.set(
-                    value, forKey: key, expiresIn: lifetime, durability: .process)
+                try await workspace.transaction(durability: .process) { attempt in
+                    try attempt.set(value, forKey: key, in: values, expiresIn: lifetime)
+                }
             }
         }
 
         init(
-            _ values: WorkspaceDictionary, logger: Logger,
+            _ values: any KeyValueDictionary, logger: Logger,
             storing store: @escaping @Sendable (Value, _ key: String) async throws -> Void
         ) {
             self.values = values
@@ -60,7 +64,7 @@
         public func value(
             forKey key: String, _ make: @escaping @Sendable () async throws -> Value
         ) async throws -> Value {
-            if let value = try storedValue(forKey: key) { return value }
+            if let value = try await storedValue(forKey: key) { return value }
             let pending = state.withLock { state in
                 let bytes = Array(key.utf8)
                 if let found = state.making[bytes] { return found }
@@ -73,9 +77,9 @@
         }
 
         /// Makes the next call make the value anew. A value that is being made meanwhile goes to those who wait for it
-        /// already, and is not kept.
+        /// already, and is not kept; one that another process is making is kept, once it is there.
         ///
-        /// - Throws: `CancellationError`, and what `WorkspaceDictionary.removeValue(forKey:)` throws; the value
+        /// - Throws: `CancellationError`, and what `removeValue(forKey:)` of the workspace's dictionaries throws; the value
         ///   may still be there then.
         public func remove(_ key: String) async throws {
             for stored in oust(key) {
@@ -107,7 +111,7 @@
             _ make: @Sendable () async throws -> Value
         ) async throws -> Value {
             // Whoever made it may have been through between the look and the lock.
-            if let value = try storedValue(forKey: key) { return value }
+            if let value = try await storedValue(forKey: key) { return value }
             let value = try await make()
             let bytes = Array(key.utf8)
             let isWanted = state.withLock { state in
@@ -132,9 +136,9 @@
         }
 
         /// What is stored; `nil` also where it does not decode.
-        private func storedValue(forKey key: String) throws -> Value? {
+        private func storedValue(forKey key: String) async throws -> Value? {
             do {
-                return try values.value(forKey: key, as: Value.self)
+                return try await values.load(key, as: Value.self)
             } catch let error as RoostError
                 where error.code == .decodingFailed || error.code == .typeMismatch
             {

@@ -5,7 +5,7 @@
     /// Lets so many calls of each key pass in a time, by a token bucket: `burstCount` at once, and from then on as
     /// many as come back in `period`.
     ///
-    /// The counts survive a restart, and calls of one key are counted one after the other. They are written
+    /// The counts survive a restart, and calls of one key are counted one after the other. In files they are written
     /// with `.process`: a power cut may let some calls pass again.
     public struct RateLimiter: Sendable {
         public struct Decision: Sendable, Hashable {
@@ -22,60 +22,80 @@
             var filledAt: Double
         }
 
-        private let workspace: Workspace
-        private let buckets: WorkspaceDictionary
+        private let workspace: any KeyValueWorkspace
+        private let dictionary: String
         private let burstCount: Double
         private let period: Duration
-        private let now: @Sendable () -> Date
+        private let clock: (@Sendable () -> Date)?
 
         /// Of a call.
         private static let tolerance = 0.001
 
         /// - Parameters:
+        ///   - workspace: A `Workspace`, or one that processes share: then the limit is that of all of them together.
         ///   - burstCount: So many pass at once.
         ///   - period: In this time as many come back.
+        ///   - now: What time it is; the workspace's ``Roost/KeyValueWorkspace/currentDate`` where it is not given.
         /// - Precondition: `burstCount` and `period` are more than zero, as nothing would ever pass.
         public init(
-            _ workspace: Workspace, dictionary: String = "rate-limits", burstCount: Int,
-            period: Duration, now: @escaping @Sendable () -> Date = { Date() }
+            _ workspace: some KeyValueWorkspace, dictionary: String = "rate-limits",
+            burstCount: Int, period: Duration, now: (@Sendable () -> Date)? = nil
         ) {
             precondition(burstCount > 0 && period > .zero, "nothing would ever pass")
             self.workspace = workspace
-            buckets = workspace.dictionary(dictionary)
+            self.dictionary = dictionary
             self.burstCount = Double(burstCount)
             self.period = period
-            self.now = now
+            clock = now
         }
 
         /// Asks for a call of `key` to pass.
         ///
-        /// - Throws: as `Workspace.transaction(durability:_:)`; `.decodingFailed` and `.typeMismatch` where
+        /// - Throws: as the workspace's `transaction`; `.decodingFailed` and `.typeMismatch` where
         ///   what is stored for the key is no count of this type's.
         public func admit(_ key: String) async throws -> Decision {
-            let seconds = period / .seconds(1)
-            return try await workspace.transaction(durability: .process) { transaction in
+            try await admit(key, in: workspace)
+        }
+
+        // MARK: Within
+
+        private func admit<Store: KeyValueWorkspace>(
+            _ key: String, in workspace: Store
+        ) async throws -> Decision {
+            let buckets = workspace.dictionary(dictionary)
+            return try await workspace.transaction(durability: .process) { attempt in
+                var bucket = try await attempt.load(key, as: Bucket.self, in: buckets)
                 // Asked for each time that the body is run: another call may have been counted meanwhile.
-                let time = now().timeIntervalSince1970
-                var bucket =
-                    try transaction.value(forKey: key, as: Bucket.self, in: buckets)
-                    ?? Bucket(tokens: burstCount, filledAt: time)
-                // A clock that was set back fills nothing, and what came back is not given twice: only where it was
-                // set back so far that the bucket would be full anyway, time begins anew.
-                let elapsed = max(0, time - bucket.filledAt)
-                bucket.tokens = min(burstCount, bucket.tokens + elapsed / seconds * burstCount)
-                if time > bucket.filledAt || bucket.filledAt - time > seconds {
-                    bucket.filledAt = time
-                }
-                // What is missing by that calculation's error is missing for the next call.
-                let isAllowed = bucket.tokens >= 1 - Self.tolerance
-                if isAllowed { bucket.tokens -= 1 }
+                let time = try await now(in: workspace).timeIntervalSince1970
+                let decision = decide(&bucket, at: time)
                 // A full bucket is as good as none.
-                try transaction.set(bucket, forKey: key, in: buckets, expiresIn: period)
-                return Decision(
-                    isAllowed: isAllowed,
-                    remainingCount: Int(exactly: max(0, bucket.tokens).rounded(.down)) ?? .max,
-                    retryAfter: retryAfter(bucket, time))
+                try attempt.set(bucket, forKey: key, in: buckets, expiresIn: period)
+                return decision
             }
+        }
+
+        private func now(in workspace: some KeyValueWorkspace) async throws -> Date {
+            if let clock { clock() } else { try await workspace.currentDate }
+        }
+
+        private func decide(_ found: inout Bucket?, at time: Double) -> Decision {
+            let seconds = period / .seconds(1)
+            var bucket = found ?? Bucket(tokens: burstCount, filledAt: time)
+            // A clock that was set back fills nothing, and what came back is not given twice: only where it was
+            // set back so far that the bucket would be full anyway, time begins anew.
+            let elapsed = max(0, time - bucket.filledAt)
+            bucket.tokens = min(burstCount, bucket.tokens + elapsed / seconds * burstCount)
+            if time > bucket.filledAt || bucket.filledAt - time > seconds {
+                bucket.filledAt = time
+            }
+            // What is missing by that calculation's error is missing for the next call.
+            let isAllowed = bucket.tokens >= 1 - Self.tolerance
+            if isAllowed { bucket.tokens -= 1 }
+            found = bucket
+            return Decision(
+                isAllowed: isAllowed,
+                remainingCount: Int(exactly: max(0, bucket.tokens).rounded(.down)) ?? .max,
+                retryAfter: retryAfter(bucket, time))
         }
 
         /// In whole milliseconds, rounded up: a clock's seconds since 1970 tell no less than a quarter of a microsecond.

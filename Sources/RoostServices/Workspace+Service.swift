@@ -1,5 +1,6 @@
 #if Services
     public import Roost
+    public import RoostShared
     public import ServiceLifecycle
 
     /// A workspace as a service: it is closed when the others are through.
@@ -30,6 +31,19 @@
                 await WorkspaceUses.waitForEnd(of: self)
             }
             try await close()
+        }
+    }
+
+    /// A shared workspace as a service, in the same place of a group as one in files: its connections are given back when
+    /// the others are through.
+    extension SharedWorkspace: Service {
+        /// Waits for the shutdown, graceful or not; then closes. What was acknowledged stays.
+        public func run() async throws {
+            // Workers end the jobs that they have, as those of a workspace in files do.
+            do { try await gracefulShutdown() } catch is CancellationError {
+                await WorkspaceUses.waitForEnd(of: self)
+            }
+            await close()
         }
     }
 #endif

@@ -1,5 +1,6 @@
 #if Services
     import Roost
+    import RoostShared
     import Synchronization
 
     /// Who uses a workspace until its own end, however that comes: what closes it waits for them.
@@ -15,16 +16,16 @@
 
         /// Runs `body`; the workspace stays open until it returns or throws.
         static func during<Result: Sendable>(
-            _ workspace: Workspace, _ body: () async throws -> Result
+            _ workspace: any KeyValueWorkspace, _ body: () async throws -> Result
         ) async rethrows -> Result {
-            uses.withLock { $0[ObjectIdentifier(workspace), default: Uses()].count += 1 }
+            uses.withLock { $0[identity(of: workspace), default: Uses()].count += 1 }
             defer { end(workspace) }
             return try await body()
         }
 
-        private static func end(_ workspace: Workspace) {
+        private static func end(_ workspace: any KeyValueWorkspace) {
             let ended = uses.withLock { uses -> [CheckedContinuation<Void, Never>] in
-                let key = ObjectIdentifier(workspace)
+                let key = identity(of: workspace)
                 uses[key]?.count -= 1
                 guard uses[key]?.count == 0 else { return [] }
                 return uses.removeValue(forKey: key)?.waiting ?? []
@@ -32,11 +33,20 @@
             for waiting in ended { waiting.resume() }
         }
 
+        /// What is closed: of shared workspaces there may be several of one connection, with other deadlines.
+        private static func identity(of workspace: any KeyValueWorkspace) -> ObjectIdentifier {
+            if let shared = workspace as? SharedWorkspace {
+                ObjectIdentifier(shared.connection)
+            } else {
+                ObjectIdentifier(workspace as AnyObject)
+            }
+        }
+
         /// Waits until nobody uses the workspace, whether the task is cancelled or not.
-        static func waitForEnd(of workspace: Workspace) async {
+        static func waitForEnd(of workspace: any KeyValueWorkspace) async {
             await withCheckedContinuation { continuation in
                 let isUsed = uses.withLock { uses in
-                    let key = ObjectIdentifier(workspace)
+                    let key = identity(of: workspace)
                     uses[key]?.waiting.append(continuation)
                     return uses[key] != nil
                 }

@@ -81,7 +81,7 @@ import Testing
             // It does not look at its cancellation.
             await Task { try? await Task.sleep(for: .milliseconds(300)) }.value
         } checking: { (workspace: Workspace, queue: JobQueue<Int>) async throws in
-            #expect(try queue.counts == (0, 0))
+            #expect(try await queue.counts == (0, 0))
             #expect(try workspace.dictionary("results")["job", as: Int.self] == 1)
         }
     }

@@ -17,8 +17,8 @@ import Testing
 
     private let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    private func wait(until condition: () throws -> Bool) async throws {
-        while try !condition() { try await Task.sleep(for: .milliseconds(5)) }
+    private func wait(until condition: () async throws -> Bool) async throws {
+        while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
     }
 
     @Test func aWorkerGoesOnOnceThereIsRoomAgain() async throws {
@@ -34,7 +34,7 @@ import Testing
                 group.addTask { try await worker.run() }
                 try await wait { fileSystem.refusedCount > 1 }
                 fileSystem.setFull(false)
-                try await wait { try queue.counts.pending == 0 }
+                try await wait { try await queue.counts.pending == 0 }
                 trigger.triggerGracefulShutdown()
                 try await group.waitForAll()
             }
@@ -64,13 +64,13 @@ import Testing
                 group.addTask { try await worker.run() }
                 try await wait { fileSystem.refusedCount > 1 }
                 fileSystem.setFull(false)
-                try await wait { try queue.counts.pending == 0 }
+                try await wait { try await queue.counts.pending == 0 }
                 trigger.triggerGracefulShutdown()
                 try await group.waitForAll()
             }
         }
         #expect(try results["done", as: Int.self] == 2)
-        #expect(try queue.counts.dead == 0)
+        #expect(try await queue.counts.dead == 0)
         try await workspace.close()
     }
 

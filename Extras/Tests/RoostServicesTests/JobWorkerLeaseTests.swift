@@ -21,8 +21,10 @@ import Testing
     }
 
     /// Where a lease is extended, its job has another.
-    private func dueKeys(_ queue: JobQueue<Int>) throws -> [String] {
-        try queue.due.page(as: String.self, limit: 10).map(\.key)
+    private func dueKeys(
+        _ queue: JobQueue<Int>, in workspace: Workspace
+    ) throws -> [String] {
+        try workspace.dictionary(queue.due.name).page(as: String.self, limit: 10).map(\.key)
     }
 
     /// The end of a group's grace cancels the worker, and not every job looks at that.
@@ -51,10 +53,10 @@ import Testing
         running.cancel()
         // More than two leases.
         for step in 1...5 {
-            let lastEnd = try dueKeys(queue)
+            let lastEnd = try dueKeys(queue, in: workspace)
             time.withLock { $0 += 0.02 }
             #expect(try await queue.lease() == nil, "another worker has the job, step \(step)")
-            let isExtended = try await holds { try dueKeys(queue) != lastEnd }
+            let isExtended = try await holds { try dueKeys(queue, in: workspace) != lastEnd }
             #expect(isExtended, "nobody extends the lease, step \(step)")
             if !isExtended { break }
         }
@@ -62,7 +64,7 @@ import Testing
         _ = await running.result
         #expect(try results["done", as: Int.self] == 1)
         #expect(try results["attempt", as: Int.self] == 1)
-        #expect(try queue.counts == (0, 0))
+        #expect(try await queue.counts == (0, 0))
         try await workspace.close()
     }
 }

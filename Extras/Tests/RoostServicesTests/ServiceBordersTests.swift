@@ -123,7 +123,7 @@ import Testing
         try await queue.fail(try #require(try await queue.lease()), reason: "no luck")
         try await enqueue("second")
         #expect(try await !queue.revive("report"))
-        #expect(try queue.deadLetters().map(\.payload) == ["first"])
+        #expect(try await queue.deadLetters().map(\.payload) == ["first"])
         let second = try #require(try await queue.lease())
         #expect(second.payload == "second")
         try await queue.complete(second)

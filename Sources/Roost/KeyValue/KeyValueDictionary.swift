@@ -24,6 +24,12 @@ public protocol KeyValueDictionary: Sendable {
     /// The value of `key` and its version.
     func loadEntry<Value>(_ key: String, form: ValueForm<Value>) async throws -> Entry<Value>
 
+    /// How long the value of `key` is there yet; `nil` where it has no value, or one that stays.
+    func remainingTime(forKey key: String) async throws -> Duration?
+
+    /// How long the value that was read is there yet: nothing where it has expired since, `nil` where it stays.
+    func remainingTime<Value>(of entry: Entry<Value>) -> Duration?
+
     /// Sets the value of `key`; where `duration` is not `nil`, it is gone once that has passed.
     func set<Value>(
         _ value: Value, forKey key: String, expiresIn duration: Duration?, form: ValueForm<Value>

@@ -1,3 +1,6 @@
+import Foundation
+import RoostEngine
+
 /// What a workspace in files and one that an engine beyond this process keeps have in common, so that
 /// code is written once and runs on either.
 ///
@@ -25,20 +28,37 @@ public protocol KeyValueWorkspace: Sendable {
     /// nothing and touches nothing.
     func dictionary(_ name: String) -> NamedDictionary
 
+    /// What time it is by the clock that values expire by: that of this process, or the engine's where it tells one.
+    var currentDate: Date { get async throws }
+
     /// Reads and changes any keys of any dictionaries as if nobody else did anything meanwhile:
     /// strictly serializable, ranges that were read and keys that were absent included.
     ///
     /// `body` runs on the caller's actor, and again where another writer was there first, so it should do
     /// nothing that counts outside of the transaction; it must not keep the attempt.
     ///
+    /// - Parameter durability: what has survived when the call returns, where the workspace is in files; the workspace's
+    ///   where it is `nil`. Where an engine keeps it, that has acknowledged the changes, whatever is said here.
     /// - Returns: what the last run of `body` returned, once its changes are acknowledged.
     /// - Throws: what `body` throws, and then nothing is changed; what writing throws.
+    @discardableResult
     nonisolated(nonsending) func transaction<Result: Sendable>(
+        durability: Durability?,
         _ body: nonisolated(nonsending) (TransactionAttempt) async throws -> Result
     ) async throws -> Result
 }
 
-/// One attempt of a transaction, as ``KeyValueWorkspace/transaction(_:)`` hands it to its body.
+extension KeyValueWorkspace {
+    /// As ``transaction(durability:_:)``, with the workspace's durability.
+    @discardableResult
+    public nonisolated(nonsending) func transaction<Result: Sendable>(
+        _ body: nonisolated(nonsending) (TransactionAttempt) async throws -> Result
+    ) async throws -> Result {
+        try await transaction(durability: nil, body)
+    }
+}
+
+/// One attempt of a transaction, as ``KeyValueWorkspace/transaction(durability:_:)`` hands it to its body.
 ///
 /// Reads are of one moment; what the body has changed it reads as it left it. Changes stay in the
 /// attempt until the body returns.

@@ -1,6 +1,12 @@
+import Foundation
 import RoostEngine
 
 extension Workspace: KeyValueWorkspace {
+    /// What time it is by the configuration's clock, in whole milliseconds; that may be set back. Does not suspend.
+    public var currentDate: Date {
+        Date(timeIntervalSince1970: Double(engine.clock.wallMilliseconds) / 1000)
+    }
+
     /// As ``transaction(durability:_:)``, for a body that suspends, such as one that is generic over
     /// workspaces. The workspace's durability holds.
     ///
@@ -11,10 +17,21 @@ extension Workspace: KeyValueWorkspace {
     /// - Returns: what the last run of `body` returned.
     /// - Throws: as ``transaction(durability:_:)``.
     @_disfavoredOverload
+    @discardableResult
     public nonisolated(nonsending) func transaction<Result: Sendable>(
         _ body: nonisolated(nonsending) (SuspendingTransaction) async throws -> Result
     ) async throws -> Result {
-        try await transaction(nil) { hasTurn in
+        try await transaction(durability: nil, body)
+    }
+
+    /// As the other for a body that suspends, with a durability of its own.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func transaction<Result: Sendable>(
+        durability: Durability?,
+        _ body: nonisolated(nonsending) (SuspendingTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await transaction(durability) { hasTurn in
             let attempt = SuspendingTransaction(Transaction(self, hasTurn: hasTurn))
             let result: Result
             do { result = try await body(attempt) } catch {

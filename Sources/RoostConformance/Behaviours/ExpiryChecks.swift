@@ -48,6 +48,34 @@ extension ConformanceCheck {
                 try requireEqual(
                     try await leases.load("leader", as: String.self), "b", "who has it for good")
             },
+            ConformanceCheck("a value tells how long it is there yet, and so does its entry") {
+                context in
+                let values = context.dictionary("remaining")
+                try await values.set(1, forKey: "hour", expiresIn: .seconds(3600))
+                try await values.set(1, forKey: "stays")
+                try await values.set(1, forKey: "gone", expiresIn: .zero)
+                for key in ["stays", "gone", "never was"] {
+                    try requireEqual(try await values.remainingTime(forKey: key), nil, key)
+                    let entry = try await values.loadEntry(key, as: Int.self)
+                    try requireEqual(values.remainingTime(of: entry), nil, "the entry of \(key)")
+                }
+                let entry = try await values.loadEntry("hour", as: Int.self)
+                let renewed = try await values.replace(entry, with: 2, expiresIn: .seconds(60))
+                let left = [
+                    (values.remainingTime(of: entry), 3600),
+                    (values.remainingTime(of: renewed), 60),
+                    (try await values.remainingTime(forKey: "hour"), 60),
+                ]
+                for (found, seconds) in left {
+                    guard let found else { throw ConformanceFailure("no time of \(seconds) s") }
+                    let isRight = found <= .seconds(seconds) && found > .seconds(seconds - 30)
+                    try require(isRight, "\(found) of \(seconds) s")
+                }
+                let kept = try await values.replace(renewed, with: 3)
+                try requireEqual(values.remainingTime(of: kept), nil, "one that stays again")
+                try requireEqual(
+                    try await values.remainingTime(forKey: "hour"), nil, "what stays again")
+            },
             ConformanceCheck("a value that expires after the longest time stays") { context in
                 let values = context.dictionary("far")
                 let ages: [Duration] = [

@@ -24,6 +24,9 @@ package final class ExpiryClock: Sendable {
         return time <= seen ? seen : latest.max(time, ordering: .relaxed).newValue
     }
 
+    /// What the wall clock says now, in milliseconds since 1970: earlier than before, where that was set back.
+    package var wallMilliseconds: UInt64 { wallClock() }
+
     /// How long it is until a deadline, where the wall clock goes on from where it is; not more than zero where it has come.
     func duration(until deadline: Deadline) -> Duration {
         if hasFoundPast(deadline) { return .zero }

@@ -11,7 +11,9 @@ package struct RecordVersion: Sendable, Hashable {
     /// When the value expires: the key has none then, so this version is over.
     package let deadline: Deadline
 
-    package init(sequence: UInt64) { self.init(sequence: sequence, origin: nil) }
+    package init(sequence: UInt64, deadline: Deadline = .never) {
+        self.init(sequence: sequence, origin: nil, deadline: deadline)
+    }
 
     init(sequence: UInt64, origin: FoundValue.Origin?, deadline: Deadline = .never) {
         self.sequence = sequence

@@ -4,71 +4,62 @@
 
     extension JobQueue {
         /// Takes the job that is due for the longest time; `nil` where none is. Those of one millisecond come in no
-        /// particular order.
+        /// particular order. Of a shared workspace it is one of the sixteen that are due for the longest time, at random, so
+        /// that workers do not all want the same.
         ///
         /// A job that does not decode as `Payload`, as one of another version of the service, holds up no other: it
         /// stays, and is looked at again after the policy's longest delay, or a second where that is shorter.
         /// ``counts`` has it.
         ///
-        /// - Throws: as `Workspace.transaction(durability:_:)`.
+        /// - Throws: as the workspace's `transaction`, and as `keys` of its dictionaries.
         public func lease(for duration: Duration = .seconds(30)) async throws -> Lease? {
             // What is set aside on the way is due after this, so that the looking ends.
-            let end = timeKey(now().addingTimeInterval(0.001))
+            let end = JobTime.end(try await now())
             while true {
-                let look = try await look(before: end, for: duration)
-                if case .found(let lease) = look { return lease }
-                if case .none = look { return nil }
-            }
-        }
-
-        /// What a transaction has found.
-        private enum Look {
-            case found(Lease)
-            case none
-            /// Jobs that were set aside; there may be others.
-            case others
-        }
-
-        private func look(before end: String, for duration: Duration) async throws -> Look {
-            try await workspace.transaction { transaction in
-                // Those that have no attempt left, or cannot be read, are set aside on the way, a few at a time.
-                for _ in 0..<16 {
-                    guard let key = try transaction.keys(of: due, in: ..<end, limit: 1).first,
-                        let id = try transaction.value(forKey: key, as: String.self, in: due)
-                    else { return .none }
-                    try transaction.removeValue(forKey: key, in: due)
-                    guard var job = try readableJob(id, in: &transaction) else { continue }
-                    // A worker that cannot read the job has put this key beside that of a lease.
-                    if job.dueKey != key, try transaction.contains(job.dueKey, in: due) { continue }
-                    if job.attemptCount >= retries.attemptLimit {
-                        try bury(job, id, "its worker did not come back", in: &transaction)
-                        continue
-                    }
-                    let token = UUID().uuidString
-                    job.attemptCount += 1
-                    job.token = token
-                    job.dueKey = dueKey(id, after: duration)
-                    try put(job, id, in: &transaction)
-                    return .found(
-                        Lease(
-                            id: id, payload: job.payload, attempt: job.attemptCount,
-                            endsAt: now().addingTimeInterval(duration / .seconds(1)), token: token))
+                var keys: [String] = []
+                for try await key in due.keys(in: ..<end, limit: 16) { keys.append(key) }
+                guard !keys.isEmpty else { return nil }
+                if !(workspace is Workspace) {
+                    let first = Int.random(in: 0..<keys.count)
+                    keys = Array(keys[first...] + keys[..<first])
                 }
-                return .others
+                // Those that another was first at, that have no attempt left, or that cannot be read are gone from there then.
+                for key in keys {
+                    let taking = LeasedJob<Payload>(key: key, duration: duration)
+                    if let lease = try await inTransaction(taking) { return lease }
+                }
             }
         }
 
         /// Holds on to a job for `duration` from now on.
         ///
-        /// - Throws: ``LeaseLost``, with nothing changed; as `Workspace.transaction(durability:_:)`.
+        /// - Throws: ``LeaseLost``, with nothing changed; as the workspace's `transaction`.
         public func extend(_ lease: inout Lease, by duration: Duration) async throws {
-            let held = lease
-            lease.endsAt = try await workspace.transaction { transaction in
-                var job = try take(held, in: &transaction)
-                job.dueKey = dueKey(held.id, after: duration)
-                try put(job, held.id, in: &transaction)
-                return now().addingTimeInterval(duration / .seconds(1))
-            }
+            lease.endsAt = try await inTransaction(
+                ExtendedLease(lease: lease, duration: duration))
+        }
+
+        /// The attempt has failed: another is made after the policy's delay, or the job is dead.
+        ///
+        /// - Throws: ``LeaseLost``, with nothing changed; as the workspace's `transaction`.
+        public func fail(_ lease: Lease, reason: String) async throws {
+            try await inTransaction(FailedJob(lease: lease, reason: reason))
+        }
+
+        /// Gives a job back that was not begun, for another to take at once; the attempt does not count.
+        ///
+        /// - Throws: ``LeaseLost``, with nothing changed; as the workspace's `transaction`.
+        public func giveBack(_ lease: Lease) async throws {
+            try await inTransaction(GivenBackJob(lease: lease))
+        }
+
+        // MARK: Completing
+
+        /// The job is done and gone, if the lease still counts.
+        ///
+        /// - Throws: ``LeaseLost``, with nothing changed; as the workspace's `transaction`.
+        public func complete(_ lease: Lease, durability: Durability? = nil) async throws {
+            try await inTransaction(CompletedJob(lease: lease), durability: durability)
         }
 
         /// The job is done and gone, with the changes of `body`, which are made if the lease still counts: what
@@ -76,102 +67,34 @@
         ///
         /// - Throws: ``LeaseLost``, with nothing changed; what `body` throws; as
         ///   `Workspace.transaction(durability:_:)`.
+        /// - Precondition: The queue is in a `Workspace`; for a shared one there is ``complete(_:in:durability:_:)``.
         public func complete(
             _ lease: Lease, durability: Durability? = nil,
-            _ body: (inout Transaction) throws -> Void = { _ in }
+            _ body: (inout Transaction) throws -> Void
         ) async throws {
-            try await workspace.transaction(durability: durability) { transaction in
-                _ = try take(lease, in: &transaction)
+            let (workspace, jobs, due) = ownFiles
+            try await workspace.transaction(durability: durability) {
+                (transaction: inout Transaction) in
+                guard let job = try transaction.value(forKey: lease.id, as: Job.self, in: jobs),
+                    job.token == lease.token
+                else { throw LeaseLost() }
+                try transaction.removeValue(forKey: job.dueKey, in: due)
                 try transaction.removeValue(forKey: lease.id, in: jobs)
                 try body(&transaction)
             }
         }
 
-        /// The attempt has failed: another is made after the policy's delay, or the job is dead.
+        /// As the other, for a body that suspends: of a shared workspace, and in code that is generic over workspaces.
         ///
-        /// - Throws: ``LeaseLost``, with nothing changed; as `Workspace.transaction(durability:_:)`.
-        public func fail(_ lease: Lease, reason: String) async throws {
-            try await workspace.transaction { transaction in
-                var job = try take(lease, in: &transaction)
-                guard job.attemptCount < retries.attemptLimit else {
-                    return try bury(job, lease.id, reason, in: &transaction)
-                }
-                job.token = nil
-                job.dueKey = dueKey(
-                    lease.id, after: retries.delay(afterAttempt: job.attemptCount))
-                try put(job, lease.id, in: &transaction)
-            }
-        }
-
-        /// Gives a job back that was not begun, for another to take at once; the attempt does not count.
-        ///
-        /// - Throws: ``LeaseLost``, with nothing changed; as `Workspace.transaction(durability:_:)`.
-        public func giveBack(_ lease: Lease) async throws {
-            try await workspace.transaction { transaction in
-                var job = try take(lease, in: &transaction)
-                job.token = nil
-                job.attemptCount -= 1
-                job.dueKey = dueKey(lease.id)
-                try put(job, lease.id, in: &transaction)
-            }
-        }
-
-        // MARK: Dead letters
-
-        /// Those that have failed for good, at most `limit`. Letters that do not decode as `Payload` are passed
-        /// over; ``counts`` has them.
-        ///
-        /// - Throws: as `page(prefix:after:as:limit:order:)` of a `WorkspaceDictionary`.
-        public func deadLetters(limit: Int = 100) throws -> [DeadLetter] {
-            var letters: [DeadLetter] = []
-            var last: String?
-            while letters.count < limit {
-                let page = try dead.page(
-                    after: last, as: ReadLetter.self, limit: limit - letters.count)
-                guard let end = page.last else { break }
-                letters += page.compactMap(\.value.letter)
-                last = end.key
-            }
-            return letters
-        }
-
-        /// A letter; none where it cannot be read.
-        private struct ReadLetter: Codable, Sendable {
-            var letter: DeadLetter?
-
-            init(from decoder: any Decoder) {
-                do { letter = try DeadLetter(from: decoder) } catch { letter = nil }
-            }
-
-            func encode(to encoder: any Encoder) throws { try letter.encode(to: encoder) }
-        }
-
-        /// Enqueues a dead job anew, with all its attempts; `false` where there is none of that identifier, or another
-        /// job has it by now: the letter stays then.
-        ///
-        /// - Throws: `.decodingFailed` and `.typeMismatch` where the letter holds no `Payload`; as
-        ///   `Workspace.transaction(durability:_:)`. Then nothing is changed.
-        @discardableResult
-        public func revive(_ id: String) async throws -> Bool {
-            try await workspace.transaction { transaction in
-                guard let letter = try transaction.value(forKey: id, as: DeadLetter.self, in: dead)
-                else { return false }
-                if try transaction.contains(id, in: jobs) { return false }
-                try transaction.removeValue(forKey: id, in: dead)
-                try enqueue(letter.payload, id: id, in: &transaction)
-                return true
-            }
-        }
-
-        /// Removes a dead job for good; `false` where there is none of that identifier. One that cannot be read goes too.
-        ///
-        /// - Throws: as `Workspace.transaction(durability:_:)`.
-        @discardableResult
-        public func removeDeadLetter(_ id: String) async throws -> Bool {
-            try await workspace.transaction { transaction in
-                guard try transaction.contains(id, in: dead) else { return false }
-                try transaction.removeValue(forKey: id, in: dead)
-                return true
+        /// - Parameter workspace: The queue's, or the same with another deadline.
+        public nonisolated(nonsending) func complete<Store: KeyValueWorkspace>(
+            _ lease: Lease, in workspace: Store, durability: Durability? = nil,
+            _ body: nonisolated(nonsending) (Store.TransactionAttempt) async throws -> Void
+        ) async throws {
+            try await workspace.transaction(durability: durability) { attempt in
+                try await CompletedJob(lease: lease).make(
+                    in: JobAttempt(self, attempt, at: try await now()))
+                try await body(attempt)
             }
         }
 
@@ -182,17 +105,19 @@
         /// A job that is being done loses its lease: its worker cancels it when it next extends that, and what it
         /// completes with is not made.
         ///
-        /// - Throws: as `Workspace.transaction(durability:_:)`.
+        /// - Throws: as the workspace's `transaction`.
         @discardableResult
         public func cancel(_ id: String) async throws -> Bool {
-            try await workspace.transaction { try cancel(id, in: &$0) }
+            try await inTransaction(CancelledJob<Payload>(id: id))
         }
 
         /// As ``cancel(_:)``, with the transaction's other changes.
         ///
         /// - Throws: as `contains(_:in:)` and `removeValue(forKey:in:)` of a `Transaction`.
+        /// - Precondition: The transaction is one of the queue's workspace.
         @discardableResult
         public func cancel(_ id: String, in transaction: inout Transaction) throws -> Bool {
+            let (_, jobs, due) = ownFiles
             guard try transaction.contains(id, in: jobs) else { return false }
             do {
                 let job = try transaction.value(forKey: id, as: Job.self, in: jobs)
@@ -206,39 +131,101 @@
             return true
         }
 
-        // MARK: Within
+        /// As the other, in a transaction whose body suspends: of a shared workspace, and in code that is generic
+        /// over workspaces.
+        @discardableResult
+        public nonisolated(nonsending) func cancel(
+            _ id: String, in attempt: some KeyValueTransaction
+        ) async throws -> Bool {
+            try await JobAttempt(self, attempt, at: try await now()).cancel(id)
+        }
+    }
 
-        /// The job, of which `due` has no key just now; `nil` where there is none any more, or it cannot be read: it
-        /// is due again later then, under a key that whoever reads it finds it by.
-        private func readableJob(_ id: String, in transaction: inout Transaction) throws -> Job? {
-            do {
-                return try transaction.value(forKey: id, as: Job.self, in: jobs)
-            } catch let error as RoostError
-                where error.code == .decodingFailed || error.code == .typeMismatch
-            {
-                let later = dueKey(id, after: max(retries.longestDelay, .seconds(1)))
-                try transaction.set(id, forKey: later, in: due)
+    // MARK: Changes
+
+    private struct LeasedJob<Payload: Codable & Sendable>: JobChange {
+        let key: String
+        let duration: Duration
+
+        /// `nil` where the key is none of a job that may be done.
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws -> JobQueue<Payload>.Lease? {
+            guard let (id, found) = try await attempt.takeOut(key) else { return nil }
+            var job = found
+            guard job.attemptCount < attempt.queue.retries.attemptLimit else {
+                try attempt.bury(job, id, "its worker did not come back")
                 return nil
             }
+            let token = UUID().uuidString
+            job.attemptCount += 1
+            job.token = token
+            try attempt.put(job, id, after: duration)
+            return JobQueue<Payload>.Lease(
+                id: id, payload: job.payload, attempt: job.attemptCount,
+                endsAt: attempt.now.addingTimeInterval(duration / .seconds(1)), token: token)
         }
+    }
 
-        /// The job of a lease that counts, without its time.
-        private func take(_ lease: Lease, in transaction: inout Transaction) throws -> Job {
-            guard let job = try transaction.value(forKey: lease.id, as: Job.self, in: jobs),
-                job.token == lease.token
-            else { throw LeaseLost() }
-            try transaction.removeValue(forKey: job.dueKey, in: due)
-            return job
-        }
+    private struct ExtendedLease<Payload: Codable & Sendable>: JobChange {
+        let lease: JobQueue<Payload>.Lease
+        let duration: Duration
 
-        private func bury(
-            _ job: Job, _ id: String, _ reason: String, in transaction: inout Transaction
-        ) throws {
-            try transaction.removeValue(forKey: id, in: jobs)
-            let letter = DeadLetter(
-                id: id, payload: job.payload, attemptCount: job.attemptCount, reason: reason,
-                date: now())
-            try transaction.set(letter, forKey: id, in: dead)
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws -> Date {
+            let job = try await attempt.take(lease)
+            try attempt.put(job, lease.id, after: duration)
+            return attempt.now.addingTimeInterval(duration / .seconds(1))
         }
+    }
+
+    private struct CompletedJob<Payload: Codable & Sendable>: JobChange {
+        let lease: JobQueue<Payload>.Lease
+
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws {
+            _ = try await attempt.take(lease)
+            try attempt.attempt.removeValue(forKey: lease.id, in: attempt.jobs)
+        }
+    }
+
+    private struct FailedJob<Payload: Codable & Sendable>: JobChange {
+        let lease: JobQueue<Payload>.Lease
+        let reason: String
+
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws {
+            var job = try await attempt.take(lease)
+            let retries = attempt.queue.retries
+            guard job.attemptCount < retries.attemptLimit else {
+                return try attempt.bury(job, lease.id, reason)
+            }
+            job.token = nil
+            try attempt.put(job, lease.id, after: retries.delay(afterAttempt: job.attemptCount))
+        }
+    }
+
+    private struct GivenBackJob<Payload: Codable & Sendable>: JobChange {
+        let lease: JobQueue<Payload>.Lease
+
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws {
+            var job = try await attempt.take(lease)
+            job.token = nil
+            job.attemptCount -= 1
+            try attempt.put(job, lease.id)
+        }
+    }
+
+    private struct CancelledJob<Payload: Codable & Sendable>: JobChange {
+        let id: String
+
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws -> Bool { try await attempt.cancel(id) }
     }
 #endif

@@ -9,6 +9,9 @@
     /// - Who takes a job moves that time to the end of its *lease*. Whoever does not come back by then has lost it,
     ///   and another takes it.
     /// - A job that has failed, or lost its worker, as often as the policy lets it, is moved to `dead`.
+    ///
+    /// Over a shared workspace the workers of all processes take from the queue. What time it is the engine says then, where
+    /// it tells one, so that a process whose clock is wrong takes nobody's job away.
     public struct JobQueue<Payload: Codable & Sendable>: Sendable {
         /// A job that its holder is to do before `endsAt`, or to hold on to with ``JobQueue/extend(_:by:)``.
         public struct Lease: Sendable {
@@ -39,22 +42,23 @@
         }
 
         public let retries: JobRetries
-        let workspace: Workspace
-        let jobs: WorkspaceDictionary
-        let due: WorkspaceDictionary
-        let dead: WorkspaceDictionary
-        let now: @Sendable () -> Date
+        let workspace: any KeyValueWorkspace
+        let jobs: any KeyValueDictionary
+        let due: any KeyValueDictionary
+        let dead: any KeyValueDictionary
+        private let clock: (@Sendable () -> Date)?
 
         /// - Parameters:
+        ///   - workspace: A `Workspace`, or one that processes share: workers of all of them then do the jobs.
         ///   - name: The queue's dictionaries begin with it.
-        ///   - now: What time it is.
+        ///   - now: What time it is; the workspace's ``Roost/KeyValueWorkspace/currentDate`` where it is not given.
         public init(
-            _ workspace: Workspace, name: String = "jobs", retries: JobRetries = .init(),
-            now: @escaping @Sendable () -> Date = { Date() }
+            _ workspace: some KeyValueWorkspace, name: String = "jobs",
+            retries: JobRetries = .init(), now: (@Sendable () -> Date)? = nil
         ) {
             self.workspace = workspace
             self.retries = retries
-            self.now = now
+            clock = now
             jobs = workspace.dictionary("\(name).jobs")
             due = workspace.dictionary("\(name).due")
             dead = workspace.dictionary("\(name).dead")
@@ -62,17 +66,19 @@
 
         // MARK: Enqueuing
 
-        /// Adds a job; its identifier. It is there to be done once `durability` holds.
+        /// Adds a job; its identifier. It is there to be done once `durability` holds, or the engine of a shared
+        /// workspace has acknowledged it.
         ///
-        /// - Throws: as `Workspace.transaction(durability:_:)`, `.encodingFailed` and `.valueTooLarge`; then
+        /// - Throws: as the workspace's `transaction`, `.encodingFailed` and `.valueTooLarge`; then
         ///   there is no job.
         @discardableResult
         public func enqueue(
             _ payload: Payload, delay: Duration = .zero, durability: Durability? = nil
         ) async throws -> String {
-            try await workspace.transaction(durability: durability) { transaction in
-                try enqueue(payload, delay: delay, in: &transaction)
-            }
+            let id = UUID().uuidString
+            try await inTransaction(
+                EnqueuedJob(payload: payload, id: id, delay: delay), durability: durability)
+            return id
         }
 
         /// Adds a job with the transaction's other changes: it is there if they are.
@@ -81,44 +87,89 @@
         ///   done, nothing is added, and its payload stays. One that is done or dead keeps no other away; of several that
         ///   die the last letter is kept.
         /// - Throws: as `contains(_:in:)` and `set(_:forKey:in:)` of a `Transaction`.
+        /// - Precondition: The transaction is one of the queue's workspace.
         @discardableResult
         public func enqueue(
             _ payload: Payload, id: String = UUID().uuidString, delay: Duration = .zero,
             in transaction: inout Transaction
         ) throws -> String {
-            // One that was added before is the same job.
+            let (workspace, jobs, due) = ownFiles
             if try transaction.contains(id, in: jobs) { return id }
-            let job = Job(payload: payload, dueKey: dueKey(id, after: delay))
-            try put(job, id, in: &transaction)
+            let now = clock?() ?? workspace.currentDate
+            let job = Job(payload: payload, dueKey: JobTime.key(id, now, after: delay))
+            try transaction.set(job, forKey: id, in: jobs)
+            try transaction.set(id, forKey: job.dueKey, in: due)
             return id
         }
 
-        /// How many jobs are to be done or being done, and how many are dead.
+        /// As the other, in a transaction whose body suspends: of a shared workspace, and in code that is generic
+        /// over workspaces.
+        @discardableResult
+        public nonisolated(nonsending) func enqueue(
+            _ payload: Payload, id: String = UUID().uuidString, delay: Duration = .zero,
+            in attempt: some KeyValueTransaction
+        ) async throws -> String {
+            try await JobAttempt(self, attempt, at: try await now()).add(payload, id, delay)
+            return id
+        }
+
+        /// How many jobs are to be done or being done, and how many are dead. Over a shared workspace that reads the keys
+        /// of all of them.
         ///
-        /// - Throws: as `count` of a `WorkspaceDictionary`.
+        /// - Throws: as `count` of the workspace's dictionaries.
         public var counts: (pending: Int, dead: Int) {
-            get throws { (try jobs.count, try dead.count) }
+            get async throws { (try await jobs.count, try await dead.count) }
         }
 
-        // MARK: Keys
+        // MARK: Within
 
-        /// Jobs stand in the order of their times.
-        func dueKey(_ id: String, after delay: Duration = .zero) -> String {
-            timeKey(now().addingTimeInterval(delay / .seconds(1))) + "-" + id
+        func now() async throws -> Date {
+            if let clock { return clock() }
+            return try await workspace.currentDate
         }
 
-        /// Fifteen digits, so that the keys' order is that of the times. A later time than they can tell is the last
-        /// that they can, in the year 33658.
-        func timeKey(_ date: Date) -> String {
-            let milliseconds = min(max(0, date.timeIntervalSince1970 * 1000), 999_999_999_999_999)
-            let digits = String(UInt64(milliseconds))
-            return String(repeating: "0", count: 15 - digits.count) + digits
+        /// What a `Transaction` is of.
+        var ownFiles: (workspace: Workspace, jobs: WorkspaceDictionary, due: WorkspaceDictionary) {
+            guard let workspace = workspace as? Workspace else {
+                preconditionFailure("the transaction is of another workspace than the queue")
+            }
+            return (workspace, workspace.dictionary(jobs.name), workspace.dictionary(due.name))
         }
 
-        func put(_ job: Job, _ id: String, in transaction: inout Transaction) throws {
-            try transaction.set(job, forKey: id, in: jobs)
-            try transaction.set(id, forKey: job.dueKey, in: due)
+        /// Makes a change in a transaction of its own.
+        func inTransaction<Change: JobChange>(
+            _ change: Change, durability: Durability? = nil
+        ) async throws -> Change.Result where Change.Payload == Payload {
+            try await inTransaction(change, durability, of: workspace)
         }
+
+        private func inTransaction<Change: JobChange>(
+            _ change: Change, _ durability: Durability?, of workspace: some KeyValueWorkspace
+        ) async throws -> Change.Result where Change.Payload == Payload {
+            try await workspace.transaction(durability: durability) { attempt in
+                try await change.make(in: JobAttempt(self, attempt, at: try await now()))
+            }
+        }
+    }
+
+    /// A change of a queue, in a transaction of whatever workspace that is in.
+    protocol JobChange<Payload>: Sendable {
+        associatedtype Payload: Codable & Sendable
+        associatedtype Result: Sendable
+
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws -> Result
+    }
+
+    private struct EnqueuedJob<Payload: Codable & Sendable>: JobChange {
+        let payload: Payload
+        let id: String
+        let delay: Duration
+
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws { try await attempt.add(payload, id, delay) }
     }
 
     /// How often a job is tried, and how long after a failure.

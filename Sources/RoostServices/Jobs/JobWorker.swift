@@ -11,15 +11,19 @@
     /// returns nevertheless is done, and is ended like any other; until then it keeps its lease, however long it takes.
     /// A workspace that is a service of the same group stays open for so long.
     ///
-    /// Where the queue cannot be written to, as on a full disk, it says so in the log, and tries again after a
+    /// Where the queue cannot be written to, as on a full disk or while an engine cannot be reached, it says so in the log, and tries again after a
     /// second, then after twice as long each time, up to half a minute. A job that was done meanwhile, and could not
     /// be ended, is done again once its lease has ended. What ends `run` is a workspace that takes no more
     /// writes until it is opened again: `.closed`, `.poisoned`, `.readOnly`.
     public struct JobWorker<Payload: Codable & Sendable>: Service {
         public typealias Job = @Sendable (JobQueue<Payload>.Lease) async throws -> Void
-        /// What a job that is done changes in the workspace, in the transaction that ends it.
+        /// What a job that is done changes in a `Workspace`, in the transaction that ends it.
         public typealias Completion =
             @Sendable (JobQueue<Payload>.Lease, inout Transaction) throws -> Void
+        /// What a job that is done changes in a workspace of any kind, in the transaction that ends it.
+        public typealias AnyCompletion<Store: KeyValueWorkspace> =
+            nonisolated(nonsending) @Sendable (JobQueue<Payload>.Lease, Store.TransactionAttempt)
+            async throws -> Void
 
         private let queue: JobQueue<Payload>
         private let width: Int
@@ -27,19 +31,61 @@
         private let pollInterval: Duration
         private let logger: Logger
         private let job: Job
-        private let completion: Completion
+        private let complete: @Sendable (JobQueue<Payload>.Lease) async throws -> Void
 
         /// - Parameters:
         ///   - width: So many at a time.
         ///   - leaseDuration: When another worker may take a job whose worker has died.
         ///   - pollInterval: How often it is looked for jobs that have become due.
         ///   - job: Does one, once at least. What it throws is the reason of the failure.
-        ///   - completion: Changes the workspace, exactly once for each job.
         public init(
             _ queue: JobQueue<Payload>, width: Int = 4, leaseDuration: Duration = .seconds(30),
             pollInterval: Duration = .milliseconds(200), logger: Logger,
+            _ job: @escaping Job = { _ in }
+        ) {
+            self.init(queue, width, leaseDuration, pollInterval, logger, job) {
+                try await queue.complete($0)
+            }
+        }
+
+        /// A worker whose jobs change the workspace, which is in files, as they end.
+        ///
+        /// - Parameter completion: Changes the workspace, exactly once for each job.
+        /// - Precondition: The queue is in a `Workspace`.
+        public init(
+            _ queue: JobQueue<Payload>, width: Int = 4, leaseDuration: Duration = .seconds(30),
+            pollInterval: Duration = .milliseconds(200), logger: Logger,
+            _ job: @escaping Job = { _ in }, completing completion: @escaping Completion
+        ) {
+            self.init(queue, width, leaseDuration, pollInterval, logger, job) { lease in
+                try await queue.complete(lease) { try completion(lease, &$0) }
+            }
+        }
+
+        /// A worker whose jobs change a workspace of any kind as they end.
+        ///
+        /// - Parameters:
+        ///   - workspace: The queue's.
+        ///   - completion: Changes the workspace, exactly once for each job. It may run again where another writer was
+        ///     first.
+        public init<Store: KeyValueWorkspace>(
+            _ queue: JobQueue<Payload>, in workspace: Store, width: Int = 4,
+            leaseDuration: Duration = .seconds(30),
+            pollInterval: Duration = .milliseconds(200), logger: Logger,
             _ job: @escaping Job = { _ in },
-            completing completion: @escaping Completion = { _, _ in }
+            completing completion: @escaping AnyCompletion<Store>
+        ) {
+            self.init(queue, width, leaseDuration, pollInterval, logger, job) { lease in
+                try await queue.complete(lease, in: workspace) { attempt in
+                    try await completion(lease, attempt)
+                }
+            }
+        }
+
+        private init(
+            _ queue: JobQueue<Payload>, _ width: Int, _ leaseDuration: Duration,
+            _ pollInterval: Duration, _ logger: Logger, _ job: @escaping Job,
+            completing complete: @escaping @Sendable (JobQueue<Payload>.Lease) async throws -> Void
         ) {
             precondition(width > 0, "nobody would do a job")
             self.queue = queue
@@ -48,7 +94,7 @@
             self.pollInterval = pollInterval
             self.logger = logger
             self.job = job
-            self.completion = completion
+            self.complete = complete
         }
 
         /// Does jobs until the shutdown. Throws `.closed`, `.poisoned` and `.readOnly`; where its task is
@@ -112,8 +158,7 @@
             do {
                 // A cancelled task's calls of the workspace are refused, and this job is done: it must not be
                 // done again because the task was cancelled meanwhile.
-                try await Task { try await queue.complete(lease) { try completion(lease, &$0) } }
-                    .value
+                try await Task { try await complete(lease) }.value
             } catch {
                 try await end(lease, because: error, isFailure: true)
             }

@@ -48,6 +48,14 @@ package final class SharedClock: Sendable {
         stored.withUnsafeBytes { ValueHeader($0)?.deadline ?? .never }
     }
 
+    /// How long a stored value is there yet, `nil` where it stays.
+    func remainingTime(of stored: [UInt8]) -> Duration? {
+        let deadline = deadline(of: stored)
+        guard deadline != .never else { return nil }
+        let now = min(milliseconds, deadline.milliseconds)
+        return .milliseconds(Int64(clamping: deadline.milliseconds - now))
+    }
+
     /// When a value is gone that expires after `duration`.
     package func deadline(after duration: Duration) -> Deadline {
         let (seconds, attoseconds) = duration.components

@@ -95,7 +95,31 @@ public struct SharedDictionary: KeyValueDictionary {
             try engineKey(key), before: workspace.callEnd)
         return Entry(
             key: key, value: try value(of: record, key, form), version: record?.revision ?? 0,
+            deadline: record.map { connection.clock.deadline(of: $0.value) } ?? .never,
             in: try checkedName())
+    }
+
+    /// How long the value of `key` is there yet, by the engine's clock where it tells one; `nil` where it has no value, or
+    /// one that stays. Linearizable; one request.
+    ///
+    /// - Throws: as `contains(_:)`.
+    public func remainingTime(forKey key: String) async throws -> Duration? {
+        let (record, _) = try await connection.record(
+            try engineKey(key), before: workspace.callEnd)
+        guard let record, let left = connection.clock.remainingTime(of: record.value), left > .zero
+        else { return nil }
+        return left
+    }
+
+    /// How long the value of `key` is there yet; as `remainingTime(forKey:)`.
+    public func remainingTime<Value>(for key: Key<Value>) async throws -> Duration? {
+        try await remainingTime(forKey: key.name)
+    }
+
+    /// How long the value that was read is there yet: nothing where it has expired since, `nil` where it has no value or
+    /// one that stays. Asks nobody.
+    public func remainingTime<Value>(of entry: Entry<Value>) -> Duration? {
+        entry.remainingTime(at: connection.clock.milliseconds)
     }
 
     // MARK: Writing
@@ -173,11 +197,10 @@ public struct SharedDictionary: KeyValueDictionary {
         let deadline = workspace.callEnd
         if duration != nil { try await connection.connect(before: deadline) }
         let key = try engineKey(entry.key)
+        let bytes = try value.map { try stored($0, form, expiresIn: duration) }
         let operation: SharedOperation =
-            if let value {
-                .put(
-                    key: key, value: try stored(value, form, expiresIn: duration),
-                    expiresIn: duration)
+            if let bytes {
+                .put(key: key, value: bytes, expiresIn: duration)
             } else {
                 .remove(key: key)
             }
@@ -190,6 +213,7 @@ public struct SharedDictionary: KeyValueDictionary {
         }
         return Entry(
             key: entry.key, value: value, version: value == nil ? 0 : revision,
+            deadline: bytes.map { connection.clock.deadline(of: $0) } ?? .never,
             in: try checkedName())
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostFormat
 import RoostIO
@@ -84,6 +85,17 @@ public final class SharedWorkspace: KeyValueWorkspace {
     /// nothing and touches nothing.
     public func dictionary(_ name: String) -> SharedDictionary {
         SharedDictionary(workspace: self, name: name)
+    }
+
+    /// What time it is by the clock that values expire by: the engine's, where it tells one. Asks nobody, but where a
+    /// workspace that connects lazily has not connected yet.
+    ///
+    /// - Throws: as ``revision``, where nobody was reached yet.
+    public var currentDate: Date {
+        get async throws {
+            try await connection.connect(before: callEnd)
+            return Date(timeIntervalSince1970: Double(connection.clock.milliseconds) / 1000)
+        }
     }
 
     /// The same workspace, whose calls may take so long and no longer.

@@ -1,42 +1,44 @@
 import Hummingbird
+import Logging
 import Roost
 import RoostEtcd
+import RoostServices
 import RoostShared
+import ServiceLifecycle
 
 /// One of several processes of a service, which share what they keep over etcd.
 @main
 enum Fleet {
     static func main() async throws {
         let settings = try Settings(CommandLine.arguments)
+        let logger = Logger(label: settings.name)
         let workspace = try await SharedWorkspace.connect(
             to: .etcd(endpoints: settings.endpoints), namespace: settings.namespace)
         // What is followed is kept beside the process; in memory, as it is small and soon loaded.
         let local = try await Workspace.inMemory()
         let flags = Flags(workspace, try await workspace.follow("flags", in: local))
-        let leader = Leader(workspace, name: settings.name)
-        let jobs = Jobs(workspace, worker: settings.name)
+        let ledger = Ledger(workspace, name: settings.name, logger: logger)
+        let jobs = Jobs(workspace, logger: logger)
 
         let router = Router()
         router.get("health") { _, _ in settings.name }
         Sessions(workspace).add(to: router)
         flags.add(to: router)
         RateLimit(workspace).add(to: router)
-        leader.add(to: router)
+        ledger.add(to: router)
         jobs.add(to: router)
 
         let application = Application(
             router: router,
-            configuration: .init(address: .hostname("127.0.0.1", port: settings.port)))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await leader.run() }
-            group.addTask { await jobs.run() }
-            group.addTask { try await application.runService() }
-            // The application ends at a signal, and all with it.
-            try await group.next()
-            group.cancelAll()
-        }
-        await workspace.close()
-        try await local.close()
+            configuration: .init(address: .hostname("127.0.0.1", port: settings.port)),
+            logger: logger)
+        // The last is shut down first: no more requests, then no more jobs, and the lead given back.
+        let services: [any Service] = [
+            workspace, local, ledger.leadership, jobs.worker, application,
+        ]
+        try await ServiceGroup(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+        ).run()
     }
 }
 

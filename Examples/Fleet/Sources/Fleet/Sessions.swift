@@ -1,33 +1,36 @@
-import Foundation
 import Hummingbird
+import RoostServices
 import RoostShared
 
-/// Who is logged in: a value that expires, which every process reads as soon as one has written it.
+/// Who is logged in: every process knows a session as soon as one has begun it.
 struct Sessions {
     struct Session: Codable, Sendable { var user: String }
 
-    private let sessions: SharedDictionary
+    private let workspace: SharedWorkspace
+    private let sessions: SessionStore<Session>
 
-    init(_ workspace: SharedWorkspace) { sessions = workspace.dictionary("sessions") }
+    init(_ workspace: SharedWorkspace) {
+        self.workspace = workspace
+        sessions = SessionStore(workspace, idleLimit: .seconds(3600))
+    }
 
     func add(to router: Router<some RequestContext>) {
+        // For how long the session may be idle the client says, so that one can be seen to end.
         router.post("login/:user/:seconds") { _, context in
             let seconds = try context.parameters.require("seconds", as: Int.self)
-            let token = UUID().uuidString
-            try await sessions.set(
-                Session(user: try context.parameters.require("user")), forKey: token,
-                expiresIn: .seconds(seconds))
-            return token
+            let sessions = SessionStore<Session>(workspace, idleLimit: .seconds(seconds))
+            return try await sessions.begin(
+                Session(user: try context.parameters.require("user")))
         }
         router.get("sessions/:token") { _, context in
             let token = try context.parameters.require("token")
-            guard let session = try await sessions.load(token, as: Session.self) else {
+            guard let session = try await sessions.session(of: token) else {
                 throw HTTPError(.unauthorized)
             }
             return session.user
         }
         router.delete("sessions/:token") { _, context in
-            try await sessions.removeValue(forKey: try context.parameters.require("token"))
+            try await sessions.end(try context.parameters.require("token"))
             return HTTPResponse.Status.noContent
         }
     }

@@ -1,0 +1,202 @@
+import Logging
+import Roost
+import RoostServices
+import RoostShared
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Synchronization
+import Testing
+
+@Suite struct LeadershipTests {
+    private let engine = MemoryEngine()
+    private let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func connect() async throws -> SharedWorkspace {
+        try await .connect(to: .memory(engine), namespace: "test")
+    }
+
+    /// Who is at work, and the terms in the order in which they began.
+    private final class Ledger: Sendable {
+        private let state = Mutex((working: 0, terms: [UInt64](), isTorn: false))
+
+        var terms: [UInt64] { state.withLock { $0.terms } }
+        var isTorn: Bool { state.withLock { $0.isTorn } }
+
+        func work(in term: UInt64, for duration: Duration? = nil) async throws {
+            state.withLock { state in
+                state.working += 1
+                state.terms.append(term)
+                if state.working > 1 { state.isTorn = true }
+            }
+            defer { state.withLock { $0.working -= 1 } }
+            try await Task.sleep(for: duration ?? .seconds(600))
+        }
+    }
+
+    private func eventually(_ isSo: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try await !isSo() {
+            try #require(ContinuousClock.now < end, "it does not come to that")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test func whoIsShutDownGivesTheLeadershipToAnotherAtOnce() async throws {
+        let ledger = Ledger()
+        var candidates: [Leadership] = []
+        for name in ["a", "b", "c"] {
+            candidates.append(
+                Leadership(
+                    try await connect(), of: "cleaner", as: name, leaseDuration: .seconds(6),
+                    logger: silent
+                ) { try await ledger.work(in: $0.number) })
+        }
+        var running: [String: Task<Void, any Error>] = [:]
+        for candidate in candidates {
+            running[candidate.candidate] = Task { try await candidate.run() }
+        }
+        for round in 1...3 {
+            try await eventually { ledger.terms.count == round }
+            let leader = try #require(try await candidates[0].leader())
+            #expect(leader.term == UInt64(round))
+            let leading = candidates.filter { $0.term != nil }
+            #expect(leading.map(\.candidate) == [leader.candidate])
+            running[leader.candidate]?.cancel()
+            _ = await running.removeValue(forKey: leader.candidate)?.result
+            #expect(leading.allSatisfy { $0.term == nil })
+        }
+        #expect(ledger.terms == [1, 2, 3] && !ledger.isTorn)
+        #expect(try await candidates[0].leader() == nil)
+    }
+
+    @Test func workThatFailsLetsAnotherLead() async throws {
+        struct Failed: Error {}
+        let (one, other) = (try await connect(), try await connect())
+        let ledger = Ledger()
+        let failing = Leadership(
+            one, of: "x", as: "failing", leaseDuration: .seconds(3), logger: silent
+        ) { _ in throw Failed() }
+        let running = Task { try await failing.run() }
+        try await eventually { try await one.dictionary("leaderships").contains("x.term") }
+        let able = Leadership(
+            other, of: "x", as: "able", leaseDuration: .seconds(3), logger: silent
+        ) { try await ledger.work(in: $0.number) }
+        let working = Task { try await able.run() }
+        try await eventually { ledger.terms.count == 1 }
+        // It keeps the lead for longer than a lease is.
+        try await Task.sleep(for: .seconds(4))
+        #expect(able.term?.number == ledger.terms.first && ledger.terms.count == 1)
+        for task in [running, working] {
+            task.cancel()
+            _ = await task.result
+        }
+    }
+
+    /// A leader that was paused for longer than its lease changes nothing in a transaction that confirms its term.
+    @Test func aTermThatIsOverIsNotConfirmed() async throws {
+        let shared = try await connect()
+        let values = shared.dictionary("values")
+        let first = Leadership(
+            shared, of: "x", as: "first", leaseDuration: .seconds(3), logger: silent)
+        let running = Task { try await first.run() }
+        var found: Leadership.Term?
+        try await eventually {
+            found = first.term
+            return found != nil
+        }
+        let term = try #require(found)
+        #expect(term.number == 1)
+        running.cancel()
+        _ = await running.result
+        // Nobody else leads yet, so that term counts.
+        try await shared.transaction { attempt in
+            try await term.confirm(in: attempt)
+            try attempt.set(1, forKey: "k", in: values)
+        }
+        let second = Leadership(
+            try await connect(), of: "x", as: "second", leaseDuration: .seconds(3),
+            logger: silent)
+        let next = Task { try await second.run() }
+        try await eventually { second.term?.number == 2 }
+        await #expect(throws: LeadershipLost.self) {
+            try await shared.transaction { attempt in
+                try await term.confirm(in: attempt)
+                try attempt.set(2, forKey: "k", in: values)
+            }
+        }
+        #expect(try await values.load("k", as: Int.self) == 1)
+        next.cancel()
+        _ = await next.result
+    }
+
+    /// Its calls are refused as long as the test says so: the work ends before the lease may be another's.
+    @Test func whoCannotRenewStopsInTime() async throws {
+        let refusing = RefusingEngine(engine)
+        let shared = try await SharedWorkspace.connect(to: .engine(refusing), namespace: "test")
+        let ledger = Ledger()
+        let cutOff = Leadership(
+            shared, of: "x", as: "cut off", leaseDuration: .seconds(3), logger: silent
+        ) { try await ledger.work(in: $0.number) }
+        let other = Leadership(
+            try await connect(), of: "x", as: "other", leaseDuration: .seconds(3),
+            logger: silent
+        ) { try await ledger.work(in: $0.number) }
+        let running = Task { try await cutOff.run() }
+        try await eventually { ledger.terms == [1] }
+        let waiting = Task { try await other.run() }
+        refusing.setRefusing(true)
+        try await eventually { ledger.terms == [1, 2] }
+        #expect(!ledger.isTorn && cutOff.term == nil)
+        refusing.setRefusing(false)
+        for task in [running, waiting] {
+            task.cancel()
+            _ = await task.result
+        }
+        #expect(ledger.terms == [1, 2])
+    }
+}
+
+/// An engine that does not answer as long as it is told not to: calls wait for their deadline.
+private final class RefusingEngine: SharedEngine {
+    private let engine: MemoryEngine
+    private let refusing = Mutex(false)
+
+    init(_ engine: MemoryEngine) { self.engine = engine }
+
+    func setRefusing(_ isRefusing: Bool) { refusing.withLock { $0 = isRefusing } }
+
+    var limits: SharedLimits { engine.limits }
+
+    private func wait(before deadline: ContinuousClock.Instant) async throws {
+        while refusing.withLock({ $0 }) {
+            guard ContinuousClock.now < deadline else {
+                throw RoostError(.unavailable, "nobody answers")
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    func read(
+        _ read: SharedRead, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedPage {
+        try await wait(before: deadline)
+        return try await engine.read(read, before: deadline)
+    }
+
+    func commit(
+        _ commit: SharedCommit, before deadline: ContinuousClock.Instant
+    ) async throws -> SharedOutcome {
+        try await wait(before: deadline)
+        return try await engine.commit(commit, before: deadline)
+    }
+
+    func watch(_ range: SharedKeyRange, after revision: UInt64) -> SharedEvents {
+        engine.watch(range, after: revision)
+    }
+
+    func clockMilliseconds(before deadline: ContinuousClock.Instant) async throws -> UInt64? {
+        try await engine.clockMilliseconds(before: deadline)
+    }
+
+    func close() async {}
+}
