@@ -153,7 +153,7 @@ let package = Package(
         .target(
             name: "RoostObservability",
             dependencies: [
-                "Roost",
+                "Roost", "RoostShared",
                 .target(name: "RoostReplica", condition: .when(traits: ["Replica"])),
                 .product(
                     name: "Logging", package: "swift-log",

@@ -116,6 +116,7 @@ let package = Package(
             name: "RoostObservabilityTests",
             dependencies: [
                 .product(name: "RoostObservability", package: "roost"),
+                .product(name: "RoostShared", package: "roost"),
                 .product(name: "RoostReplica", package: "roost"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -1,24 +1,12 @@
 #if Observability
     import Logging
     import Roost
-    import Synchronization
 
     /// The log lines of a workspace. Messages are constant; what varies is metadata, whose keys
     /// docs/OBSERVABILITY.md lists.
-    ///
-    /// - Slow calls come in crowds: of their lines at most `slowLineLimit` are written in a `slowPeriod`, and
-    ///   the next one says how many were left out.
     final class WorkspaceLogs: Sendable {
-        private struct SlowLines {
-            var periodBegin = ContinuousClock.now
-            var count = 0
-            var omittedCount = 0
-        }
-
         private let logger: Logger
-        private let slowLines = Mutex(SlowLines())
-        private static let slowLineLimit = 10
-        private static let slowPeriod = Duration.seconds(10)
+        private let slowLines = LogLimit()
 
         init(_ logger: Logger, name: String) {
             var logger = logger
@@ -28,7 +16,7 @@
 
         func opened(_ path: String, _ recovery: RecoveryReport, after duration: Duration) {
             var metadata: Logger.Metadata = [
-                "roost.path": "\(path)", "roost.duration_ms": milliseconds(duration),
+                "roost.path": "\(path)", "roost.duration_ms": duration.logValue,
                 "roost.is_new": "\(recovery.isNew)",
                 "roost.replayed_batches": "\(recovery.replayedBatchCount)",
                 "roost.replayed_operations": "\(recovery.replayedOperationCount)",
@@ -53,7 +41,7 @@
             guard let error else {
                 logger.info(
                     "the workspace is closed",
-                    metadata: ["roost.duration_ms": milliseconds(duration)])
+                    metadata: ["roost.duration_ms": duration.logValue])
                 return
             }
             logger.error(
@@ -67,7 +55,7 @@
             logger.info(
                 message,
                 metadata: [
-                    "roost.step": "\(step)", "roost.duration_ms": milliseconds(compaction.duration),
+                    "roost.step": "\(step)", "roost.duration_ms": compaction.duration.logValue,
                     "roost.written_bytes": "\(compaction.writtenBytes)",
                     "roost.snapshots": "\(compaction.snapshotCount)",
                     "roost.tiers": "\(compaction.tierCount)",
@@ -79,7 +67,7 @@
             logger.info(
                 "a backup is on disk",
                 metadata: [
-                    "roost.path": "\(report.path)", "roost.duration_ms": milliseconds(duration),
+                    "roost.path": "\(report.path)", "roost.duration_ms": duration.logValue,
                     "roost.sequence": "\(report.lastSequence)",
                     "roost.copied_bytes": "\(report.copiedBytes)",
                     "roost.shared_bytes": "\(report.sharedBytes)",
@@ -94,7 +82,7 @@
             logger.notice(
                 "writers go on",
                 metadata: [
-                    "roost.cause": "\(cause.rawValue)", "roost.duration_ms": milliseconds(duration),
+                    "roost.cause": "\(cause.rawValue)", "roost.duration_ms": duration.logValue,
                 ])
         }
 
@@ -102,7 +90,7 @@
             logSlow(
                 "a sync was slow",
                 [
-                    "roost.batches": "\(batchCount)", "roost.duration_ms": milliseconds(duration),
+                    "roost.batches": "\(batchCount)", "roost.duration_ms": duration.logValue,
                     "roost.cause": "disk",
                 ])
         }
@@ -110,7 +98,7 @@
         func slow(_ operation: ObservedOperation) {
             var metadata: Logger.Metadata = [
                 "roost.operation": "\(operation.kind.rawValue)",
-                "roost.duration_ms": milliseconds(operation.duration),
+                "roost.duration_ms": operation.duration.logValue,
                 "roost.cause": "\(operation.cause?.rawValue ?? "unknown")",
             ]
             if operation.kind == .transaction {
@@ -120,23 +108,7 @@
         }
 
         private func logSlow(_ message: Logger.Message, _ metadata: Logger.Metadata) {
-            let omittedCount = slowLines.withLock { lines -> Int? in
-                let now = ContinuousClock.now
-                if now - lines.periodBegin >= Self.slowPeriod {
-                    lines.periodBegin = now
-                    lines.count = 0
-                }
-                guard lines.count < Self.slowLineLimit else {
-                    lines.omittedCount += 1
-                    return nil
-                }
-                lines.count += 1
-                defer { lines.omittedCount = 0 }
-                return lines.omittedCount
-            }
-            guard let omittedCount else { return }
-            var metadata = metadata
-            if omittedCount > 0 { metadata["roost.omitted_lines"] = "\(omittedCount)" }
+            guard let metadata = slowLines.admit(metadata) else { return }
             logger.warning(message, metadata: metadata)
         }
 
@@ -188,10 +160,6 @@
             if let file = error.file { metadata["roost.file"] = "\(file)" }
             if let offset = error.offset { metadata["roost.offset"] = "\(offset)" }
             return metadata
-        }
-
-        private func milliseconds(_ duration: Duration) -> Logger.MetadataValue {
-            "\(Double(duration.nanoseconds / 1000) / 1000)"
         }
     }
 #endif

@@ -12,6 +12,7 @@ public struct SharedEvents: AsyncSequence, Sendable {
     }
 
     private let stream: AsyncThrowingStream<Told, any Error>
+    private let ending: Ending
 
     /// How many events wait for a reader before it is told that it fell behind, and begins again.
     private static let waitingLimit = 4096
@@ -21,8 +22,16 @@ public struct SharedEvents: AsyncSequence, Sendable {
         let (stream, continuation) = AsyncThrowingStream<Told, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(waitingLimit))
         let ending = Ending()
-        continuation.onTermination = { _ in ending.end() }
-        return (SharedEvents(stream: stream), Source(continuation: continuation, ending: ending))
+        continuation.onTermination = { termination in
+            if case .finished(let error) = termination { ending.end(error) } else { ending.end(nil) }
+        }
+        return (SharedEvents(stream: stream, ending: ending), Source(continuation: continuation, ending: ending))
+    }
+
+    /// Calls `body` once the events have ended, with the error where there was one, or their reader has gone; at once where
+    /// that is so already.
+    package func onEnd(_ body: @escaping @Sendable (_ error: (any Error)?) -> Void) {
+        ending.wait(body)
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
@@ -65,34 +74,37 @@ public struct SharedEvents: AsyncSequence, Sendable {
         public func end(_ error: (any Error)?) { continuation.finish(throwing: error) }
 
         /// Calls `body` once the events have ended, or their reader has gone; at once where that is so already.
-        public func onEnd(_ body: @escaping @Sendable () -> Void) { ending.wait(body) }
+        public func onEnd(_ body: @escaping @Sendable () -> Void) { ending.wait { _ in body() } }
     }
 
     /// A stream that has ended says so to nobody who asks it later.
     fileprivate final class Ending: Sendable {
         private enum State {
-            case open
-            case waiting(@Sendable () -> Void)
-            case over
+            case open([@Sendable ((any Error)?) -> Void])
+            case over((any Error)?)
         }
 
-        private let state = Mutex(State.open)
+        private let state = Mutex(State.open([]))
 
-        func wait(_ body: @escaping @Sendable () -> Void) {
-            let isOver = state.withLock { state in
-                if case .over = state { return true }
-                state = .waiting(body)
-                return false
+        func wait(_ body: @escaping @Sendable ((any Error)?) -> Void) {
+            let error = state.withLock { state -> (any Error)?? in
+                switch state {
+                case .over(let error): return .some(error)
+                case .open(let bodies):
+                    state = .open(bodies + [body])
+                    return .none
+                }
             }
-            if isOver { body() }
+            if let error { body(error) }
         }
 
-        func end() {
-            let before = state.withLock { state in
-                defer { state = .over }
-                return state
+        func end(_ error: (any Error)?) {
+            let waiting = state.withLock { state -> [@Sendable ((any Error)?) -> Void] in
+                guard case .open(let bodies) = state else { return [] }
+                state = .over(error)
+                return bodies
             }
-            if case .waiting(let body) = before { body() }
+            for body in waiting { body(error) }
         }
     }
 }

@@ -16,6 +16,8 @@ import Synchronization
 ///   asks only for what came since. Where the engine no longer has that, everything is loaded anew, at once.
 /// - It follows until ``close()`` or ``stop()``, or until its last reference goes.
 public final class FollowedDictionary: Sendable {
+    /// What the dictionary is called in the shared workspace.
+    public let name: String
     private let values: WorkspaceDictionary
     /// `nil` where the whole dictionary is loaded.
     private let keyFollower: KeyFollower?
@@ -23,6 +25,7 @@ public final class FollowedDictionary: Sendable {
     private let task: Task<Void, Never>
 
     init(_ follower: Follower, _ turn: FollowTurn) {
+        name = follower.shared.name
         values = follower.values
         keyFollower = nil
         state = follower.state
@@ -33,6 +36,7 @@ public final class FollowedDictionary: Sendable {
     }
 
     init(_ follower: KeyFollower, _ turn: FollowTurn) {
+        name = follower.shared.name
         values = follower.values
         keyFollower = follower
         state = follower.state
