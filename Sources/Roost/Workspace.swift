@@ -13,7 +13,7 @@ import RoostSealing
 /// One open directory of dictionaries: the unit of locking, of durability and of atomic writes.
 ///
 /// One opening writes to a workspace at a time; a second one, in the same process or another, is
-/// `.locked`. Others may read beside it (``Configuration/Access/readOnly``). All calls may be made from any thread and any actor.
+/// `.locked`, until ``close()`` or, a moment later, until nobody refers to the workspace any more. Others may read beside it (``Configuration/Access/readOnly``). All calls may be made from any thread and any actor.
 ///
 /// ```swift
 /// let workspace = try await Workspace.open(at: "/var/lib/app/data")
@@ -29,6 +29,7 @@ public final class Workspace: Sendable {
     let migrations: MigrationRegistry
     let indexNumbers = IndexNumbers()
     let objectIndexes = ObjectIndexRegistry()
+    let repositoryOwners = RepositoryOwners()
     let live = LiveRegistry()
     let readWatches = ReadWatches()
     let backgroundWrites = BackgroundWrites()
@@ -51,6 +52,11 @@ public final class Workspace: Sendable {
         sealed.whenTooMuchIsOpen { [weak engine] done in
             engine.map { $0.releaseColdMemory(done) } ?? done()
         }
+    }
+
+    deinit {
+        // What works in the background holds the directory a moment longer.
+        if !engine.isClosed { engine.directory.noteLeft() }
     }
 
     /// Opens the workspace in the directory at `path`; creates it, with mode 0700, where there
@@ -143,6 +149,14 @@ public final class Workspace: Sendable {
     /// - Throws: `.io` where `configuration` asks for reading only, as there is nothing to read.
     public static func inMemory(configuration: Configuration = .init()) async throws -> Workspace {
         try await open(
+            at: "(in memory)", configuration: configuration, fileSystem: MemoryFileSystem())
+    }
+
+    /// As the other `inMemory(configuration:)`, without suspending: for a preview, a `static let`, a test's `setUp()`.
+    ///
+    /// - Throws: as the other.
+    public static func inMemory(configuration: Configuration = .init()) throws -> Workspace {
+        try Workspace(
             at: "(in memory)", configuration: configuration, fileSystem: MemoryFileSystem())
     }
 

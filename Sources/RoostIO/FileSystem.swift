@@ -30,6 +30,9 @@ package protocol Directory: Sendable {
     func lock(exclusive: Bool) throws
     /// Gives the lock back before the handle goes away.
     func unlock() throws
+    /// Says that nobody uses the directory any more, and that the handle goes away once what still works on it has ended:
+    /// who locks the directory again in this process waits for that, for some seconds at most.
+    func noteLeft()
     /// What is in the directory, unordered, without `.` and `..`.
     func entries() throws -> [DirectoryEntry]
     /// Creates a file with mode 0600; fails where the name exists.
@@ -91,6 +94,8 @@ extension Directory {
 
     /// For one that nobody else can move.
     package func isReplaced() throws -> Bool { false }
+
+    package func noteLeft() {}
 
     package var sharing: MemorySharing { get throws { .unknown("memory") } }
 

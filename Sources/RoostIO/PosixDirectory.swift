@@ -21,6 +21,8 @@ final class PosixDirectory: Directory {
     private let options: PosixFileSystem.Options
     /// Of the directory's file system, once it was asked.
     private let keepsPreallocation = Mutex<Bool?>(nil)
+    /// Under which it stands among the directories that nobody uses any more.
+    private let left = Mutex<LeftDirectories.Identity?>(nil)
 
     init(path: String, descriptor: Int32, options: PosixFileSystem.Options) {
         self.path = path
@@ -29,7 +31,11 @@ final class PosixDirectory: Directory {
         self.options = options
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(descriptor)
+        // Behind it, so that who waits for it finds the lock free once it stands there no more.
+        left.withLock { $0 }.map(LeftDirectories.remove)
+    }
 
     private static var currentDirectory: String {
         guard let start = getcwd(nil, 0) else { return "." }
@@ -38,10 +44,21 @@ final class PosixDirectory: Directory {
     }
 
     func lock(exclusive: Bool) throws {
-        try DirectoryLock.acquire(descriptor: descriptor, exclusive: exclusive, path: path)
+        try LeftDirectories.waiting(descriptor) {
+            try DirectoryLock.acquire(descriptor: descriptor, exclusive: exclusive, path: path)
+        }
     }
 
     func unlock() throws { try DirectoryLock.release(descriptor: descriptor, path: path) }
+
+    func noteLeft() {
+        left.withLock { left in
+            guard left == nil, let identity = LeftDirectories.Identity(descriptor: descriptor)
+            else { return }
+            LeftDirectories.add(identity)
+            left = identity
+        }
+    }
 
     func entries() throws -> [DirectoryEntry] {
         // A descriptor of its own: reading a directory moves the descriptor's position.

@@ -254,6 +254,8 @@ final class SealedDirectory: Directory {
 
     func identity(of name: String) throws -> FileIdentity? { try base.identity(of: name) }
     func isReplaced() throws -> Bool { try base.isReplaced() }
+
+    func noteLeft() { base.noteLeft() }
     func sync() throws { try base.sync() }
     func syncAncestors() throws { try base.syncAncestors() }
     func randomNumber() -> UInt64 { base.randomNumber() }

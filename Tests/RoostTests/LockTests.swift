@@ -24,6 +24,28 @@ import Testing
         }
     }
 
+    @Test func whatNobodyRefersToAnyMoreIsOpenedAgainAtOnce() async throws {
+        try await withTemporaryDirectory { path in
+            for count in 1...30 {
+                let workspace =
+                    count % 2 == 0 ? try Workspace(at: path) : try await Workspace.open(at: path)
+                let counts = workspace.dictionary("counts")
+                let before = try counts["count", default: 0]
+                #expect(before == count - 1)
+                try await counts.set(count, forKey: "count")
+                if count % 3 == 0 { counts.enqueue(count, forKey: "enqueued") }
+            }
+            let last = try await Workspace.open(at: path)
+            let enqueued = try last.dictionary("counts")["enqueued", default: 0]
+            #expect(enqueued == 30)
+            // What somebody refers to is refused as before, and at once.
+            let begin = ContinuousClock.now
+            #expect(await openFails(path, .readWrite) == .locked)
+            #expect(ContinuousClock.now - begin < .seconds(2))
+            try await last.close()
+        }
+    }
+
     @Test func aSecondOpeningInAnotherProcessIsLocked() async throws {
         try await withTemporaryDirectory { path in
             let workspace = try await Workspace.open(at: path)

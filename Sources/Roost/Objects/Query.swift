@@ -75,20 +75,18 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
         return query
     }
 
-    /// At most so many. A negative limit is a programmer error, which traps.
+    /// At most so many; with a negative limit, as a request may bring one, none.
     public func limit(_ count: Int) -> Query {
-        precondition(count >= 0, "a limit is not negative")
         var query = self
-        query.limitCount = Swift.min(count, limitCount ?? .max)
+        query.limitCount = Swift.min(Swift.max(count, 0), limitCount ?? .max)
         return query
     }
 
     /// Without the first so many, which are passed by: a page by ``page(after:limit:)`` costs less. A
-    /// negative offset is a programmer error, which traps.
+    /// negative offset passes none by.
     public func offset(_ count: Int) -> Query {
-        precondition(count >= 0, "an offset is not negative")
         var query = self
-        let (sum, hasOverflown) = offsetCount.addingReportingOverflow(count)
+        let (sum, hasOverflown) = offsetCount.addingReportingOverflow(Swift.max(count, 0))
         query.offsetCount = hasOverflown ? .max : sum
         return query
     }

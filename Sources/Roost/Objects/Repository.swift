@@ -1,6 +1,7 @@
 import RoostCoding
 import RoostEngine
 import RoostIO
+import Synchronization
 
 /// Keeps objects of one type, each under its identifier: the actor that writes one JSON file on each
 /// save, without its cost.
@@ -22,11 +23,15 @@ public final class Repository<Item: Identifiable & Sendable>: Sendable where Ite
     let indexes: ObjectIndexes<Item>?
     /// Of objects without indexes.
     let noMarks = KeptMarks([])
+    /// Whether nothing has to be asked before an object is written here: the dictionary was named, or is this type's.
+    private let mayWrite: Atomic<Bool>
 
+    /// - Parameter isNamed: Whether the program has named the dictionary; else it has the type's name.
     init(
         _ dictionary: WorkspaceDictionary, _ codec: ValueCodec<Item>,
-        _ identifiers: IdentifierForm<Item.ID>
+        _ identifiers: IdentifierForm<Item.ID>, isNamed: Bool
     ) {
+        mayWrite = Atomic(isNamed)
         self.dictionary = dictionary
         self.codec = codec
         self.identifiers = identifiers
@@ -115,6 +120,17 @@ public final class Repository<Item: Identifiable & Sendable>: Sendable where Ite
     }
 
     func enqueue(_ item: Item, _ key: String) -> Result<Void, RoostError> {
-        dictionary.enqueue(key) { try dictionary.encode(item, codec) }
+        dictionary.enqueue(key) { try encoded(item) }
+    }
+
+    /// What is stored of an object.
+    ///
+    /// - Throws: `.encodingFailed`; `.conflict` where another type's objects are in the dictionary.
+    func encoded(_ item: Item) throws -> EncodedValue {
+        if !mayWrite.load(ordering: .relaxed) {
+            try dictionary.workspace.repositoryOwners.claim(dictionary.name, for: Item.self)
+            mayWrite.store(true, ordering: .relaxed)
+        }
+        return try dictionary.encode(item, codec)
     }
 }

@@ -8,12 +8,13 @@ extension Workspace {
     ///
     /// - Parameters:
     ///   - type: The type of the objects.
-    ///   - name: The dictionary that holds the objects; the type's name, without its module, where it
-    ///     is `nil`. Give one to types that are nested or may be renamed.
+    ///   - name: The dictionary that holds the objects; the type's name, without its module and without what it is nested
+    ///     in, where it is `nil`. Give one to types that are nested or may be renamed. Of two types that have one such name,
+    ///     as `Cart.Item` and `Order.Item`, only the first that is written may be: a write of the other is `.conflict`.
     public func repository<Item: BinaryCodable & Identifiable & Sendable>(
         of type: Item.Type, named name: String? = nil
     ) -> Repository<Item> where Item.ID: KeyRepresentable {
-        Repository(dictionary(name ?? "\(type)"), .binary(), .own)
+        repository(type, name, .binary(), .own)
     }
 
     /// The repository of the objects of a type; as the other `repository(of:named:)`.
@@ -21,7 +22,7 @@ extension Workspace {
     public func repository<Item: Codable & Identifiable & Sendable>(
         of type: Item.Type, named name: String? = nil
     ) -> Repository<Item> where Item.ID: KeyRepresentable {
-        Repository(dictionary(name ?? "\(type)"), .codable(), .own)
+        repository(type, name, .codable(), .own)
     }
 
     /// The repository of the objects of a type whose identifiers have a raw value that is a key.
@@ -30,7 +31,7 @@ extension Workspace {
         of type: Item.Type, named name: String? = nil
     ) -> Repository<Item>
     where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
-        Repository(dictionary(name ?? "\(type)"), .binary(), .raw)
+        repository(type, name, .binary(), .raw)
     }
 
     /// The repository of the objects of a type whose identifiers have a raw value that is a key.
@@ -39,6 +40,14 @@ extension Workspace {
         of type: Item.Type, named name: String? = nil
     ) -> Repository<Item>
     where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
-        Repository(dictionary(name ?? "\(type)"), .codable(), .raw)
+        repository(type, name, .codable(), .raw)
+    }
+
+    private func repository<Item: Identifiable & Sendable>(
+        _ type: Item.Type, _ name: String?, _ codec: ValueCodec<Item>,
+        _ identifiers: IdentifierForm<Item.ID>
+    ) -> Repository<Item> where Item.ID: Sendable {
+        Repository(
+            dictionary(name ?? "\(type)"), codec, identifiers, isNamed: name != nil)
     }
 }

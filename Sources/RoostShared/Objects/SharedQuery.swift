@@ -63,19 +63,17 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
         return query
     }
 
-    /// At most so many. A negative limit is a programmer error, which traps.
+    /// At most so many; with a negative limit, as a request may bring one, none.
     public func limit(_ count: Int) -> SharedQuery {
-        precondition(count >= 0, "a limit is not negative")
         var query = self
-        query.terms.limitCount = min(count, terms.limitCount ?? .max)
+        query.terms.limitCount = min(max(count, 0), terms.limitCount ?? .max)
         return query
     }
 
-    /// Without the first so many, which are read all the same. A negative offset is a programmer error, which traps.
+    /// Without the first so many, which are read all the same. A negative offset passes none by.
     public func offset(_ count: Int) -> SharedQuery {
-        precondition(count >= 0, "an offset is not negative")
         var query = self
-        let (sum, hasOverflown) = terms.offsetCount.addingReportingOverflow(count)
+        let (sum, hasOverflown) = terms.offsetCount.addingReportingOverflow(max(count, 0))
         query.terms.offsetCount = hasOverflown ? .max : sum
         return query
     }
@@ -110,7 +108,7 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     ///
     /// - Parameters:
     ///   - cursor: The `next` of the page before; `nil` for the first page.
-    ///   - limit: At least 1; less is a programmer error, which traps.
+    ///   - limit: How many; less than 1, as a request may bring it, is taken as 1, so that pages come to an end.
     /// - Throws: `.conflict` where the cursor is not of this query's order and limit; as ``fetch()``.
     public func page(after cursor: PageCursor?, limit: Int) async throws -> Page<Item> {
         try await page(after: cursor, limit: limit, in: nil)
@@ -119,7 +117,7 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     nonisolated(nonsending) func page(
         after cursor: PageCursor?, limit: Int, in attempt: SharedTransaction?
     ) async throws -> Page<Item> {
-        precondition(limit > 0, "a page has room for an object")
+        let limit = max(limit, 1)
         let name = repository.dictionary.name
         var query = self
         if let cursor { query.terms = try terms.behind(cursor, of: name) }

@@ -108,7 +108,7 @@ struct ObjectChange: ~Copyable {
         _ item: Item, _ key: String, before: UnsafePointer<Item>?,
         _ repository: Repository<Item>
     ) throws -> Void? {
-        let value = try repository.dictionary.encode(item, repository.codec)
+        let value = try repository.encoded(item)
         if let error = checkSizes(key: key, value: value) { throw error }
         let objectKey = Array(key.utf8)
         if let indexes, !indexes.all.isEmpty {

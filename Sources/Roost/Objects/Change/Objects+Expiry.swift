@@ -18,7 +18,7 @@ extension Repository {
     ) async throws {
         guard indexes != nil else {
             try checkCancellation()
-            let encoded = try dictionary.encode(item, codec).with(deadline: deadline(duration))
+            let encoded = try encoded(item).with(deadline: deadline(duration))
             return try await dictionary.write(encoded, key(of: item.id), durability)
         }
         try await change(durability) { try $0.save(item, in: self, expiresIn: duration) }

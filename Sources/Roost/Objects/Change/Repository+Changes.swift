@@ -27,7 +27,7 @@ extension Repository {
     ) async throws {
         guard indexes != nil else {
             try checkCancellation()
-            let encoded = try dictionary.encode(item, codec)
+            let encoded = try encoded(item)
             return try await dictionary.write(encoded, key(of: item.id), durability)
         }
         try await change(durability) {
@@ -54,7 +54,7 @@ extension Repository {
         var batch = EncodedBatch(hashSeed: dictionary.workspace.engine.hashSeed)
         let name = try dictionary.checkedName()
         for item in items {
-            batch.put(try dictionary.encode(item, codec), forKey: key(of: item.id), in: name)
+            batch.put(try encoded(item), forKey: key(of: item.id), in: name)
         }
         try checkCancellation()
         _ = try await dictionary.workspace.engine.commit(batch, durability: durability)

@@ -209,7 +209,7 @@ extension Transaction {
         _ item: Item, _ key: String, _ before: UnsafePointer<Item>?, _ earlier: Earlier,
         _ repository: Repository<Item>, until deadline: Deadline = .never
     ) throws {
-        let value = try repository.dictionary.encode(item, repository.codec)
+        let value = try repository.encoded(item)
             .with(deadline: deadline)
         if let error = checkSizes(key: key, value: value) { throw error }
         let indexes = try writtenIndexes(of: repository)

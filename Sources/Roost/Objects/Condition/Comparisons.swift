@@ -1,3 +1,5 @@
+import Foundation
+
 // Comparisons are Swift's, of the field's own type. An order comparison of an optional field holds
 // only where there is a value, as one of NaN never holds.
 
@@ -52,7 +54,7 @@ extension Field where Value: Comparable & Sendable {
     /// The field is at most `value`, as Swift compares them.
     public static func <= (field: Field, value: Value) -> Condition<Root> {
         field.term(.below(value, isInclusive: true), "<= \(shown(value))") {
-            $0 <= value
+            isAtMost($0, value)
         }
     }
 
@@ -66,7 +68,7 @@ extension Field where Value: Comparable & Sendable {
     /// The field is at least `value`, as Swift compares them.
     public static func >= (field: Field, value: Value) -> Condition<Root> {
         field.term(.above(value, isInclusive: true), ">= \(shown(value))") {
-            $0 >= value
+            isAtMost(value, $0)
         }
     }
 }
@@ -83,7 +85,9 @@ extension Field {
     public static func <= <Wrapped: Comparable & Sendable>(
         field: Field, value: Wrapped
     ) -> Condition<Root> where Value == Wrapped? {
-        field.present(.below(value, isInclusive: true), "<= \(shown(value))") { $0 <= value }
+        field.present(.below(value, isInclusive: true), "<= \(shown(value))") {
+            isAtMost($0, value)
+        }
     }
 
     /// The field has a value, and it is greater than `value`.
@@ -97,7 +101,9 @@ extension Field {
     public static func >= <Wrapped: Comparable & Sendable>(
         field: Field, value: Wrapped
     ) -> Condition<Root> where Value == Wrapped? {
-        field.present(.above(value, isInclusive: true), ">= \(shown(value))") { $0 >= value }
+        field.present(.above(value, isInclusive: true), ">= \(shown(value))") {
+            isAtMost(value, $0)
+        }
     }
 
     func present<Wrapped>(
@@ -106,6 +112,13 @@ extension Field {
     ) -> Condition<Root> where Value == Wrapped? {
         term(region?.ofPresent, text()) { $0.map(test) ?? false }
     }
+}
+
+/// Whether `left` is at most `right`. Of a date that is NaN Foundation's `<=` says so whatever the other is, as it is what
+/// `>` is not; here NaN compares to nothing, as that of a `Double` does.
+@inline(__always)
+func isAtMost<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+    left <= right && (Value.self != Date.self || left < right || left == right)
 }
 
 // MARK: Ranges
@@ -167,6 +180,28 @@ extension PartialRangeThrough where Bound: Sendable {
 
 // MARK: Collections
 
+extension Array where Element: Equatable & Sendable {
+    /// The field is one of the elements; as ``Field/isIn(_:)``.
+    public func contains<Root>(_ field: Field<Root, Element>) -> Condition<Root> {
+        field.isIn(self)
+    }
+    /// The field has a value, and it is one of the elements.
+    public func contains<Root>(_ field: Field<Root, Element?>) -> Condition<Root> {
+        field.isIn(map(Optional.some))
+    }
+}
+
+extension Set where Element: Sendable {
+    /// The field is one of the elements; as ``Field/isIn(_:)``.
+    public func contains<Root>(_ field: Field<Root, Element>) -> Condition<Root> {
+        field.isIn(self)
+    }
+    /// The field has a value, and it is one of the elements.
+    public func contains<Root>(_ field: Field<Root, Element?>) -> Condition<Root> {
+        field.isIn(Set<Element?>(map(Optional.some)))
+    }
+}
+
 extension Field where Value: Collection & SendableMetatype, Value.Element: Equatable & Sendable {
     /// Whether `element` is among the field's elements.
     public func contains(_ element: Value.Element) -> Condition<Root> {
@@ -174,6 +209,20 @@ extension Field where Value: Collection & SendableMetatype, Value.Element: Equat
         return Self.contains(element, access, stored, each) {
             "\(each.name) contains \(shown(element))"
         }
+    }
+
+    /// Whether `body` says so of one of the elements, or more; as `satisfies`.
+    public func contains(
+        where body: @escaping @Sendable (Value.Element) -> Bool
+    ) -> Condition<Root> {
+        satisfies { $0.contains(where: body) }
+    }
+
+    /// Whether `body` says so of all elements; as `satisfies`.
+    public func allSatisfy(
+        _ body: @escaping @Sendable (Value.Element) -> Bool
+    ) -> Condition<Root> {
+        satisfies { $0.allSatisfy(body) }
     }
 
     private static func contains(
@@ -211,6 +260,10 @@ extension Field {
 /// A value as `explain` shows it.
 func shown<Value>(_ value: Value) -> String {
     if let text = value as? String { return "\"\(text)\"" }
+    // Of a date that is NaN Foundation's own description ends the program, and it has none of one that is too far away.
+    if let date = value as? Date, !(abs(date.timeIntervalSince1970) < 1e11) {
+        return "\(date.timeIntervalSince1970) s since 1970"
+    }
     if case .some(let wrapped) = value as Any?, let optional = wrapped as? any AnyOptional {
         return optional.shownWrapped
     }

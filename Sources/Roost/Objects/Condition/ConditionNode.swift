@@ -81,28 +81,19 @@ extension ConditionNode {
     /// A hash of the forms that the comparisons' values have, in their order; the same in every process. `nil` where
     /// there are none.
     var constantsHash: String? {
-        // FNV-1a, which is told by its length and its begin where one run of bytes ends.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var hash = NamingHash()
         var hasForms = false
-        func add(_ bytes: some Sequence<UInt8>) {
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        }
-        func add(_ form: [UInt8]?) {
-            add(withUnsafeBytes(of: Int64(form?.count ?? -1).littleEndian) { Array($0) })
-            add(form ?? [])
-        }
         forEachTerm { term in
             guard let region = term.region else { return }
             hasForms = true
-            add(withUnsafeBytes(of: Int64(region.intervals.count).littleEndian) { Array($0) })
+            hash.add(number: Int64(region.intervals.count))
             for interval in region.intervals {
-                add(interval.lower)
-                add(interval.upper)
+                // Without its length, as in the shapes of all indexes that there are.
+                hash.addEach(interval.lower)
+                hash.add(interval.upper)
             }
         }
-        guard hasForms else { return nil }
-        let text = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - text.count) + text
+        return hasForms ? hash.text : nil
     }
 }
 

@@ -47,7 +47,7 @@ extension Field where Value: Comparable & Sendable {
 
     /// The first field is at most the other, as Swift compares them.
     public static func <= (field: Field, other: Field) -> Condition<Root> {
-        field.compared(with: other, "<=") { $0 <= $1 }
+        field.compared(with: other, "<=") { isAtMost($0, $1) }
     }
 
     /// The first field is greater than the other, as Swift compares them.
@@ -61,7 +61,7 @@ extension Field where Value: Comparable & Sendable {
 
     /// The first field is at least the other, as Swift compares them.
     public static func >= (field: Field, other: Field) -> Condition<Root> {
-        field.compared(with: other, ">=") { $0 >= $1 }
+        field.compared(with: other, ">=") { isAtMost($1, $0) }
     }
 }
 
@@ -79,7 +79,7 @@ extension Field {
     public static func <= <Wrapped: Comparable & Sendable>(
         field: Field, other: Field<Root, Wrapped?>
     ) -> Condition<Root> where Value == Wrapped? {
-        field.compared(with: other, "<=") { areOrdered($0, $1, by: <=) }
+        field.compared(with: other, "<=") { areOrdered($0, $1, by: isAtMost) }
     }
 
     /// Both fields have a value, and the first is greater.
@@ -93,7 +93,7 @@ extension Field {
     public static func >= <Wrapped: Comparable & Sendable>(
         field: Field, other: Field<Root, Wrapped?>
     ) -> Condition<Root> where Value == Wrapped? {
-        field.compared(with: other, ">=") { areOrdered($0, $1, by: >=) }
+        field.compared(with: other, ">=") { areOrdered($0, $1, by: { isAtMost($1, $0) }) }
     }
 }
 
@@ -110,12 +110,12 @@ extension Field where Value: Comparable & Sendable {
 
     /// The other field has a value, and this one is at most it.
     public static func <= (field: Field, other: Field<Root, Value?>) -> Condition<Root> {
-        field.compared(with: other, "<=") { areOrdered($0, $1, by: <=) }
+        field.compared(with: other, "<=") { areOrdered($0, $1, by: isAtMost) }
     }
 
     /// The first field has a value, and it is at most the other.
     public static func <= (field: Field<Root, Value?>, other: Field) -> Condition<Root> {
-        field.compared(with: other, "<=") { areOrdered($0, $1, by: <=) }
+        field.compared(with: other, "<=") { areOrdered($0, $1, by: isAtMost) }
     }
 
     /// The other field has a value, and this one is greater than it.
@@ -130,12 +130,12 @@ extension Field where Value: Comparable & Sendable {
 
     /// The other field has a value, and this one is at least it.
     public static func >= (field: Field, other: Field<Root, Value?>) -> Condition<Root> {
-        field.compared(with: other, ">=") { areOrdered($0, $1, by: >=) }
+        field.compared(with: other, ">=") { areOrdered($0, $1, by: { isAtMost($1, $0) }) }
     }
 
     /// The first field has a value, and it is at least the other.
     public static func >= (field: Field<Root, Value?>, other: Field) -> Condition<Root> {
-        field.compared(with: other, ">=") { areOrdered($0, $1, by: >=) }
+        field.compared(with: other, ">=") { areOrdered($0, $1, by: { isAtMost($1, $0) }) }
     }
 }
 

@@ -46,12 +46,33 @@ extension Field where Value == String {
         term(nil, "contains \(shown(part))") { matching.contains($0, part) }
     }
 
+    /// Whether Foundation's method of this name finds `part` in the text: as a search in the user's language does. It is
+    /// asked of each object that the rest of the condition leaves.
+    public func localizedStandardContains(_ part: String) -> Condition<Root> {
+        term(nil, "contains \(shown(part)), as a search finds it") {
+            $0.localizedStandardContains(part)
+        }
+    }
+
+    /// Whether Foundation's method of this name finds `part` in the text, in upper or lower case.
+    public func localizedCaseInsensitiveContains(_ part: String) -> Condition<Root> {
+        term(nil, "contains \(shown(part)) in any case") {
+            $0.localizedCaseInsensitiveContains(part)
+        }
+    }
+
     /// Whether the text begins with `part`; from an index where it is `.exact`.
     public func hasPrefix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
         term(matching.region(ofPrefix: part), "begins with \(shown(part))") {
             matching.hasPrefix($0, part)
         }
     }
+
+    /// The text in lower case, to be compared. No index has it: a property that is computed, `mailKey`, may have one.
+    public func lowercased() -> Field<Root, String> { self[dynamicMember: \.inLowerCase] }
+
+    /// The text in upper case, to be compared.
+    public func uppercased() -> Field<Root, String> { self[dynamicMember: \.inUpperCase] }
 
     /// Whether the text ends with `part`.
     public func hasSuffix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
@@ -72,8 +93,33 @@ extension Field where Value == String? {
         }
     }
 
+    /// Whether there is a text, and Foundation's method of this name finds `part` in it.
+    public func localizedStandardContains(_ part: String) -> Condition<Root> {
+        present(nil, "contains \(shown(part)), as a search finds it") {
+            $0.localizedStandardContains(part)
+        }
+    }
+
+    /// Whether there is a text, and Foundation's method of this name finds `part` in it.
+    public func localizedCaseInsensitiveContains(_ part: String) -> Condition<Root> {
+        present(nil, "contains \(shown(part)) in any case") {
+            $0.localizedCaseInsensitiveContains(part)
+        }
+    }
+
+    /// The text in lower case, to be compared. No index has it: a property that is computed, `mailKey`, may have one.
+    public func lowercased() -> Field<Root, String?> { self[dynamicMember: \.inLowerCase] }
+
+    /// The text in upper case, to be compared.
+    public func uppercased() -> Field<Root, String?> { self[dynamicMember: \.inUpperCase] }
+
     /// Whether there is a text and it ends with `part`.
     public func hasSuffix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
         present(nil, "ends with \(shown(part))") { matching.hasSuffix($0, part) }
     }
+}
+
+extension String {
+    fileprivate var inLowerCase: String { lowercased() }
+    fileprivate var inUpperCase: String { uppercased() }
 }

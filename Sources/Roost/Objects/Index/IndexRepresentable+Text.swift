@@ -31,6 +31,21 @@ extension String: IndexRepresentable, KnownForm {
     }
 }
 
+extension URL: IndexRepresentable, KnownForm {
+    public static var indexShape: IndexShape { IndexShape(.escaped, "url") }
+
+    /// As it was written, and behind a zero, which stands in no URL, what it is relative to.
+    public func encode(into form: inout IndexForm) {
+        var text = relativeString
+        var base = baseURL
+        while let url = base {
+            text += "\0" + url.relativeString
+            base = url.baseURL
+        }
+        text.encode(into: &form)
+    }
+}
+
 extension Data: IndexRepresentable, KnownForm {
     public static var indexShape: IndexShape { IndexShape(.escaped, "bytes") }
     public func encode(into form: inout IndexForm) { form.append(escaping: self) }

@@ -1,5 +1,5 @@
 /// A type that an index can keep in order: the integers, `Bool`, `Double`, `Float`, `String`, `Date`,
-/// `UUID`, `Data`, `[UInt8]`, `Decimal`, and optionals of these; `nil` is before all others.
+/// `UUID`, `Data`, `[UInt8]`, `Decimal`, `URL`, and optionals of these; `nil` is before all others.
 ///
 /// Enums and structs with such a raw value are by an empty conformance; any other type hands on to
 /// what it consists of:
@@ -11,6 +11,10 @@
 ///     func encode(into form: inout IndexForm) { number.encode(into: &form) }
 /// }
 /// ```
+///
+/// An enum that is `Comparable` in another order than that of its raw values, as `low, medium, high` with texts, has to be
+/// `CaseIterable` too: its forms are the places of the cases in their order then. One that is not, and a struct of which
+/// `<` compares something else than the raw value, hands on what `<` compares.
 ///
 /// Values that are `==` have one form, and others different ones; where the type is `Comparable`, its
 /// `<` is the order of what stands in the form.

@@ -32,11 +32,11 @@ final class ObjectIndexRegistry: Sendable {
                     dictionary, codec, Self.declared(type),
                     refusal: RoostError(
                         .conflict,
-                        "\"\(dictionary.name)\" has the indexes of \(owner.typeName) while the workspace is open, and cannot have those of \(Item.self)"
+                        "\"\(dictionary.name)\" has the indexes of \(owner.typeName) while the workspace is open, and cannot have those of \(String(reflecting: Item.self)): one of them needs a name of its own, as by repository(of:named:)"
                     ))
             }
             let indexes = ObjectIndexes(dictionary, codec, Self.declared(type))
-            owners[key] = Owner(typeName: "\(Item.self)", indexes: indexes)
+            owners[key] = Owner(typeName: String(reflecting: Item.self), indexes: indexes)
             return indexes
         }
     }

@@ -53,6 +53,9 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
     /// Makes a query live. Where it cannot be, ``error`` says why, and there are no items.
     public init(_ query: Query<Item>) { self.query = query }
 
+    /// Makes all objects of a repository live.
+    public convenience init(_ repository: Repository<Item>) { self.init(repository.all) }
+
     /// Before anybody can observe what is read here, so that nobody is told of it.
     private func begin() {
         guard !hasBegun else { return }

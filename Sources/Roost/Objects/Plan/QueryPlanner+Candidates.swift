@@ -113,7 +113,8 @@ extension QueryPlanner {
         _ condition: ConditionNode<Item>, of ranges: [IndexRanges<Item>], below most: Int = .max
     ) throws -> Candidate? {
         var candidates: [Candidate] = []
-        for ranges in ranges where ranges.fieldCount > 0 {
+        // A partial index leaves out what its filter says, also where the condition says nothing of its fields.
+        for ranges in ranges where ranges.fieldCount > 0 || ranges.active.index.filter != nil {
             candidates.append(Candidate(ranges: [ranges]))
         }
         for part in condition.conjuncts {

@@ -80,7 +80,7 @@ extension Query {
     ///
     /// - Parameters:
     ///   - cursor: The `next` of the page before; `nil` for the first page.
-    ///   - limit: At least 1; less is a programmer error, which traps.
+    ///   - limit: How many; less than 1, as a request may bring it, is taken as 1, so that pages come to an end.
     /// - Throws: `.conflict` where the cursor is not of this query's order and limit; as `fetch()`.
     public func page(after cursor: PageCursor?, limit: Int) throws -> Page<Item> {
         try atOneMoment { try page(after: cursor, limit: limit, &$0) }
@@ -99,7 +99,7 @@ extension Query {
     func page<Source: ObjectSource & ~Copyable>(
         after cursor: PageCursor?, limit: Int, _ source: inout Source
     ) throws -> Page<Item> {
-        precondition(limit > 0, "a page has room for an object")
+        let limit = Swift.max(limit, 1)
         var query = try cursor.map { try behind($0) } ?? self
         let remainingCount = query.limitCount
         query.limitCount = Swift.min(remainingCount ?? .max, limit == .max ? limit : limit + 1)

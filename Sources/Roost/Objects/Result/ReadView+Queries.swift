@@ -8,6 +8,13 @@ extension ReadView {
         try read(query) { try query.fetch(&$0) }
     }
 
+    /// All objects that a repository had at the view's moment.
+    ///
+    /// - Throws: as `fetch(_:)` of a query.
+    public func fetch<Item>(_ repository: Repository<Item>) throws -> [Item] {
+        try fetch(repository.all)
+    }
+
     /// The first of the objects that matched at the view's moment.
     ///
     /// - Throws: as `fetch(_:)`.

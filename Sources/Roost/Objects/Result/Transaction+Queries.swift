@@ -12,6 +12,13 @@ extension Transaction {
         return try pinned.fetch(&attempt)
     }
 
+    /// All objects of a repository, as the body has left them. That there are no others is remembered.
+    ///
+    /// - Throws: as `fetch(_:)` of a query.
+    public mutating func fetch<Item>(_ repository: Repository<Item>) throws -> [Item] {
+        try fetch(repository.all)
+    }
+
     /// The first of the matching objects.
     ///
     /// - Throws: as `fetch(_:)`.
