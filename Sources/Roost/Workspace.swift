@@ -152,11 +152,15 @@ public final class Workspace: Sendable {
             at: "(in memory)", configuration: configuration, fileSystem: MemoryFileSystem())
     }
 
-    /// As the other `inMemory(configuration:)`, without suspending: for a preview, a `static let`, a test's `setUp()`.
+    /// As ``inMemory(configuration:)``, without suspending: for a preview, a `static let`, a test's `setUp()`.
     ///
-    /// - Throws: as the other.
-    public static func inMemory(configuration: Configuration = .init()) throws -> Workspace {
-        try Workspace(
+    /// ```swift
+    /// let workspace = try Workspace(inMemory: .init())
+    /// ```
+    ///
+    /// - Throws: as ``inMemory(configuration:)``.
+    public convenience init(inMemory configuration: Configuration) throws {
+        try self.init(
             at: "(in memory)", configuration: configuration, fileSystem: MemoryFileSystem())
     }
 

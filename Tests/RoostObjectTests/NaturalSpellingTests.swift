@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test("A workspace in memory is made without suspending too") func inMemoryAtOnce() throws {
-        func make() throws -> Workspace { try Workspace.inMemory() }
+        func make() throws -> Workspace { try Workspace(inMemory: .init()) }
         let settings = try make().dictionary("settings")
         settings.enqueue(1, forKey: "a")
         #expect(try settings["a", default: 0] == 1)

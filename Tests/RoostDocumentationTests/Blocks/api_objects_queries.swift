@@ -29,9 +29,11 @@ extension Blocks {
         _ = try urgent.fetch()                                     // [Post]
         _ = try urgent.order(by: \.priority, .descending).order(by: \.title).limit(20).fetch()
         _ = try urgent.first(); _ = try urgent.count(); _ = try urgent.isEmpty()
+        _ = try posts.fetch()                                      // all; `posts.all` is the query
         _ = try posts.where { $0.author.name.hasPrefix("A") || $0.tags.contains("swift") || $0.color.isIn([.red, .blue]) }.fetch()
         _ = try posts.where { $0.due == nil || (1...9).contains($0.priority) || !$0.title.contains("draft") }.fetch()
         _ = try posts.where { $0.title.contains("Cafe", .ignoringCaseAndMarks) || $0.title.hasSuffix("?") }.fetch()   // as a search field wants it
+        _ = try posts.where { [.red, .blue].contains($0.color) && $0.slug.lowercased() != "x" }.fetch()      // as `isIn`; arrays and sets
         _ = try posts.where { $0.satisfies { $0.title.count > 9 } && $0.priority > 3 }.fetch()   // any Swift closure: asked of what the rest leaves
         _ = try posts.where { $0.title == $0.slug || $0.tags.contains($0.slug) }.fetch()   // two fields of one object
         _ = try posts.where { !$0.isDone && $0.isDone }.fetch()    // a Bool alone

@@ -13,7 +13,7 @@ extension Blocks {
         try await Workspace.open(at: path).close()
         let readOnly = try await Workspace.open(at: path, configuration: .init(access: .readOnly))
         _ = readOnly
-        let forTests = try await Workspace.inMemory()                              // same behaviour, no files
+        let forTests = try await Workspace.inMemory()                              // same behaviour, no files; `try Workspace(inMemory: .init())` where nothing can be awaited
         _ = forTests
         try await readOnly.close()
     }
