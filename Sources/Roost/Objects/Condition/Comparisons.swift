@@ -181,7 +181,7 @@ extension PartialRangeThrough where Bound: Sendable {
 // MARK: Collections
 
 extension Array where Element: Equatable & Sendable {
-    /// The field is one of the elements; as ``Field/isIn(_:)``.
+    /// The field is one of the elements; as `isIn` of the field.
     public func contains<Root>(_ field: Field<Root, Element>) -> Condition<Root> {
         field.isIn(self)
     }
@@ -192,7 +192,7 @@ extension Array where Element: Equatable & Sendable {
 }
 
 extension Set where Element: Sendable {
-    /// The field is one of the elements; as ``Field/isIn(_:)``.
+    /// The field is one of the elements; as `isIn` of the field.
     public func contains<Root>(_ field: Field<Root, Element>) -> Condition<Root> {
         field.isIn(self)
     }
