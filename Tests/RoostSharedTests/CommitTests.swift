@@ -144,4 +144,48 @@ import Testing
         #expect(error?.code == .unknownOutcome)
         #expect(.now - begin < .seconds(30))
     }
+
+    /// Who cancels a call does not wait until its deadline for an engine that has the write and says nothing.
+    @Test func aCancelledWriteEndsSoonWhereNobodyAnswers() async throws {
+        let engine = HookedEngine()
+        let values = try await connect(engine, .seconds(110)).dictionary("values")
+        try await values.set(1, forKey: "n")
+        let (sent, isSent) = AsyncStream<Void>.makeStream()
+        engine.set {
+            $0.commit = { _ in
+                isSent.yield()
+                do { try await Task.sleep(for: .seconds(100)) } catch {}
+                throw RoostError(.unknownOutcome, "the answer was lost")
+            }
+            $0.delay = { _, _ in try await Task.sleep(for: .seconds(100)) }
+        }
+        let writing = Task { try await values.set(2, forKey: "n") }
+        for await _ in sent { break }
+        let begin = ContinuousClock.now
+        writing.cancel()
+        let error = await #expect(throws: RoostError.self) { try await writing.value }
+        #expect(error?.code == .unknownOutcome)
+        #expect(.now - begin < .seconds(50))
+    }
+
+    /// Where the engine answers, a cancelled call still says what became of its write.
+    @Test func aCancelledWriteIsFoundOut() async throws {
+        let engine = HookedEngine()
+        let values = try await connect(engine).dictionary("values")
+        let isFirst = Mutex(true)
+        engine.set {
+            $0.commit = { [memory = engine.engine] commit in
+                let wasFirst = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                guard wasFirst else { return nil }
+                _ = try await memory.commit(commit, before: .now + .seconds(10))
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw RoostError(.unknownOutcome, "the answer was lost")
+            }
+        }
+        try await Task { try await values.set(1, forKey: "n") }.value
+        #expect(try await values.load("n", as: Int.self) == 1)
+    }
 }

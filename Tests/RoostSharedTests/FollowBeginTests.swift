@@ -44,6 +44,21 @@ import Testing
         await shared.close()
     }
 
+    /// Old versions of etcd tell a watcher nothing but changes: what is read before watching says how old what is here is.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func anEngineThatIsFirstAskedWhileFollowingSaysThatItIsFresh(
+        _ loading: FollowLoading
+    ) async throws {
+        let engine = HookedEngine()
+        let local = try await local(engine, loading)
+        engine.set { $0.watch = { _, _ in SharedEvents.make().events } }
+        let shared = try await connect(.engine(engine), lazily: true)
+        let followed = try await shared.follow("settings", in: local, loading: loading)
+        try await eventually { followed.lag < .seconds(60) }
+        await followed.close()
+        await shared.close()
+    }
+
     @Test(arguments: [FollowLoading.whole, .byKey])
     func anEngineThatIsNoFurtherSaysThatItIsFresh(_ loading: FollowLoading) async throws {
         let engine = HookedEngine()

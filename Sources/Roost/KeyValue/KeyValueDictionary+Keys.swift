@@ -1,3 +1,5 @@
+import RoostFormat
+
 // The calls without a type, and those on typed keys.
 
 extension KeyValueDictionary {
@@ -83,5 +85,26 @@ extension KeyValueDictionary {
             stored = form.stored(of: value)
             return result
         }
+    }
+}
+
+extension Key {
+    /// The value that stored bytes are, or the default where there are none.
+    ///
+    /// - Throws: `.typeMismatch`, `.decodingFailed`.
+    package func value(
+        ofStored stored: [UInt8]?, in dictionary: DictionaryName
+    ) throws -> Value {
+        try Self.value(ofStored: stored, self, form, dictionary)
+    }
+
+    private static func value<Form: KeyForm>(
+        ofStored stored: [UInt8]?, _ key: Key<Form.Value>, _ form: Form.Type,
+        _ dictionary: DictionaryName
+    ) throws -> Form.Value {
+        let decoded = try stored.map {
+            try ValueForm(codec: form.codec).value(ofStored: $0, key: key.name, in: dictionary)
+        }
+        return form.value(of: decoded) ?? key.defaultValue
     }
 }

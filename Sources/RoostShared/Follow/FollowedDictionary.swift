@@ -196,6 +196,25 @@ public final class FollowedDictionary: Sendable {
     ) -> DictionaryChanges<Value> {
         values.changes(prefix: prefix, as: type)
     }
+
+    /// The value of `key`, and then each newer one as it comes to be read here; as of a `WorkspaceDictionary`. A key that is
+    /// loaded as it is asked for has no value before it is loaded.
+    public func updates<Value: BinaryCodable & Sendable>(
+        of key: String, of type: Value.Type = Value.self
+    ) -> ValueUpdates<Value> {
+        values.updates(of: key, of: type)
+    }
+
+    /// The value of `key`, and then each newer one; as the other `updates(of:of:)`.
+    @_disfavoredOverload
+    public func updates<Value: Codable & Sendable>(
+        of key: String, of type: Value.Type = Value.self
+    ) -> ValueUpdates<Value> {
+        values.updates(of: key, of: type)
+    }
+
+    /// The value of `key`, or its default, and then each newer one; as `updates(of:of:)`.
+    public func updates<Value>(of key: Key<Value>) -> KeyUpdates<Value> { values.updates(of: key) }
 }
 
 extension SharedWorkspace {

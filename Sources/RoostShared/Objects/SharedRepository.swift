@@ -41,6 +41,28 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
         try await dictionary.load(key(id), form: form)
     }
 
+    /// The objects with these identifiers, all of one revision, in the order of `ids`, without those that are not there.
+    /// A request for each, several at once.
+    ///
+    /// - Throws: as ``find(by:)``, for any of them; `.compacted` where it takes longer than the engine keeps the revision.
+    public func find(by ids: some Sequence<Item.ID>) async throws -> [Item] {
+        let keys = try ids.map { id in
+            let key = key(id)
+            return (text: key, bytes: try dictionary.engineKey(key))
+        }
+        guard let first = keys.first else { return [] }
+        let name = try dictionary.checkedName()
+        let connection = dictionary.connection
+        let deadline = workspace.callEnd
+        let (record, revision) = try await connection.record(first.bytes, before: deadline)
+        let others = try await connection.records(
+            keys.dropFirst().map(\.bytes), at: revision, before: deadline)
+        return try zip(keys, [record] + others).compactMap { key, record in
+            guard let live = connection.live(record) else { return nil }
+            return try form.value(ofStored: live.value, key: key.text, in: name)
+        }
+    }
+
     /// The object with this identifier, or `nil`, and its version, for ``replace(_:with:)``.
     ///
     /// - Throws: as ``find(by:)``.
@@ -174,6 +196,23 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
             if wasThere || item != nil {
                 try await attempt.change(key(id), to: item, in: self)
             }
+            return result
+        }
+    }
+
+    /// Changes the object with this identifier atomically, where there is one: `body` is not called where there is none.
+    ///
+    /// - Returns: what `body` returned; `nil` where there is no such object.
+    /// - Throws: as the other `update(_:_:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func update<Result: Sendable>(
+        _ id: Item.ID, _ body: (inout Item) throws -> Result
+    ) async throws -> Result? {
+        try await update(id) { (found: inout Item?) -> Result? in
+            guard var item = found else { return nil }
+            let result = try body(&item)
+            found = item
             return result
         }
     }

@@ -90,6 +90,9 @@ where Item.ID: KeyRepresentable {
     /// - Throws: as `value(forKey:as:)` of a `WorkspaceDictionary`.
     public func find(by id: Item.ID) throws -> Item? { try records.items.value(forKey: id.key) }
 
+    /// The object with this identifier, as it is here; as ``find(by:)``.
+    public subscript(id: Item.ID) -> Item? { get throws { try find(by: id) } }
+
     /// All objects, as they are here, in the order of their keys.
     ///
     /// - Throws: as ``find(by:)``, for any of them; `.cancelled`.
@@ -138,6 +141,24 @@ where Item.ID: KeyRepresentable {
         }
     }
 
+    /// Changes the object with this identifier here, where there is one, and queues the change: `body` is not called where
+    /// there is none.
+    ///
+    /// - Returns: what `body` returned; `nil` where there is no such object.
+    /// - Throws: as the other `update(_:_:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public nonisolated(nonsending) func update<Result: Sendable>(
+        _ id: Item.ID, _ body: (inout Item) throws -> Result
+    ) async throws -> Result? {
+        try await update(id) { (found: inout Item?) -> Result? in
+            guard var item = found else { return nil }
+            let result = try body(&item)
+            found = item
+            return result
+        }
+    }
+
     // MARK: Exchanging
 
     /// Sends what waits, and takes what is new. Exchanges of the same objects go one after another; one that ends with an
@@ -146,6 +167,7 @@ where Item.ID: KeyRepresentable {
     /// - Throws: `.unavailable` where the shared workspace cannot be reached. What one object fails with, when all others
     ///   are exchanged: `.tooLarge` and `.keyTooLarge` of one that the engine does not take, `.typeMismatch` and
     ///   `.decodingFailed` of one that is there in another form, what `rule` throws.
+    @discardableResult
     public func synchronize() async throws -> Report {
         try await exchangeTurns.take(turn)
         defer { exchangeTurns.pass(turn) }

@@ -7,7 +7,8 @@ extension SharedConnectionState {
     ///
     /// - Returns: `.conflict` only where a guard of `commit` itself did not hold: a mark that is no longer what it
     ///   was is given up, and the commit made again with another one.
-    /// - Throws: `.unknownOutcome` only where that could not be found out until `deadline`.
+    /// - Throws: `.unknownOutcome` only where that could not be found out until `deadline`, or soon after the caller's
+    ///   task was cancelled.
     func commit(
         _ commit: SharedCommit, before deadline: ContinuousClock.Instant
     ) async throws -> SharedOutcome {
@@ -51,12 +52,12 @@ extension SharedConnectionState {
         } catch let error as RoostError
             where error.code == .unknownOutcome || error.code == .outOfSpace
         {
-            // In a task of its own, as it has to be found out after a cancellation too.
-            return try await Task {
-                error.code == .outOfSpace
-                    ? try await self.lookAgain(slot, value, before: deadline, because: error)
-                    : try await self.findOut(slot, value, before: deadline, because: error)
-            }.value
+            return try await Self.value(
+                ofFinding: Task {
+                    error.code == .outOfSpace
+                        ? try await self.lookAgain(slot, value, before: deadline, because: error)
+                        : try await self.findOut(slot, value, before: deadline, because: error)
+                })
         } catch {
             // It was not made and never will be, so the record is as it was.
             marks.giveBack(slot)
@@ -84,6 +85,24 @@ extension SharedConnectionState {
     }
 
     // MARK: Finding out
+
+    /// How long a cancelled call goes on asking what became of its write. An engine that answers has said so by then.
+    private static let cancelledLimit = Duration.seconds(1)
+
+    /// Finding out is in a task of its own, as it has to be done after a cancellation too; but whoever has cancelled the
+    /// call does not wait until its deadline for an engine that says nothing.
+    private static func value(
+        ofFinding finding: Task<MarkState, any Error>
+    ) async throws -> MarkState {
+        try await withTaskCancellationHandler {
+            try await finding.value
+        } onCancel: {
+            Task {
+                try await Task.sleep(for: cancelledLimit)
+                finding.cancel()
+            }
+        }
+    }
 
     /// What the record of a mark says of the commit that was to set it.
     private enum MarkState {
@@ -167,15 +186,19 @@ extension SharedConnectionState {
                     break
                 }
                 do { try await backoff.wait(before: deadline) } catch { break }
+            } catch is CancellationError {
+                break
             }
         }
         throw unknown(cause)
     }
 
     private func unknown(_ cause: RoostError) -> RoostError {
-        RoostError(
+        let limit =
+            Task.isCancelled ? "soon after the call was cancelled" : "within the deadline"
+        return RoostError(
             .unknownOutcome,
-            "whether the write was made could not be found out within the deadline: read before it is repeated",
+            "whether the write was made could not be found out \(limit): read before it is repeated",
             cause: cause)
     }
 }

@@ -106,7 +106,7 @@ package final class ChangeReader {
         while true {
             if Task.isCancelled || range.isEmpty || failure != nil { return nil }
             do {
-                if events == nil, let lost = try await begin() { return lost }
+                if events == nil, let told = try await begin() { return told }
                 guard let event = try await nextEvent() else { continue }
                 backoff = Backoff()
                 refusalCount = 0
@@ -133,8 +133,9 @@ package final class ChangeReader {
 
     /// Begins to watch after `revision`.
     ///
-    /// - Returns: what is told where the engine has fewer commits than were told: it went back to an older copy, or
-    ///   lost what only one of its nodes had.
+    /// - Returns: what is told at once. Where the engine has fewer commits than were told, it went back to an older copy,
+    ///   or lost what only one of its nodes had. Where it has no more, no change says how far it is, and some versions of
+    ///   etcd never do.
     private nonisolated(nonsending) func begin() async throws -> Elements? {
         let connection = dictionary.connection
         let instant = ContinuousClock.now
@@ -148,7 +149,7 @@ package final class ChangeReader {
         let after = revision ?? newest
         revision = after
         events = connection.engine.watch(range, after: after).makeAsyncIterator()
-        return nil
+        return newest == after ? Elements(elements: [], through: after, instant: instant) : nil
     }
 
     private nonisolated(nonsending) func nextEvent() async throws -> (
