@@ -92,7 +92,9 @@ struct RoostTool: AsyncParsableCommand {
             print(fullMessage(for: error))
             return .done
         }
-        printError("\(message(for: error)) (see roost --help)")
+        let message = message(for: error)
+        let hint = UsageHints.hint(for: message, Array(CommandLine.arguments.dropFirst()))
+        printError("\(message)\(hint.map { ": \($0)" } ?? "") (see roost --help)")
         return .usage
     }
 }

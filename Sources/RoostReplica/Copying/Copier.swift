@@ -103,7 +103,7 @@
                 try await copyOn()
                 shared.end(.success(()))
             } catch is CancellationError {
-                shared.end(.failure(RoostError(.cancelled, "the copying was abandoned")))
+                shared.end(.failure(shared.abandoned()))
             } catch {
                 shared.end(.failure(asRoostError(error)))
             }

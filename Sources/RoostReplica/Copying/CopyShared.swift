@@ -87,10 +87,19 @@
         /// - Throws: why nothing more is copied; `.cancelled` where the copier does not even end.
         func outcome() throws {
             guard let end = requests.withLock({ $0.end }) else {
-                throw RoostError(
-                    .cancelled, "the storage does not answer: the copying was abandoned")
+                throw abandoned()
             }
             try end.get()
+        }
+
+        /// Says how far the copy is, and what kept it.
+        func abandoned() -> RoostError {
+            let status = status.withLock { $0 }
+            let cause = status.trouble.map { ", as \($0)" } ?? ""
+            return RoostError(
+                .cancelled,
+                "the copying was abandoned before all was copied: the storage has batch \(status.copiedSequence) of \(status.lastSequence)\(cause)",
+                cause: status.trouble)
         }
 
         // MARK: The copier

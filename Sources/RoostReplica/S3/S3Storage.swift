@@ -82,8 +82,10 @@
         ///
         /// - Throws: `.io` where the address is none, or there are no credentials.
         public init(_ address: String) throws {
+            // What is no address says so also to who has no credentials yet.
+            let location = try Location(address)
             let credentials = try S3Credentials.fromEnvironment()
-            self.init(try Location(address)) { credentials }
+            self.init(location) { credentials }
         }
 
         /// As of ``ObjectStorage``.

@@ -1,0 +1,26 @@
+/// What is added to the argument parser's messages, which say what it did not understand and not what to write.
+enum UsageHints {
+    /// - Parameters:
+    ///   - message: the parser's.
+    ///   - arguments: what stood behind the command's name.
+    static func hint(for message: String, _ arguments: [String]) -> String? {
+        if message.contains("'--cluster'") {
+            return
+                "over a cluster there are get, set, remove, keys, scan, watch, import, export, stat and shell; copy takes its address as a path"
+        }
+        if message.contains("'--format'"), arguments.contains("--cluster"),
+            arguments.contains("import")
+        {
+            return
+                "over a cluster import reads JSON Lines: import the file into a directory, and copy that"
+        }
+        if !arguments.contains("--"), let number = arguments.first(where: isNegative) {
+            return "what begins with - stands behind --, as -- \(number)"
+        }
+        return nil
+    }
+
+    private static func isNegative(_ argument: String) -> Bool {
+        argument.hasPrefix("-") && Double(argument) != nil
+    }
+}

@@ -1,0 +1,34 @@
+import RoostTestSupport
+import Testing
+
+/// What the argument parser does not understand is answered with what to write.
+@Suite struct UsageHintTests {
+    @Test func aNegativeNumberIsToldWhereItStands() async throws {
+        try await withTemporaryDirectory { path in
+            let refused = try await Tool.run("set", "\(path)/w", "d", "k", "-5")
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains("stands behind --, as -- -5"), "\(refused.errors)")
+            let set = try await Tool.run("set", "\(path)/w", "d", "k", "--", "-5")
+            #expect(set.status == 0)
+            #expect(try await Tool.run("get", "\(path)/w", "d", "k").lines == ["-5"])
+        }
+    }
+
+    @Test func aClusterHasSomeSubcommands() async throws {
+        let verified = try await Tool.run(
+            "--cluster", "etcd://127.0.0.1:1", "--namespace", "n", "verify")
+        #expect(verified.status == 2)
+        #expect(verified.errors.contains("over a cluster there are get, set"), "\(verified.errors)")
+        let imported = try await Tool.run(
+            "--cluster", "etcd://127.0.0.1:1", "--namespace", "n", "import", "posts.json",
+            "--format", "json", "--into", "Post")
+        #expect(imported.status == 2)
+        #expect(imported.errors.contains("reads JSON Lines"), "\(imported.errors)")
+    }
+
+    @Test func otherMessagesStayAsTheyAre() async throws {
+        let refused = try await Tool.run("get", "w", "d")
+        #expect(refused.status == 2)
+        #expect(refused.errors == "roost: Missing expected argument '<key>' (see roost --help)\n")
+    }
+}
