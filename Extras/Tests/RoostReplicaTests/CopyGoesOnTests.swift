@@ -163,4 +163,20 @@ struct CopyGoesOnTests {
             try await workspace.close()
         }
     }
+
+    /// Who stops a copy that the storage did not take is told how far it is, and what the storage said.
+    @Test func aCopyThatIsAbandonedSaysWhatKeptIt() async throws {
+        let workspace = try await Workspace.inMemory()
+        try await workspace.dictionary("d").set("1", forKey: "n")
+        let storage = FaultyStorage(
+            .init(isOff: true, error: RoostError(.io, "the share is away")))
+        let replica = try Replica(of: workspace, to: storage, options: quick)
+        #expect(try await eventually { replica.status.trouble != nil })
+        let error = await #expect(throws: RoostError.self) {
+            try await replica.stop(within: .milliseconds(50))
+        }
+        #expect(error?.code == .cancelled)
+        #expect(error?.message.contains("has batch 0 of 1, as io: the share is away") == true)
+        try await workspace.close()
+    }
 }

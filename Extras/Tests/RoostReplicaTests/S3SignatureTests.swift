@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import Testing
 
 @testable import RoostReplica
@@ -62,6 +63,12 @@ struct S3SignatureTests {
         #expect(try S3Storage.Location("s3://b", environment: [:]).prefix == "")
         #expect(throws: (any Error).self) { try S3Storage.Location("s3:///x", environment: [:]) }
         #expect(throws: (any Error).self) { try S3Storage.Location("/x", environment: [:]) }
+    }
+
+    /// Whether or not there are credentials.
+    @Test func whatIsNoAddressIsToldFirst() throws {
+        let error = #expect(throws: RoostError.self) { try S3Storage("http://b/some/where") }
+        #expect(error?.message.contains("s3://bucket/prefix") == true)
     }
 
     /// Where the objects of bucket `b` are at an endpoint.
