@@ -70,7 +70,8 @@ extension Key where Value == Theme {
         let error = await #expect(throws: RoostError.self) {
             try await workspace.write { batch in
                 batch.set(1, forKey: "a", in: values)
-                batch.set(Double.nan, forKey: "b", in: workspace.dictionary(String(repeating: "n", count: 300)))
+                let unnamed = workspace.dictionary(String(repeating: "n", count: 300))
+                batch.set(2, forKey: "b", in: unnamed)
             }
         }
         #expect(error?.code == .keyTooLarge)
