@@ -176,7 +176,7 @@ struct CopyGoesOnTests {
             try await replica.stop(within: .milliseconds(50))
         }
         #expect(error?.code == .cancelled)
-        #expect(error?.message.contains("has batch 0 of 1, as io: the share is away") == true)
+        #expect(error?.message.contains("up to batch 0, as io: the share is away") == true)
         try await workspace.close()
     }
 }

@@ -98,7 +98,7 @@
             let cause = status.trouble.map { ", as \($0)" } ?? ""
             return RoostError(
                 .cancelled,
-                "the copying was abandoned before all was copied: the storage has batch \(status.copiedSequence) of \(status.lastSequence)\(cause)",
+                "the copying was abandoned before all was copied: the storage has what came up to batch \(status.copiedSequence)\(cause)",
                 cause: status.trouble)
         }
 
