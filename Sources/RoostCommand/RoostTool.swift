@@ -89,7 +89,7 @@ struct RoostTool: AsyncParsableCommand {
         }
         guard exitCode(for: error) != .success else {
             // Help was asked for.
-            print(fullMessage(for: error))
+            do { try Output.write([fullMessage(for: error)]) } catch { return report(error) }
             return .done
         }
         let message = message(for: error)

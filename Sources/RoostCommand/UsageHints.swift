@@ -17,6 +17,13 @@ enum UsageHints {
         if !arguments.contains("--"), let number = arguments.first(where: isNegative) {
             return "what begins with - stands behind --, as -- \(number)"
         }
+        // What begins with a dash is taken for an option, and then another argument is said to be missing.
+        if message.hasPrefix("Missing"),
+            arguments.contains(where: { $0.hasPrefix("-") && $0 != "-" })
+        {
+            return
+                "a key or value that begins with - stands behind --, an option's behind =, as --prefix=-x"
+        }
         return nil
     }
 

@@ -52,6 +52,26 @@ import Testing
         }
     }
 
+    /// Renamed, the link would lead to the damaged workspace, which stayed where programs open it by its own name.
+    @Test func aLinkStaysAndWhatItLeadsToIsRepaired() async throws {
+        try await withTemporaryDirectory { path in
+            let (w, link) = ("\(path)/real/w", "\(path)/link")
+            try FileManager.default.createDirectory(
+                atPath: "\(path)/real", withIntermediateDirectories: false)
+            #expect(try await Tool.run("import", w, input: lines(0..<2000)).status == 0)
+            #expect(try await Tool.run("compact", w).status == 0)
+            try damageFirstSnapshot(of: w)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: w)
+            let repaired = try await Tool.run("repair", link)
+            #expect(repaired.status == 3, "\(repaired.errors)")
+            #expect(repaired.errors.contains("real/w.damaged"), "\(repaired.errors)")
+            #expect(isThere("\(w).damaged") && !isThere("\(link).damaged"))
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == w)
+            #expect(try await Tool.run("verify", w).status == 0)
+            #expect(try await Tool.run("verify", link).status == 0)
+        }
+    }
+
     @Test func namesAreExchangedInOneStep() async throws {
         try await withTemporaryDirectory { path in
             for name in ["a", "b"] {

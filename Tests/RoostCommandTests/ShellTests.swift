@@ -2,6 +2,8 @@ import Foundation
 import RoostTestSupport
 import Testing
 
+@testable import RoostCommand
+
 @Suite struct ShellTests {
     @Test func linesFromAPipeAreAnsweredUntilOneFails() async throws {
         try await withTemporaryDirectory { path in
@@ -94,6 +96,43 @@ import Testing
             let history = try String(contentsOfFile: "\(path)/.history", encoding: .utf8)
             #expect(history.contains("get beta"))
         }
+    }
+
+    /// They were taken as one line, and none was run.
+    @Test func linesThatArePastedAreRunOneByOneUntilOneFails() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            #expect(try await Tool.run("set", w, "birds", "k", "1").status == 0)
+            let terminal = try Terminal(home: path)
+            let process = try Tool.process("shell", w)
+            try terminal.run(process)
+            try terminal.expect("roost birds> ")
+            guard terminal.isEdited else {
+                process.terminate()
+                return  // Neither libedit nor readline is there; lines are plain then.
+            }
+            terminal.send(
+                "\u{1b}[200~set a 1\rset b {\r  \"c\": [\r1]}\rset \"two\rlines\" 3\rnonsense\rset d 4\u{1b}[201~\n"
+            )
+            try terminal.expect("is no command")
+            terminal.send("exit\n")
+            try await terminal.end(process)
+            let scanned = try await Tool.run("scan", w, "birds", "--format", "jsonl")
+            #expect(
+                scanned.lines == [
+                    "{\"key\":\"a\",\"value\":1}", "{\"key\":\"b\",\"value\":{\"c\":[1]}}",
+                    "{\"key\":\"k\",\"value\":1}", "{\"key\":\"two\\nlines\",\"value\":3}",
+                ])
+        }
+    }
+
+    @Test func whatIsPastedIsTakenApartAtLineEndsAlone() {
+        #expect(PastedLines("get a").commands == ["get a"])
+        #expect(PastedLines("get a\r\n\r  \nget b\n").commands == ["get a", "get b"])
+        #expect(PastedLines("  set a {\"}\": [\n]}\nget {\nkeys").commands.count == 3)
+        let text = "set k \"a\u{2028}\\\"b\""
+        #expect(PastedLines(text).commands == [text])
+        #expect(PastedLines("set a \"open\nget b").commands == ["set a \"open\nget b"])
     }
 
     /// What the tabulator key puts into the line is read as the key that it is, and the lines stay though the terminal goes.

@@ -45,6 +45,49 @@ import Testing
         }
     }
 
+    @Test func helpThatCannotBeWrittenIsAFailure() async throws {
+        guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+        for arguments in [["help"], ["help", "get"], ["--version"]] {
+            let process = try Tool.process(arguments)
+            process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 5, "\(arguments)")
+        }
+    }
+
+    /// Foundation says of these that "the operation could not be completed", and not of what.
+    @Test(arguments: [["set", "w", "d", "k", "-"], ["import", "w"]], ["<&-", "</"])
+    func inputThatCannotBeReadIsNamed(_ arguments: [String], _ redirection: String) async throws {
+        try await withTemporaryDirectory { path in
+            let errors = Pipe()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.currentDirectoryURL = URL(fileURLWithPath: path)
+            let tool = try #require(try Tool.process().executableURL)
+            process.arguments = ["-c", "exec \"$0\" \"$@\" \(redirection)", tool.path] + arguments
+            process.standardError = errors
+            try process.run()
+            let message = String(
+                decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 5)
+            #expect(message.contains("cannot read standard input: "), "\(message)")
+            let reason = redirection == "</" ? EISDIR : EBADF
+            #expect(message.contains(String(cString: strerror(reason))), "\(message)")
+        }
+    }
+
+    /// A line that goes on in the next one is taken back in part, and each update would leave one.
+    @Test func progressStaysOnOneLineOfTheTerminal() {
+        let line = ProgressBar(verb: "exporting").line(count: 1_000_000, fraction: 0.5, seconds: 40)
+        #expect(ProgressBar.cut(line, toColumns: 0) == line)
+        #expect(ProgressBar.cut(line, toColumns: 1000) == line)
+        #expect(ProgressBar.cut(line, toColumns: 10) == "\r\u{1b}[Kexporting")
+        #expect(ProgressBar.cut(line, toColumns: 1) == "\r\u{1b}[K")
+    }
+
     @Test(arguments: [Double.nan, .infinity])
     func aFractionThatIsNoNumberIsNotShown(_ fraction: Double) {
         let bar = ProgressBar(verb: "comparing")

@@ -13,7 +13,8 @@ struct ClusterSetCommand: AsyncParsableCommand {
     @OptionGroup var value: ValueArgument
 
     func run() async throws {
-        let record = StoredRecord(dictionary: dictionary, key: key, value: try value.stored())
+        let record = StoredRecord(
+            dictionary: dictionary, key: key, value: try value.stored(forKey: key, in: dictionary))
         try await target.withStore(makesNamespace: true) { try await $0.write([record]) }
     }
 }

@@ -21,14 +21,17 @@ struct BackupCommand: AsyncParsableCommand {
     @Option(help: "An earlier backup to share what has not changed with.", completion: .directory)
     var after: String?
     @Flag(help: "Add to the backups in TARGET.") var series = false
-    @Option(help: "With --series: keep so many of the newest.") var keep = 7
+    @Option(help: "With --series: keep so many of the newest; 7 unless said.") var keep: Int?
     @Option(help: "With --series: keep the newest of so many days.") var keepDaily = 0
     @Option(help: "With --series: keep the newest of so many weeks.") var keepWeekly = 0
     @OptionGroup var format: FormatOption
 
     func validate() throws {
-        if keep < 1 || keepDaily < 0 || keepWeekly < 0 {
+        if keep ?? 1 < 1 || keepDaily < 0 || keepWeekly < 0 {
             throw ValidationError("keep at least the newest backup")
+        }
+        if !series && (keep != nil || keepDaily > 0 || keepWeekly > 0) {
+            throw ValidationError("--keep, --keep-daily and --keep-weekly are for --series")
         }
         if series && after != nil {
             throw ValidationError("a series knows itself what its last backup is")
@@ -44,7 +47,7 @@ struct BackupCommand: AsyncParsableCommand {
                     return try await workspace.backup(to: target, after: after, progress)
                 }
                 let retention = BackupRetention(
-                    newestCount: keep, dailyCount: keepDaily, weeklyCount: keepWeekly)
+                    newestCount: keep ?? 7, dailyCount: keepDaily, weeklyCount: keepWeekly)
                 return try await workspace.backup(toSeries: target, keeping: retention, progress)
             }
         }

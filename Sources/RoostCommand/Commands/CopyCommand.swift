@@ -43,6 +43,12 @@ struct CopyCommand: AsyncParsableCommand {
         for place in [source, target] where ClusterAddress(place) == nil {
             try refuseAddress(place)
         }
+        if namespace != nil || toNamespace != nil,
+            [source, target].allSatisfy({ ClusterAddress($0) == nil })
+        {
+            throw ValidationError(
+                "--namespace and --to-namespace are for clusters, and both places are directories")
+        }
     }
 
     func run() async throws {

@@ -43,7 +43,11 @@ struct DumpCommand: AsyncParsableCommand {
         let fileSystem = Workspace.Configuration(encryption: try encryption.encryption()).fileSystem
         if isDirectory.boolValue {
             let directory = try fileSystem.openDirectory(at: path, create: false)
-            for name in try directory.entries().map(\.name).sorted() {
+            let names = try directory.entries().map(\.name).sorted()
+            guard names.contains(where: { FileName($0) != nil }) else {
+                throw Failure(.failed, "\(path): there is no workspace here to read")
+            }
+            for name in names {
                 guard let file = FileName(name) else { continue }
                 do { try dump(file, in: directory, to: output) } catch let error as RoostError
                     where error.code == .io

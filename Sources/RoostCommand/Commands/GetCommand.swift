@@ -8,7 +8,7 @@ struct GetCommand: AsyncParsableCommand {
         discussion: """
             Exit status 1 where the key has no value. Text is printed as it is, a Codable value as \
             the tree that it is; with --format json as import reads it. On a terminal it is said \
-            what eight bytes would be as a Date, which is stored as such.
+            what eight bytes would be as a Date, which is stored as such, and when a value expires.
             """)
 
     @OptionGroup var source: WorkspaceArgument
@@ -39,6 +39,9 @@ struct GetCommand: AsyncParsableCommand {
             // For people alone: a program that reads the value gets the value.
             if isOutputTerminal, let date = ReadableForm.date(value) {
                 try Output.write(["(as a Date: \(date))"])
+            }
+            if isOutputTerminal, let expiration = ReadableForm.expiration(value) {
+                try Output.write(["(expires \(expiration))"])
             }
         }
     }

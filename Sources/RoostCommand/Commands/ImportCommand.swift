@@ -36,8 +36,9 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "What the file is.") var format = ImportFormat.records
     @Option(help: "The dictionary, for all formats but records.") var into: String?
     @Option(help: "The table of a SQLite file, where it has several.") var table: String?
-    @Option(name: .customLong("id"), help: "The member, or column, that is the key.") var idField =
-        "id"
+    @Option(
+        name: .customLong("id"), help: "The member, or column, that is the key; id unless said.")
+    var idField: String?
     @Option(help: "What the identifiers are in the program: string, int or uuid.")
     var idKind = ObjectKeys.Kind.automatic
     @Option(
@@ -68,6 +69,10 @@ struct ImportCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--column is for CSV and SQLite: JSON and property lists have types")
         }
+        if idField != nil || idKind != .automatic, format == .records || format == .plist {
+            throw ValidationError(
+                "--id and --id-kind are for objects: records and property lists have their keys")
+        }
         if table != nil, format != .sqlite {
             throw ValidationError("--table is for SQLite files")
         }
@@ -91,7 +96,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func importForeign() async throws {
         let file = ForeignFile(
-            path: input, format: format, keys: ObjectKeys(field: idField, kind: idKind),
+            path: input, format: format, keys: ObjectKeys(field: idField ?? "id", kind: idKind),
             columns: try ColumnTypes(columns), table: table)
         let records = try file.records()
         if dryRun {

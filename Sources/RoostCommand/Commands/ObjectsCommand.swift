@@ -43,6 +43,7 @@ struct ObjectsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let names = fields?.split(separator: ",").map(String.init)
         var search = ObjectSearch(
             condition: try condition.map { text in
                 try Self.reading("--where", text) { text throws(ConditionError) in
@@ -54,9 +55,9 @@ struct ObjectsCommand: AsyncParsableCommand {
                     try ObjectOrderTerm.terms(text)
                 }
             } ?? [],
-            limit: limit ?? .max)
+            limit: limit ?? .max, shown: (names ?? []).map { .init($0) })
         var rows = ObjectRows(
-            fields: fields?.split(separator: ",").map(String.init), format: format.format,
+            fields: names, format: format.format,
             output: try Output())
         let isListing = !explain
         try await source.withWorkspace(.readOnly) { workspace in
@@ -71,7 +72,7 @@ struct ObjectsCommand: AsyncParsableCommand {
             search.onRead = { _ in }
             progress.finish(count: search.objectCount)
         }
-        if explain { return try Output.write([Self.explanation(of: search)]) }
+        if explain { return try write(explanationOf: search) }
         try rows.finish()
         for path in search.unknownPaths {
             printError("no object that was read has a member \"\(path)\"")
@@ -91,6 +92,19 @@ struct ObjectsCommand: AsyncParsableCommand {
             throw Failure(
                 .usage, "\(option), column \(error.column): \(error.reason); in: \(text)")
         }
+    }
+
+    private func write(explanationOf search: ObjectSearch) throws {
+        guard format.format == .json || format.format == .jsonl else {
+            return try Output.write([Self.explanation(of: search)])
+        }
+        try Output.write(
+            .members([
+                "way": .string(search.way), "isSorted": .bool(!search.order.isEmpty),
+                "entryCount": .integer(search.entryCount),
+                "objectCount": .integer(search.objectCount),
+                "notes": .array(search.notes.map { .string($0) }),
+            ]))
     }
 
     private static func explanation(of search: ObjectSearch) -> String {

@@ -13,7 +13,8 @@ struct RepairCommand: AsyncParsableCommand {
             Does nothing to a workspace that is sound. Else writes what can be read into \
             WORKSPACE.repaired, checks that, moves the damaged one to WORKSPACE.damaged and the new \
             one in its place, and lets nobody write to it meanwhile. A command that is interrupted \
-            leaves the damaged workspace unchanged, under its name or one of these two. Lists what could not be read, as salvage does. Exit status \
+            leaves the damaged workspace unchanged, under its name or one of these two. A symbolic link stays, \
+            and what it leads to is repaired, beside which the other two are. Lists what could not be read, as salvage does. Exit status \
             3 where anything that was promised to survive is lost. A backup, where there is one, is \
             better: see restore.
             """)
@@ -22,7 +23,8 @@ struct RepairCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOption
 
     func run() async throws {
-        let path = URL(fileURLWithPath: target.workspace).standardizedFileURL.path
+        // A link that was renamed would leave the damaged one in its place, for whoever opens it by its own name.
+        let path = try Self.resolved(target.workspace)
         let (repaired, damaged) = ("\(path).repaired", "\(path).damaged")
         if try await isSound() {
             return format.isJSON
@@ -72,6 +74,15 @@ struct RepairCommand: AsyncParsableCommand {
             }
         }
         try parent.sync()
+    }
+
+    /// Without links on the way.
+    private static func resolved(_ path: String) throws -> String {
+        guard let resolved = realpath(path, nil) else {
+            throw Failure(.failed, "cannot open \(path): \(String(cString: strerror(errno)))")
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 
     /// Whether the workspace opens and every checksum holds.

@@ -20,7 +20,7 @@ struct SetCommand: AsyncParsableCommand {
     @OptionGroup var value: ValueArgument
 
     func run() async throws {
-        let stored = try value.stored()
+        let stored = try value.stored(forKey: key, in: dictionary)
         try await target.withWorkspace(.readWrite) { workspace in
             try await workspace.write(durability: .synced) { batch in
                 batch.setStored(stored, forKey: key, in: workspace.dictionary(dictionary))
@@ -37,10 +37,17 @@ struct ValueArgument: ParsableArguments {
     @Flag(name: .customLong("string"), help: "The value is text, not JSON.")
     var isString = false
 
-    func stored() throws -> StoredValue {
+    /// - Throws: `Failure` where it is no value, or one that no workspace takes under these names.
+    func stored(forKey key: String, in dictionary: String) throws -> StoredValue {
+        let record = RecordLine(dictionary: dictionary, key: key, value: try parsed())
+        do { try record.check() } catch { throw Failure(.usage, error.reason) }
+        return record.value
+    }
+
+    private func parsed() throws -> StoredValue {
         var text = value
         if value == "-" {
-            let input = try FileHandle.standardInput.readToEnd() ?? Data()
+            let input = try Descriptor.readToEnd(STDIN_FILENO, named: "standard input")
             guard let decoded = String(validating: input, as: UTF8.self) else {
                 throw Failure(.usage, "standard input is not UTF-8")
             }

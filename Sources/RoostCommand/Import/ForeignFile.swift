@@ -111,9 +111,7 @@ struct ForeignFile {
 
     private func data() throws -> Data {
         guard path == "-" else { return try InputFile.contents(of: path) }
-        do { return try FileHandle.standardInput.readToEnd() ?? Data() } catch {
-            throw Failure(.usage, "cannot read \(path): \(error.localizedDescription)")
-        }
+        return try Descriptor.readToEnd(STDIN_FILENO, named: "standard input")
     }
 
     private func propertyList() throws -> [ForeignRecord] {

@@ -41,8 +41,8 @@ struct RecordLine {
         try check()
     }
 
-    /// What a workspace would refuse, so that the line is named.
-    private func check() throws(Failure) {
+    /// What a workspace would refuse, which is wrong input, so that it is named.
+    func check() throws(Failure) {
         try Self.check("dictionary", dictionary.utf8.count, atMost: Limits.dictionaryNameSizeBytes)
         try Self.check("key", key.utf8.count, atMost: Limits.keySizeBytes)
         try Self.check("value", value.payload.count, atMost: Limits.valueSizeBytes)

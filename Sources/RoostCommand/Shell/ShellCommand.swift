@@ -11,6 +11,7 @@ struct ShellCommand: AsyncParsableCommand {
         discussion: """
             On a terminal with history, kept in ~/.roost_history or where ROOST_HISTORY says (empty \
             for nowhere), and completion of commands, dictionaries and keys by the tabulator key. \
+            Of lines that are pasted, those behind one that fails are not run. \
             From a pipe it stops at the first line that fails, with that line's exit status. help \
             lists the commands.
             """)
@@ -52,7 +53,14 @@ struct ShellCommand: AsyncParsableCommand {
         while !session.isEnded {
             do {
                 guard let line = try await editor.next(prompt: session.prompt) else { break }
-                try await session.run(line)
+                guard isTerminal else {
+                    try await session.run(line)
+                    continue
+                }
+                // What stands behind a line of a paste that fails is not run, as it may build on it.
+                for command in PastedLines(line).commands where !session.isEnded {
+                    try await session.run(command)
+                }
             } catch {
                 guard isTerminal else { throw error }
                 if let failure = Failure(error) {

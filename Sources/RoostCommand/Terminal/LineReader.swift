@@ -11,6 +11,8 @@ final class LineReader {
     let sizeBytes: UInt64?
 
     private let handle: FileHandle
+    /// For messages.
+    private let name: String
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
@@ -21,6 +23,7 @@ final class LineReader {
 
     /// `-` is standard input.
     init(path: String) throws {
+        name = path == "-" ? "standard input" : path
         guard path != "-" else {
             handle = .standardInput
             sizeBytes = nil
@@ -87,10 +90,8 @@ final class LineReader {
         }
         // Longer lines in longer steps, so that reading one stays linear.
         let count = max(Self.chunkSizeBytes, buffer.count)
-        guard let chunk = try handle.read(upToCount: count), !chunk.isEmpty else {
-            isAtEnd = true
-            return
-        }
+        let chunk = try Descriptor.read(upTo: count, from: handle.fileDescriptor, named: name)
+        isAtEnd = chunk.isEmpty
         buffer.append(contentsOf: chunk)
     }
 }

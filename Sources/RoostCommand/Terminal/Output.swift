@@ -58,9 +58,7 @@ final class Output {
 
     func flush() throws {
         guard !buffer.isEmpty else { return }
-        do { try handle.write(contentsOf: Data(buffer)) } catch {
-            throw Failure(.failed, "cannot write \(name): \(error.localizedDescription)")
-        }
+        try Descriptor.write(buffer, to: handle.fileDescriptor, named: name)
         buffer.removeAll(keepingCapacity: true)
     }
 

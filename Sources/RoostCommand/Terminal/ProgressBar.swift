@@ -15,6 +15,8 @@ struct ProgressBar {
     private static let silentMilliseconds = 1000
     private static let intervalMilliseconds = 100
     private static let width = 24
+    /// Takes back what stands on the line.
+    private static let lineBegin = "\r\u{1b}[K"
 
     /// - Parameter besideList: Whether rows are written meanwhile: where they are on the terminal too,
     ///   nothing is shown between them.
@@ -42,8 +44,8 @@ struct ProgressBar {
         lastDrawn = now
         guard let told else {
             let seconds = Int((now - begin) / .seconds(1))
-            let line = "\r\u{1b}[K\(verb), for \(Self.duration(Double(seconds)))"
-            return writeError(line)
+            let line = "\(Self.lineBegin)\(verb), for \(Self.duration(Double(seconds)))"
+            return write(line)
         }
         draw(count: told.count, fraction: told.fraction, at: now)
     }
@@ -59,7 +61,7 @@ struct ProgressBar {
     mutating func clear() {
         guard isShown, lastDrawn != nil else { return }
         lastDrawn = nil
-        writeError("\r\u{1b}[K")
+        writeError(Self.lineBegin)
     }
 
     private static func duration(_ seconds: Double) -> String {
@@ -68,12 +70,29 @@ struct ProgressBar {
     }
 
     private func draw(count: Int, fraction: Double?, at now: ContinuousClock.Instant) {
-        writeError(line(count: count, fraction: fraction, seconds: (now - begin) / .seconds(1)))
+        write(line(count: count, fraction: fraction, seconds: (now - begin) / .seconds(1)))
+    }
+
+    private func write(_ line: String) {
+        var size = winsize()
+        let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0
+        writeError(Self.cut(line, toColumns: isKnown ? Int(size.ws_col) : 0))
+    }
+
+    /// What is as long as a terminal's line goes on in the next one, and what takes the line back takes back that
+    /// one alone: each update would leave a line.
+    ///
+    /// - Parameters:
+    ///   - line: Begins with what takes the line back.
+    ///   - columnCount: 0 where it is not known.
+    static func cut(_ line: String, toColumns columnCount: Int) -> String {
+        guard columnCount > 0 else { return line }
+        return String(line.prefix(lineBegin.count + columnCount - 1))
     }
 
     /// A fraction that is no number says nothing, as one of nothing is.
     func line(count: Int, fraction: Double?, seconds: Double) -> String {
-        var line = "\r\u{1b}[K\(verb) "
+        var line = "\(Self.lineBegin)\(verb) "
         if let fraction, fraction.isFinite {
             let filled = Int(min(max(fraction, 0), 1) * Double(Self.width))
             line += "[" + String(repeating: "#", count: filled)

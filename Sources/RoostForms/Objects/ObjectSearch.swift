@@ -21,11 +21,15 @@ package struct ObjectSearch {
     /// Told of each object that is read, how many they are by then; what it throws ends the search.
     package var onRead: (_ objectCount: Int) throws -> Void = { _ in }
 
-    package init(condition: ObjectCondition?, order: [ObjectOrderTerm], limit: Int) {
+    /// - Parameter shown: Members that are asked for beside those of the condition and the order.
+    package init(
+        condition: ObjectCondition?, order: [ObjectOrderTerm], limit: Int,
+        shown: [ObjectCondition.MemberPath] = []
+    ) {
         self.condition = condition
         self.order = order
         self.limit = limit
-        missingPaths = (condition?.paths ?? []).union(order.map(\.path))
+        missingPaths = (condition?.paths ?? []).union(order.map(\.path)).union(shown)
     }
 
     /// Members that were asked for and that no object has.
