@@ -1,4 +1,5 @@
 #if Inspector
+    import Foundation
     import Hummingbird
     import Logging
     import NIOCore
@@ -95,8 +96,18 @@
 
         /// Serves until the task is cancelled, or its service group shuts down.
         ///
-        /// - Throws: where the port cannot be had.
+        /// - Throws: `RoostError` `.io` where the port cannot be had.
         public func run() async throws {
+            do { try await serve() } catch let error as IOError
+                where [EADDRINUSE, EADDRNOTAVAIL, EACCES].contains(error.errnoCode)
+            {
+                let reason = String(cString: strerror(error.errnoCode))
+                throw RoostError(
+                    .io, "port \(configuration.port) of 127.0.0.1: \(reason). Choose another port")
+            }
+        }
+
+        private func serve() async throws {
             let responder = InspectorResponder(
                 workspace: workspace, access: access, history: history,
                 health: HealthCheck(workspace), allowsWriting: configuration.allowsWriting,

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostInspector
 import Testing
 
 @Suite("Who may come to the inspector")
@@ -19,6 +20,20 @@ struct AccessTests {
             let page = try await server.get("/", ["Cookie": nil])
             #expect(page.status == 401 && page.body.contains("open the link"))
             #expect(try await server.get("/api/workspace").status == 200)
+        }
+    }
+
+    @Test("a port that another server has is named")
+    func portInUse() async throws {
+        try await withServer { server in
+            let second = Inspector(
+                server.workspace, configuration: .init(port: server.port)
+            ) { _ in }
+            let error = await #expect(throws: RoostError.self) { try await second.run() }
+            #expect(error?.code == .io)
+            #expect(error?.message.contains("port \(server.port) ") == true, "\(error as Any)")
+            let answer = try await server.get("/api/workspace")
+            #expect(answer.status == 200)
         }
     }
 
