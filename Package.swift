@@ -169,6 +169,7 @@ let package = Package(
             name: "RoostServices",
             dependencies: [
                 "Roost", "RoostShared",
+                .target(name: "RoostReplica", condition: .when(traits: ["Replica"])),
                 .product(
                     name: "Logging", package: "swift-log",
                     condition: .when(traits: ["Services"])),

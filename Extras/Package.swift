@@ -126,6 +126,7 @@ let package = Package(
             name: "RoostServicesTests",
             dependencies: [
                 .product(name: "RoostServices", package: "roost"),
+                .product(name: "RoostReplica", package: "roost"),
                 .product(name: "RoostShared", package: "roost"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -18,14 +18,20 @@
         static func during<Result: Sendable>(
             _ workspace: any KeyValueWorkspace, _ body: () async throws -> Result
         ) async rethrows -> Result {
-            uses.withLock { $0[identity(of: workspace), default: Uses()].count += 1 }
-            defer { end(workspace) }
+            try await during(identity(of: workspace), body)
+        }
+
+        /// As the other, for whoever knows the workspace by what it is made of.
+        static func during<Result: Sendable>(
+            _ key: ObjectIdentifier, _ body: () async throws -> Result
+        ) async rethrows -> Result {
+            uses.withLock { $0[key, default: Uses()].count += 1 }
+            defer { end(key) }
             return try await body()
         }
 
-        private static func end(_ workspace: any KeyValueWorkspace) {
+        private static func end(_ key: ObjectIdentifier) {
             let ended = uses.withLock { uses -> [CheckedContinuation<Void, Never>] in
-                let key = identity(of: workspace)
                 uses[key]?.count -= 1
                 guard uses[key]?.count == 0 else { return [] }
                 return uses.removeValue(forKey: key)?.waiting ?? []
@@ -37,6 +43,8 @@
         private static func identity(of workspace: any KeyValueWorkspace) -> ObjectIdentifier {
             if let shared = workspace as? SharedWorkspace {
                 ObjectIdentifier(shared.connection)
+            } else if let workspace = workspace as? Workspace {
+                ObjectIdentifier(workspace.engine)
             } else {
                 ObjectIdentifier(workspace as AnyObject)
             }

@@ -66,8 +66,9 @@ import Testing
             try check(repository.where { ($0.weight ?? filling) >= 1.5 }) {
                 ($0.weight ?? filling) >= 1.5
             }
-            try check(repository.where { ($0.weight ?? filling) != .nan }) {
-                ($0.weight ?? filling) != .nan
+            let bound = Double.nan
+            try check(repository.where { ($0.weight ?? filling) != bound }) {
+                ($0.weight ?? filling) != bound
             }
         }
         try check(repository.where { ($0.genre ?? "a") == "a" && !($0.isLent ?? true) }) {

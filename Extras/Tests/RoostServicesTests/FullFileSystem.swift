@@ -35,6 +35,7 @@ private struct FullDirectory: Directory {
     var path: String { base.path }
     func lock(exclusive: Bool) throws { try base.lock(exclusive: exclusive) }
     func unlock() throws { try base.unlock() }
+    func noteLeft() { base.noteLeft() }
     func entries() throws -> [DirectoryEntry] { try base.entries() }
     func createFile(_ name: String) throws -> any File {
         try state.check(name)

@@ -1,6 +1,7 @@
 #if Replica
     import Foundation
     import Roost
+    import RoostEngine
     import Synchronization
 
     /// Copies a workspace to a storage off the machine, as long as it lives.
@@ -113,6 +114,12 @@
             timer.cancel()
             try shared.outcome()
         }
+
+        /// What is copied, for as long as this copies.
+        package var copied: Engine { copier.engine }
+
+        /// Returns once nothing more is copied, whether the task is cancelled or not.
+        package func waitForEnd() async { await task.value }
 
         /// Ends without copying what is left, as a crash would.
         func abandon() async {

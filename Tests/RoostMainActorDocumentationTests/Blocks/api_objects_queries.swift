@@ -9,6 +9,7 @@ private nonisolated struct Author: Codable, Equatable { var name = "Ada" }
 private nonisolated struct Post: Codable, Identifiable, Equatable {
     var id = UUID(); var title = "t"; var slug = "s"; var color = Color.red; var priority = 0
     var tags: [String] = []; var author = Author(); var due: Date?; var isDone = false
+    var rating: Int?
 }
 private nonisolated struct User: Codable, Identifiable, Equatable { var id: Int }
 
@@ -34,6 +35,7 @@ extension Blocks {
         _ = try posts.where { $0.due == nil || (1...9).contains($0.priority) || !$0.title.contains("draft") }.fetch()
         _ = try posts.where { $0.title.contains("Cafe", .ignoringCaseAndMarks) || $0.title.hasSuffix("?") }.fetch()   // as a search field wants it
         _ = try posts.where { [.red, .blue].contains($0.color) && $0.slug.lowercased() != "x" }.fetch()      // as `isIn`; arrays and sets
+        _ = try posts.where { ($0.rating ?? 0) >= 3 }.fetch()      // by an index of the field, too
         _ = try posts.where { $0.satisfies { $0.title.count > 9 } && $0.priority > 3 }.fetch()   // any Swift closure: asked of what the rest leaves
         _ = try posts.where { $0.title == $0.slug || $0.tags.contains($0.slug) }.fetch()   // two fields of one object
         _ = try posts.where { !$0.isDone && $0.isDone }.fetch()    // a Bool alone

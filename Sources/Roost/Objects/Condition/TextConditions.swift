@@ -2,7 +2,8 @@ import Foundation
 
 /// How text is compared where a condition looks into it.
 public enum TextMatching: Sendable {
-    /// As Swift's own `contains`, `hasPrefix` and `hasSuffix`.
+    /// As `contains`, `hasPrefix` and `hasSuffix` in a file that imports Foundation: its `contains` finds no empty text in
+    /// any, where the other ways of matching find it in each.
     case exact
     /// Upper and lower case are the same.
     case ignoringCase
