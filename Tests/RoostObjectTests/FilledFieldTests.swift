@@ -34,7 +34,8 @@ import Testing
             sourceLocation: SourceLocation = #_sourceLocation
         ) throws {
             let expected = books.filter(matches).map(\.id)
-            #expect(try query.fetch().map(\.id).sorted() == expected, sourceLocation: sourceLocation)
+            #expect(
+                try query.fetch().map(\.id).sorted() == expected, sourceLocation: sourceLocation)
             #expect(try query.count() == expected.count, sourceLocation: sourceLocation)
         }
         for filling in -2..<7 {

@@ -42,7 +42,9 @@
             let metadata = slowLines.admit([
                 "roost.request": "\(request.rawValue)", "roost.duration_ms": duration.logValue,
             ])
-            if let metadata { logger.warning("a request to the engine was slow", metadata: metadata) }
+            if let metadata {
+                logger.warning("a request to the engine was slow", metadata: metadata)
+            }
         }
 
         func watchBroke(_ error: any Error) {

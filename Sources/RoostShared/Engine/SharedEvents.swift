@@ -23,9 +23,16 @@ public struct SharedEvents: AsyncSequence, Sendable {
             bufferingPolicy: .bufferingOldest(waitingLimit))
         let ending = Ending()
         continuation.onTermination = { termination in
-            if case .finished(let error) = termination { ending.end(error) } else { ending.end(nil) }
+            if case .finished(let error) = termination {
+                ending.end(error)
+            } else {
+                ending.end(nil)
+            }
         }
-        return (SharedEvents(stream: stream, ending: ending), Source(continuation: continuation, ending: ending))
+        return (
+            SharedEvents(stream: stream, ending: ending),
+            Source(continuation: continuation, ending: ending)
+        )
     }
 
     /// Calls `body` once the events have ended, with the error where there was one, or their reader has gone; at once where
