@@ -1,7 +1,7 @@
 import RoostEngine
 import RoostFormat
 
-/// One attempt of a transaction, as ``Workspace/transaction(durability:_:)`` hands it to its body.
+/// One attempt of a transaction, as `transaction(durability:_:)` of a ``Workspace`` hands it to its body.
 ///
 /// - Reads are of one moment, whatever other writers do meanwhile; what the body itself has
 ///   changed it reads as it left it.

@@ -37,8 +37,10 @@ public protocol KeyValueWorkspace: Sendable {
     /// `body` runs on the caller's actor, and again where another writer was there first, so it should do
     /// nothing that counts outside of the transaction; it must not keep the attempt.
     ///
-    /// - Parameter durability: what has survived when the call returns, where the workspace is in files; the workspace's
-    ///   where it is `nil`. Where an engine keeps it, that has acknowledged the changes, whatever is said here.
+    /// - Parameters:
+    ///   - durability: what has survived when the call returns, where the workspace is in files; the workspace's
+    ///     where it is `nil`. Where an engine keeps it, that has acknowledged the changes, whatever is said here.
+    ///   - body: what reads and writes; it may run several times.
     /// - Returns: what the last run of `body` returned, once its changes are acknowledged.
     /// - Throws: what `body` throws, and then nothing is changed; what writing throws.
     @discardableResult
@@ -49,7 +51,7 @@ public protocol KeyValueWorkspace: Sendable {
 }
 
 extension KeyValueWorkspace {
-    /// As ``transaction(durability:_:)``, with the workspace's durability.
+    /// As `transaction(durability:_:)`, with the workspace's durability.
     @discardableResult
     public nonisolated(nonsending) func transaction<Result: Sendable>(
         _ body: nonisolated(nonsending) (TransactionAttempt) async throws -> Result

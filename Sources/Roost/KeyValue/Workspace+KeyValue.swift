@@ -7,7 +7,7 @@ extension Workspace: KeyValueWorkspace {
         Date(timeIntervalSince1970: Double(engine.clock.wallMilliseconds) / 1000)
     }
 
-    /// As ``transaction(durability:_:)``, for a body that suspends, such as one that is generic over
+    /// As `transaction(durability:_:)`, for a body that suspends, such as one that is generic over
     /// workspaces. The workspace's durability holds.
     ///
     /// While the body suspends with its turn, other writers of the keys that it has read wait: the longer
@@ -15,7 +15,7 @@ extension Workspace: KeyValueWorkspace {
     ///
     /// - Parameter body: what reads and writes; it may run several times, and must not keep the attempt.
     /// - Returns: what the last run of `body` returned.
-    /// - Throws: as ``transaction(durability:_:)``.
+    /// - Throws: as `transaction(durability:_:)`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated(nonsending) func transaction<Result: Sendable>(

@@ -11,6 +11,7 @@ where Self: RawRepresentable & CaseIterable & Comparable, RawValue: IndexReprese
         return order.name.map { IndexShape(.escaped, $0) } ?? RawValue.indexShape
     }
 
+    /// Appends the form of the raw value, or the case's place in the order of `<`.
     public func encode(into form: inout IndexForm) {
         let order = CaseOrder<Self>.known
         guard order.name != nil else { return rawValue.encode(into: &form) }

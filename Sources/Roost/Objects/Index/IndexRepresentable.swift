@@ -39,7 +39,9 @@ extension IndexRepresentable {
 extension Optional: KnownForm where Wrapped: KnownForm {}
 
 extension IndexRepresentable where Self: RawRepresentable, RawValue: IndexRepresentable {
+    /// That of the raw value.
     public static var indexShape: IndexShape { RawValue.indexShape }
+    /// Appends the form of the raw value.
     public func encode(into form: inout IndexForm) { rawValue.encode(into: &form) }
 }
 
