@@ -9,15 +9,20 @@
         let tracer: (any Tracer)?
 
         func begin(_ kind: ObservedOperation.Kind) -> (any ObservedSpan)? {
-            // `observe` calls this in the caller's task, whose context it then is.
+            beginSpan("roost.\(kind.rawValue)").map { WorkspaceSpan(span: $0) }
+        }
+
+        /// A span that is recorded; `nil` where nobody records one. To be called in the caller's task, whose context it
+        /// then is.
+        func beginSpan(_ operationName: String) -> (any Span)? {
             let tracer = tracer ?? InstrumentationSystem.tracer
-            let span = tracer.startAnySpan("roost.\(kind.rawValue)")
+            let span = tracer.startAnySpan(operationName)
             guard span.isRecording else {
                 span.end()
                 return nil
             }
             span.attributes["roost.workspace"] = name
-            return WorkspaceSpan(span: span)
+            return span
         }
     }
 

@@ -21,10 +21,9 @@
     ///
     /// Several connections of one process may have one object.
     public final class SharedObservability: Sendable {
-        let name: String
         let logs: SharedLogs?
         let metrics: SharedMetrics
-        private let tracer: (any Tracer)?
+        private let traces: WorkspaceTraces
         private let slowThreshold: Duration
 
         /// - Parameters:
@@ -39,10 +38,9 @@
             metricsFactory: (any MetricsFactory)? = nil, tracer: (any Tracer)? = nil,
             slowThreshold: Duration = .milliseconds(500)
         ) {
-            self.name = name
             logs = logger.map { SharedLogs($0, name: name) }
             metrics = SharedMetrics(name, metricsFactory ?? MetricsSystem.factory)
-            self.tracer = tracer
+            traces = WorkspaceTraces(name: name, tracer: tracer)
             self.slowThreshold = slowThreshold
         }
 
@@ -56,7 +54,7 @@
         func observe<Result: Sendable>(
             _ request: SharedRequest, _ body: () async throws -> Result
         ) async throws -> Result {
-            let span = begin(request)
+            let span = traces.beginSpan("roost.shared.\(request.rawValue)")
             let begin = ContinuousClock.now
             do {
                 let result = try await body()
@@ -70,17 +68,6 @@
                 span?.end()
                 throw error
             }
-        }
-
-        private func begin(_ request: SharedRequest) -> (any Span)? {
-            let tracer = tracer ?? InstrumentationSystem.tracer
-            let span = tracer.startAnySpan("roost.shared.\(request.rawValue)")
-            guard span.isRecording else {
-                span.end()
-                return nil
-            }
-            span.attributes["roost.workspace"] = name
-            return span
         }
 
         private func ended(
