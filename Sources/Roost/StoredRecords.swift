@@ -156,4 +156,14 @@ extension StoredValue {
             )
         }
     }
+
+    /// `plain` with the flags of a deadline and a version, and these in front of its payload.
+    package init(_ plain: StoredValue, deadlineMilliseconds: UInt64?, version: UInt32 = 1) {
+        let header = ValueHeader(
+            kind: plain.kind,
+            deadline: deadlineMilliseconds.map { Deadline(milliseconds: $0) } ?? .never,
+            version: version)
+        let bytes = header.bytes
+        self.init(kind: bytes[0], payload: Array(bytes.dropFirst()) + plain.payload)
+    }
 }

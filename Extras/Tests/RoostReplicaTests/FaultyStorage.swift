@@ -16,6 +16,12 @@ final class FaultyStorage: ObjectStorage {
         var refusedEntryCount = 0
         /// Up to so long a request takes.
         var delay = Duration.zero
+        /// Puts of names that begin with it fail.
+        var refusedPrefix: String?
+
+        fileprivate func checkPut(_ name: String) throws {
+            if let refusedPrefix, name.hasPrefix(refusedPrefix) { throw Failed() }
+        }
     }
 
     let memory = MemoryStorage()
@@ -71,11 +77,13 @@ final class FaultyStorage: ObjectStorage {
 
     func put(_ name: String, _ content: ObjectContent) async throws {
         let bytes = try await content.readAll()
+        try faults.withLock { $0 }.checkPut(name)
         try await pass { [memory] in try await memory.put(name, ObjectContent(bytes)) }
     }
 
     func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
         faults.withLock { if $0.isOff { $0.refusedEntryCount += 1 } }
+        try faults.withLock { $0 }.checkPut(name)
         return try await pass { [memory] in try await memory.putIfAbsent(name, bytes) }
     }
 

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Roost
 import RoostEncryption
+import Testing
 
 @testable import RoostReplica
 
@@ -84,4 +85,36 @@ func restored(
     let found = try await contents(of: workspace, "d")
     try await workspace.close()
     return (report, found)
+}
+
+/// Writes until so many bases stand.
+func writeBases(_ workspace: Workspace, _ replica: Replica, count baseCount: Int) async throws {
+    let d = workspace.dictionary("d")
+    let text = String(repeating: "x", count: 1_000)
+    var round = 0
+    let areThere = try await eventually {
+        round += 1
+        for number in 0..<100 { try await d.set("\(text) \(round)", forKey: "k\(number)") }
+        try await workspace.compact()
+        try await replica.waitUntilCopied()
+        return replica.status.baseCount >= baseCount
+    }
+    #expect(areThere)
+    try await d.set("last", forKey: "last")
+}
+
+/// Runs `body` with the path of a closed workspace and its copy, which has three bases at least.
+func withBases(
+    _ body: (String, MemoryStorage, [String: String]) async throws -> Void
+) async throws {
+    try await withDirectory { directory in
+        let storage = MemoryStorage()
+        let workspace = try await Workspace.open(at: "\(directory)/w")
+        let replica = try Replica(of: workspace, to: storage, options: quick)
+        try await writeBases(workspace, replica, count: 3)
+        try await replica.end()
+        let expected = try await contents(of: workspace, "d")
+        try await workspace.close()
+        try await body(directory, storage, expected)
+    }
 }

@@ -60,7 +60,9 @@ struct ClusterScanCommand: AsyncParsableCommand {
     func run() async throws {
         let range = selection.range
         try await source.withStore { store in
-            try await ScanCommand.list(store.records(range), of: range.dictionary, format.format)
+            try await ScanCommand.list(
+                store.records(range), of: range.dictionary, expires: selection.expires,
+                format.format)
         }
     }
 }

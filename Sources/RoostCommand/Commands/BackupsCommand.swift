@@ -8,22 +8,39 @@ import RoostIO
 struct BackupsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backups",
-        abstract: "Lists the backups of a series, the oldest first.",
+        abstract:
+            "Lists the backups of a series, or what a copy can be restored to, the oldest first.",
         discussion: """
             "new" is what a backup does not share with the one before it. With --verify every file is \
             read and every checksum checked. A backup that the given key does not open, as one of before a change \
             of the key, is "not opened". Exit status 3 where any backup is damaged, else 5 where any was not \
             opened, 1 where there is none.
+
+            In place of a directory stands what a Replica copies to, as roost restore takes it. Each line is a \
+            stretch of time: roost restore --at takes any moment of it, and --sequence any of its batches. What was \
+            written by another history, after a workspace was put back, has another name under "history".
             """)
 
-    @Argument(help: "The directory of the series.", completion: .directory) var series: String
+    @Argument(
+        help: "The directory of the series, s3://bucket/prefix or file:///path.",
+        completion: .directory)
+    var series: String
     @Flag(help: "Read every file of each backup.") var verify = false
     @OptionGroup var encryption: EncryptionOptions
     @OptionGroup var format: ListFormatOption
 
-    func validate() throws { try refuseAddress(series) }
+    func validate() throws {
+        guard CopiedPlace(series) != nil else { return try refuseAddress(series) }
+        guard !verify else {
+            throw ValidationError("--verify is for a series: a copy is checked by restoring it")
+        }
+    }
 
     func run() async throws {
+        if let copied = CopiedPlace(series) {
+            return try await copied.list(
+                encryption: try encryption.encryption(), format: format.format)
+        }
         var rows = RowWriter(
             columns: ["number", "date", "sizeBytes", "newBytes", "lastSequence", "state", "path"],
             format: format.format, output: try Output())

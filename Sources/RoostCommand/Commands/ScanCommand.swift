@@ -19,19 +19,26 @@ struct ScanCommand: AsyncParsableCommand {
         let range = selection.range
         try await source.withWorkspace(.readOnly) { workspace in
             try await Self.list(
-                try StoredRecords(workspace, range), of: range.dictionary, format.format)
+                try StoredRecords(workspace, range), of: range.dictionary,
+                expires: selection.expires, format.format)
         }
     }
 
     static func list(
-        _ records: any RecordCursor, of dictionary: String?, _ format: OutputFormat
+        _ records: any RecordCursor, of dictionary: String?, expires: Bool = false,
+        _ format: OutputFormat
     ) async throws {
+        let isOfAll = dictionary == nil
         var rows = RowWriter(
-            columns: (dictionary == nil ? ["dictionary"] : []) + ["key", "value"], format: format,
-            output: try Output())
+            columns: (isOfAll ? ["dictionary"] : []) + ["key", "value"]
+                + (expires ? ["expires"] : []), format: format, output: try Output())
         while let record = try await records.next() {
-            let name: [JSONValue] = dictionary == nil ? [.string(record.dictionary)] : []
-            try rows.write(name + [.string(record.key), ReadableForm.json(record.value)])
+            var row: [JSONValue] = isOfAll ? [.string(record.dictionary)] : []
+            row += [.string(record.key), ReadableForm.json(record.value)]
+            if expires {
+                row.append(ReadableForm.expiration(record.value).map { .string($0) } ?? .null)
+            }
+            try rows.write(row)
         }
         try rows.finish()
     }
@@ -46,6 +53,7 @@ struct ScanSelection: ParsableArguments {
     @Option(help: "The first key that is not listed any more.") var below: String?
     @Flag(help: "The last key first.") var reverse = false
     @Option(help: "At most so many.") var limit: Int?
+    @Flag(help: "With when each value expires, where it does.") var expires = false
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is not negative") }

@@ -9,7 +9,8 @@ struct SetCommand: AsyncParsableCommand {
         abstract: "Sets the value of a key.",
         discussion: """
             The value is JSON, so text stands in quotes, or is given with --string. It is on \
-            disk when the command returns. The workspace is created where there is none.
+            disk when the command returns. The workspace is created where there is none. A deadline that the \
+            key had before goes with the value that had it.
             """)
 
     @OptionGroup var target: WorkspaceArgument
@@ -36,10 +37,22 @@ struct ValueArgument: ParsableArguments {
     var value: String
     @Flag(name: .customLong("string"), help: "The value is text, not JSON.")
     var isString = false
+    @Option(
+        help:
+            "When the value is gone: after 90s, 15m, 12h or 7d, or at a moment, as 2026-11-20T10:00:00Z.",
+        transform: Expiration.init(argument:))
+    var expires: Expiration?
 
     /// - Throws: `Failure` where it is no value, or one that no workspace takes under these names.
     func stored(forKey key: String, in dictionary: String) throws -> StoredValue {
-        let record = RecordLine(dictionary: dictionary, key: key, value: try parsed())
+        var value = try parsed()
+        if let deadline = try expires?.deadlineMilliseconds() {
+            guard value.plain?.deadlineMilliseconds == nil else {
+                throw Failure(.usage, "a \"$raw\" value says itself when it expires")
+            }
+            value = StoredValue(value, deadlineMilliseconds: deadline)
+        }
+        let record = RecordLine(dictionary: dictionary, key: key, value: value)
         do { try record.check() } catch { throw Failure(.usage, error.reason) }
         return record.value
     }

@@ -1,7 +1,8 @@
 import Roost
 import RoostFormat
 
-/// One line of `import` and `export`: `{"dictionary": …, "key": …, "value": …}`.
+/// One line of `import` and `export`: `{"dictionary": …, "key": …, "value": …}`, with `"expires": "2026-11-20T10:00:00.000Z"`
+/// where the value has a deadline, and `"version": 2` where its type was at another than 1.
 struct RecordLine {
     var dictionary: String
     var key: String
@@ -38,6 +39,9 @@ struct RecordLine {
         do { self.value = try StoredForm.stored(value) } catch {
             throw Failure(reason: error.reason)
         }
+        if fields.expires != nil || fields.version != nil {
+            self.value = try Self.marked(self.value, fields.expires, fields.version)
+        }
         try check()
     }
 
@@ -58,13 +62,59 @@ struct RecordLine {
             reason: "\"\(name)\" has \(grouped(count)) bytes; up to \(grouped(limit)) are allowed")
     }
 
+    private static func marked(
+        _ value: StoredValue, _ expires: JSONValue?, _ version: JSONValue?
+    ) throws(Failure) -> StoredValue {
+        guard value.kind & ValueHeader.flags == 0 else {
+            throw Failure(reason: "a \"$raw\" value says itself when it expires, and its version")
+        }
+        var deadline: UInt64?
+        if let expires {
+            guard case .string(let text) = expires, let found = MomentText.milliseconds(text) else {
+                throw Failure(reason: "\"expires\" is not a moment as 2026-11-20T10:00:00.000Z")
+            }
+            deadline = found
+        }
+        var number: UInt32 = 1
+        if let version {
+            guard case .number(let text) = version, let found = UInt32(text), found > 0 else {
+                throw Failure(reason: "\"version\" is not a number from 1 on")
+            }
+            number = found
+        }
+        return StoredValue(value, deadlineMilliseconds: deadline, version: number)
+    }
+
     var record: StoredRecord { StoredRecord(dictionary: dictionary, key: key, value: value) }
 
     var json: JSONValue {
-        .members([
-            "dictionary": .string(dictionary), "key": .string(key),
-            "value": StoredForm.json(value),
-        ])
+        var members = [
+            JSONValue.Member(name: "dictionary", value: .string(dictionary)),
+            JSONValue.Member(name: "key", value: .string(key)),
+        ]
+        func add(_ name: String, _ value: JSONValue) {
+            members.append(.init(name: name, value: value))
+        }
+        guard value.kind & ValueHeader.flags != 0, let (plain, expires, version) = shown() else {
+            add("value", StoredForm.json(value))
+            return .object(members)
+        }
+        add("value", StoredForm.json(plain))
+        if let expires { add("expires", .string(expires)) }
+        if version != 1 { add("version", .integer(version)) }
+        return .object(members)
+    }
+
+    /// A value with a deadline or a version, and these; `nil` where it would not be read back as the same bytes.
+    private func shown() -> (plain: StoredValue, expires: String?, version: UInt32)? {
+        guard let (plain, deadline, version) = value.plain else { return nil }
+        let expires = deadline.flatMap { MomentText.text(milliseconds: $0) }
+        let same = StoredValue(
+            plain, deadlineMilliseconds: deadline, version: UInt32(clamping: version))
+        guard (expires == nil) == (deadline == nil), plain.kind & ValueHeader.flags == 0,
+            same == value
+        else { return nil }
+        return (plain, expires, UInt32(clamping: version))
     }
 
     /// The members of a line, each at most once and no others.
@@ -72,6 +122,8 @@ struct RecordLine {
         var dictionary: JSONValue?
         var key: JSONValue?
         var value: JSONValue?
+        var expires: JSONValue?
+        var version: JSONValue?
 
         init(_ members: [JSONValue.Member]) throws(Failure) {
             for member in members {
@@ -79,8 +131,12 @@ struct RecordLine {
                 case "dictionary": try Self.fill(&dictionary, member)
                 case "key": try Self.fill(&key, member)
                 case "value": try Self.fill(&value, member)
+                case "expires": try Self.fill(&expires, member)
+                case "version": try Self.fill(&version, member)
                 default:
-                    throw Failure(reason: "\"\(member.name)\" is not dictionary, key or value")
+                    throw Failure(
+                        reason:
+                            "\"\(member.name)\" is not dictionary, key, value, expires or version")
                 }
             }
         }

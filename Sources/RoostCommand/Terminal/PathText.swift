@@ -7,7 +7,7 @@ import ArgumentParser
 func refuseAddress(_ text: String) throws {
     guard let scheme = text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//)?.output else { return }
     throw ValidationError(
-        "an address, \(scheme)…, stands where only a path is taken: restore reads from s3:// and file://, copy reads "
+        "an address, \(scheme)…, stands where only a path is taken: restore and backups read s3:// and file://, copy reads "
             + "from and writes to etcd://, etcds:// and postgres://; a path of this form is ./\(scheme)…"
     )
 }

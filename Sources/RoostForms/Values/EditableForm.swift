@@ -29,12 +29,10 @@ package enum EditableForm {
             throw Failure(reason: "a value of this kind cannot be changed as text")
         }
         let payload = try payload(text, kind, inPlaceOf: plain.value.payload)
-        let header = ValueHeader(
-            kind: kind.rawValue,
-            deadline: plain.deadlineMilliseconds.map { Deadline(milliseconds: $0) } ?? .never,
+        return StoredValue(
+            StoredValue(kind: kind.rawValue, payload: payload),
+            deadlineMilliseconds: plain.deadlineMilliseconds,
             version: UInt32(clamping: plain.version))
-        let bytes = header.bytes
-        return StoredValue(kind: bytes[0], payload: Array(bytes.dropFirst()) + payload)
     }
 
     // MARK: Within

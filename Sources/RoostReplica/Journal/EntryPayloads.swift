@@ -45,6 +45,12 @@
             }
             try reader.end()
         }
+
+        /// The last moment that `entry`, whose payload this is, says anything of.
+        func lastTime(_ entry: JournalEntry) -> UInt64 {
+            if marks.isEmpty && runs.isEmpty { return entry.standing.time }
+            return marks.last?.time ?? 0
+        }
     }
 
     /// What an entry of kind `base` holds.

@@ -63,9 +63,7 @@
         }
 
         private mutating func note(_ payload: FramesPayload, _ entry: JournalEntry) {
-            let isSignOfLife = payload.marks.isEmpty && payload.runs.isEmpty
-            let time = isSignOfLife ? entry.standing.time : payload.marks.last?.time ?? 0
-            knownUntil = max(knownUntil, time)
+            knownUntil = max(knownUntil, payload.lastTime(entry))
         }
 
         /// Whether the point lies after all that the entries of the history say.

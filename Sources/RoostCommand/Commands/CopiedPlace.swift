@@ -6,7 +6,7 @@ import Roost
     import RoostReplica
 #endif
 
-/// What `roost restore` takes besides a directory: a place that a `Replica` copies to.
+/// What `roost restore` and `roost backups` take besides a directory: a place that a `Replica` copies to.
 struct CopiedPlace {
     /// `s3://bucket/prefix`, or `file:///path` for a directory of copies.
     let address: String
@@ -55,6 +55,35 @@ struct CopiedPlace {
             }
         }
 
+        /// Lists what can be restored.
+        func list(encryption: WorkspaceEncryption?, format: OutputFormat) async throws {
+            let contents = try await Replica.contents(of: try storage(), encryption: encryption)
+            var rows = RowWriter(
+                columns: [
+                    "from", "to", "firstSequence", "lastSequence", "sizeBytes", "newBytes",
+                    "history", "state",
+                ], format: format, output: try Output())
+            for stretch in contents.stretches {
+                try rows.write([
+                    .string(MomentText.text(stretch.firstDate)),
+                    stretch.lastDate.map { .string(MomentText.text($0)) } ?? .null,
+                    .integer(stretch.firstSequence),
+                    stretch.lastSequence.map { .integer($0) } ?? .null,
+                    .integer(stretch.sizeBytes), .integer(stretch.newBytes),
+                    .string(String(stretch.history.prefix(8))),
+                    .string(stretch.problem == nil ? "not checked" : "damaged"),
+                ])
+            }
+            try rows.finish()
+            let problems =
+                contents.stretches.compactMap(\.problem) + (contents.problem.map { [$0] } ?? [])
+            for problem in problems { printError(problem.description) }
+            guard problems.isEmpty else { throw Failure(.damaged, nil) }
+            guard contents.stretches.isEmpty else { return }
+            throw Failure(
+                .notFound, "\(address): the copy has no base yet: it was begun and never completed")
+        }
+
         private func storage() throws -> any ObjectStorage {
             if address.hasPrefix("s3://") { return try S3Storage(address) }
             guard let url = URL(string: address), url.isFileURL else {
@@ -69,20 +98,20 @@ struct CopiedPlace {
             }
             if let sequence { return .sequence(sequence) }
             guard let moment else { return .newest }
-            for style in [
-                Date.ISO8601FormatStyle(includingFractionalSeconds: true),
-                Date.ISO8601FormatStyle(includingFractionalSeconds: false),
-            ] {
-                // One of the two forms fits, or it is told that none does.
-                if let date = try? style.parse(moment) { return .moment(date) }
-            }
+            if let date = MomentText.date(moment) { return .moment(date) }
             throw ValidationError("not a moment as 2026-11-20T10:00:00Z: \(moment)")
         }
     #else
         func restore(
             to target: String, at moment: String?, sequence: UInt64?, _ keys: Keys
-        ) async throws {
-            throw Failure(
+        ) async throws { throw Self.isNotBuilt }
+
+        func list(encryption: WorkspaceEncryption?, format: OutputFormat) async throws {
+            throw Self.isNotBuilt
+        }
+
+        private static var isNotBuilt: Failure {
+            Failure(
                 .usage,
                 "this roost was built without copies off the machine. Build it with them: "
                     + "swift build -c release --product roost --traits Replica")
