@@ -10,7 +10,7 @@ FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/C
 	Extras/Conformance Extras/EncryptionCost Extras/InspectorSample Extras/ReplicaRun \
 	Examples/Server/Package.swift Examples/Server/Sources Examples/Fleet/Package.swift Examples/Fleet/Sources
 
-.PHONY: demo test check long long-proofs long-servers client tasks tasks-sample manual extras bench format lint dependencies clean
+.PHONY: demo test whole-runs check long long-proofs long-servers client tasks tasks-sample manual extras bench format lint dependencies clean
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server server-sample
@@ -33,6 +33,12 @@ demo: dependencies
 test: dependencies
 	$(BUILD) --build-tests
 	SWIFT="$(SWIFT)" scripts/test-suites
+
+# The suites with random input, of which `test` runs a part, at their whole length.
+WHOLE_RUNS = RangeSumTests|PlannerTests|QueryOracleTests|HistoryTests|LiveOracleTests|DescendingReadTests|KillTests|ModelTests
+whole-runs: dependencies
+	$(BUILD) --build-tests
+	ROOST_WHOLE_RUNS=1 SWIFT="$(SWIFT)" scripts/test-suites --filter "$(WHOLE_RUNS)"
 
 # The minute before a commit: format, build, and the suites of what changed.
 check:

@@ -9,7 +9,8 @@ import Testing
 @Suite struct HistoryTests {
     /// How many histories a run checks; the environment variable asks for more.
     static let historyCount =
-        ProcessInfo.processInfo.environment["ROOST_HISTORIES"].flatMap { Int($0) } ?? 2_000
+        ProcessInfo.processInfo.environment["ROOST_HISTORIES"].flatMap { Int($0) }
+        ?? runCount(1_000, whole: 2_000)
 
     @Test(arguments: 0..<4)
     func everyHistoryIsStrictlySerializable(part: Int) async throws {

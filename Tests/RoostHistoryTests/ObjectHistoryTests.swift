@@ -10,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct ObjectHistoryTests {
     /// How many histories a run checks; the environment variable asks for more.
     static let historyCount =
-        ProcessInfo.processInfo.environment["ROOST_OBJECT_HISTORIES"].flatMap { Int($0) } ?? 400
+        ProcessInfo.processInfo.environment["ROOST_OBJECT_HISTORIES"].flatMap { Int($0) }
+        ?? runCount(200, whole: 400)
 
     @Test(arguments: 0..<4)
     func everyHistoryOfQueriesIsStrictlySerializable(part: Int) async throws {

@@ -75,7 +75,8 @@ import Testing
             _ = try log.writer.rotate()
             try log.append([5])
             let found = try SampleRecovery(at: path, cuts: false)
-            #expect(found.payloads == [[1], [2], [3], [4], [5]])
+            let expected: [[UInt8]] = [[1], [2], [3], [4], [5]]
+            #expect(found.payloads == expected)
             #expect(found.recovery.tornTails.isEmpty)
         }
     }

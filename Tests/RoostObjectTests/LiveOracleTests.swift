@@ -10,7 +10,8 @@ private typealias WholeSample = Sample<WholeForm>
 /// `ROOST_LIVE_TRANSACTIONS` for more.
 @Suite(.timeLimit(.minutes(60))) struct LiveOracleTests {
     private static var transactionCount: Int {
-        ProcessInfo.processInfo.environment["ROOST_LIVE_TRANSACTIONS"].flatMap { Int($0) } ?? 400
+        ProcessInfo.processInfo.environment["ROOST_LIVE_TRANSACTIONS"].flatMap { Int($0) }
+            ?? runCount(200, whole: 400)
     }
 
     @Test func positionsAppliedToTheOldResultGiveTheNewOne() async throws {

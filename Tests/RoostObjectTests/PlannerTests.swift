@@ -38,7 +38,7 @@ import Testing
 
     private static var queryCount: Int {
         ProcessInfo.processInfo.environment["ROOST_QUERY_CASES"].flatMap { Int($0) }.map { $0 / 40 }
-            ?? 100
+            ?? runCount(40, whole: 100)
     }
 
     @Test func whatIsChosenCostsAtMostThreeTimesTheBest() async throws {
@@ -51,7 +51,7 @@ import Testing
             let items = Item.$declared.withValue(Set(names)) { workspace.repository(of: Item.self) }
             try await items.saveAll((0..<2_000).map { Item(id: $0, &random) })
             try await items.indexesBuilt()
-            for _ in 0..<100 {
+            for _ in 0..<min(100, Self.queryCount) {
                 let query = anyQuery(items, &random)
                 let (chosen, every) = try query.planCosts()
                 let best = try #require(every.map(\.cost).min())
@@ -62,7 +62,7 @@ import Testing
                     Issue.record("\(try query.explain()): \(chosen), of \(every)")
                 }
             }
-            done += 100
+            done += min(100, Self.queryCount)
             try await workspace.close()
         }
         print("planner: \(done) queries, at worst \(worst) times the best plan")

@@ -7,7 +7,8 @@ import Testing
 /// thousand cases each time; `ROOST_QUERY_CASES` for more.
 @Suite(.timeLimit(.minutes(60))) struct QueryOracleTests {
     private static var caseCount: Int {
-        ProcessInfo.processInfo.environment["ROOST_QUERY_CASES"].flatMap { Int($0) } ?? 1_100
+        ProcessInfo.processInfo.environment["ROOST_QUERY_CASES"].flatMap { Int($0) }
+            ?? runCount(500, whole: 1_100)
     }
 
     @Test func queriesOfWholeObjectsAnswerAsFilterAndSortDo() async throws {

@@ -95,13 +95,13 @@ import Testing
         let decodes = try await decodes(#function) { () throws in
             #expect(try rated.sum(of: \.size) == expected.map(\.size).reduce(0, +))
             #expect(try rated.sum(of: \.rating) == expected.compactMap(\.rating).reduce(0, +))
-            #expect(
-                try stories.where { $0.size < 9 }.average(of: \.author.id)
-                    == Double(all.filter { $0.size < 9 }.map(\.author.id).reduce(0, +))
-                    / Double(all.filter { $0.size < 9 }.count))
-            #expect(
-                try rated.grouped(by: \.author.name).sums(of: \.size)
-                    == ["Bo": expected.map(\.size).reduce(0, +)])
+            let small: [Int] = all.filter { $0.size < 9 }.map(\.author.id)
+            let average = Double(small.reduce(0, +)) / Double(small.count)
+            let found = try stories.where { $0.size < 9 }.average(of: \.author.id)
+            #expect(found == average)
+            let total: Int = expected.map(\.size).reduce(0, +)
+            let sums = try rated.grouped(by: \.author.name).sums(of: \.size)
+            #expect(sums == ["Bo": total])
             let longest = stories.order(by: \.title, .descending).order(by: \.author.city).limit(7)
             #expect(try longest.grouped(by: \.title).counts() == ["story 9": 7])
         }

@@ -32,7 +32,7 @@ import Testing
     {
         let seed = testSeed() &+ UInt64(kind)
         var random = SeededGenerator(seed: seed)
-        for round in 0..<5 {
+        for round in 0..<runCount(2, whole: 5) {
             let engine = MemoryEngine(
                 limits: SharedLimits(
                     operationCount: 10_000, commitSizeBytes: 1 << 26, keySizeBytes: 1 << 12))

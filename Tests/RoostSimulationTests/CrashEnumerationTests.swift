@@ -2,10 +2,10 @@ import RoostSimulator
 import Testing
 
 /// Short workloads, each crashed at every step in every way that it may leave the disk.
-@Suite("Crash states", .serialized)
+@Suite("Crash states")
 struct CrashEnumerationTests {
     /// `roost-simulate enumerate` takes all of them.
-    @Test(arguments: Array(stride(from: 0, to: CrashWorkload.all.count, by: 6)))
+    @Test(arguments: Array(stride(from: 0, to: CrashWorkload.all.count, by: 12)))
     func everyStateOpensWithWhatWasSafe(index: Int) async throws {
         let workload = CrashWorkload.all[index]
         let enumeration = try await workload.explore()

@@ -173,7 +173,7 @@ import Testing
 
     /// Of the data keys of a journal's parts, as docs/FORMAT.md has their headers.
     private func keyNumbers(_ bytes: Data) -> [UInt8] {
-        stride(from: 0, to: bytes.count - 64, by: 4096).compactMap { place in
+        stride(from: 0, to: bytes.count - 64, by: 4096).compactMap { (place: Int) -> UInt8? in
             bytes[place..<(place + 8)] == Data(sealedFileMagic) ? bytes[place + 16] : nil
         }
     }

@@ -44,3 +44,9 @@ package func testSeed(_ test: String = #function) -> UInt64 {
     print("\(test): ROOST_TEST_SEED=\(seed)")
     return seed
 }
+
+/// How often a test with random input runs: `part` in `make test`, which is to end soon, and `whole` where
+/// `ROOST_WHOLE_RUNS` is set, as `make prove` does.
+package func runCount(_ part: Int, whole: Int) -> Int {
+    ProcessInfo.processInfo.environment["ROOST_WHOLE_RUNS"] == nil ? part : whole
+}

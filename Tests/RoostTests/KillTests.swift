@@ -6,7 +6,7 @@ import Testing
 /// A process may be killed between any two instructions. What it was told is written is there
 /// afterwards, whatever it was doing: appending, rotating, flushing, merging, recovering.
 @Suite struct KillTests {
-    @Test(arguments: 0..<10)
+    @Test(arguments: 0..<runCount(4, whole: 10))
     func everyAcknowledgedWriteSurvivesTwentyKills(round: Int) async throws {
         var random = SeededGenerator(seed: testSeed() &+ UInt64(round))
         try await withTemporaryDirectory { path in

@@ -6,7 +6,7 @@ import Testing
 /// Random steps against a workspace and against a plain dictionary, which must stay alike through
 /// reopenings, crashes and compactions.
 @Suite struct ModelTests {
-    @Test(arguments: 0..<10)
+    @Test(arguments: 0..<runCount(5, whole: 10))
     func aWorkspaceBehavesAsADictionary(round: Int) async throws {
         let seed = testSeed() &+ UInt64(round)
         try await withTemporaryDirectory { path in
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<5)
+    @Test(arguments: 0..<runCount(3, whole: 5))
     func aWorkspaceInMemoryBehavesAsADictionary(round: Int) async throws {
         let seed = testSeed() &+ UInt64(round)
         try await WorkspaceKind.inMemory.withHome { home in
