@@ -311,7 +311,7 @@ let package = Package(
         .testTarget(
             name: "RoostDocumentationTests",
             dependencies: [
-                "Roost", "RoostCommand", "RoostTestSupport", "DocumentationBlocks",
+                "Roost", "RoostShared", "RoostCommand", "RoostTestSupport", "DocumentationBlocks",
                 "roost-first-program",
             ]),
         .testTarget(
@@ -321,7 +321,8 @@ let package = Package(
                 "RoostIO", "RoostSimulation", "RoostTestSupport",
             ]),
         .testTarget(
-            name: "RoostMainActorDocumentationTests", dependencies: ["Roost", "RoostTestSupport"],
+            name: "RoostMainActorDocumentationTests",
+            dependencies: ["Roost", "RoostShared", "RoostTestSupport"],
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         .testTarget(
             name: "RoostCommandTests",

@@ -45,6 +45,8 @@ final class SharedEntries<Item: Identifiable & Sendable> where Item.ID: Sendable
 
     /// One entry: of which object, and where it stands in the plan's order: with others of its group, or by itself.
     struct Element {
+        /// Of the entry, after what all of the index begin with.
+        let key: [UInt8]
         let objectKey: [UInt8]
         let group: [UInt8]?
         fileprivate let record: SharedRecord
@@ -69,8 +71,26 @@ final class SharedEntries<Item: Identifiable & Sendable> where Item.ID: Sendable
         }
         pageCount = min(pageCount * 2, 1024)
         return try page.records.map { record in
-            let entry = try plan.entry(Array(record.key.dropFirst(start)), record.value, at: place)
-            return Element(objectKey: entry.objectKey, group: entry.group, record: record)
+            let key = Array(record.key.dropFirst(start))
+            let entry = try plan.entry(key, record.value, at: place)
+            return Element(
+                key: key, objectKey: entry.objectKey, group: entry.group, record: record)
+        }
+    }
+
+    /// Passes by what is left before a bound, of a plan of one index that is not reversed; all of it where that is `nil`.
+    func skip(to bound: [UInt8]?) {
+        guard let bound else {
+            rest = []
+            return
+        }
+        while let (_, start, range, _) = rest.last {
+            let lower = range.lower.prefix(start) + bound
+            if range.lower.lexicographicallyPrecedes(lower) {
+                rest[rest.count - 1].range.lower = Array(lower)
+            }
+            if !rest[rest.count - 1].range.isEmpty { return }
+            rest.removeLast()
         }
     }
 

@@ -1,15 +1,17 @@
 import Roost
 import RoostFormat
 
-/// An object that matches a query, and what its place and its time rest on.
-struct SharedMatch<Item: Sendable>: Sendable {
+/// An object that matches a query, or what is made of it, and what its place and its time rest on.
+struct SharedMatch<Made> {
     /// As its dictionary has it, in bytes.
     let key: [UInt8]
     /// Where it stands in the query's order; ends with the key, so that no two are equal.
     let sortKey: [UInt8]
     let deadline: Deadline
-    let item: Item
+    let made: Made
 }
+
+extension SharedMatch: Sendable where Made: Sendable {}
 
 /// All matches of a query, kept as their objects change.
 ///
@@ -31,7 +33,7 @@ struct SharedLiveResult<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// What the query asks for: its offset and its limit are kept.
     var items: [Item] {
-        matches.dropFirst(terms.offsetCount).prefix(terms.limitCount ?? .max).map(\.item)
+        matches.dropFirst(terms.offsetCount).prefix(terms.limitCount ?? .max).map(\.made)
     }
 
     /// Takes over what became of the object with a key: its match, or that it matches no more.

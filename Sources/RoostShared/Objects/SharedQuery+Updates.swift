@@ -36,7 +36,7 @@ extension SharedQuery {
 /// - Once `hasEnded` there is nothing more, as an error has left the result between two revisions.
 private final class SharedLiveQuery<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private let query: SharedQuery<Item>
-    private let run: SharedQueryRun<Item>
+    private let run: SharedQueryRun<Item, Item>
     private var result: SharedLiveResult<Item>
     private var reader: ChangeReader?
     private var hasEnded = false

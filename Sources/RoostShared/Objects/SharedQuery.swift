@@ -19,8 +19,8 @@ import RoostIO
 ///   object, or every object is asked for.
 /// - Without an order objects come in the order of their identifiers' keys, and so do those that an order does not
 ///   tell apart.
-/// - It has no sums, averages, groups or values of single fields, as a query of an embedded repository has: the engine would
-///   send the objects all the same. `fetch()` gives them, and Swift makes the rest of them.
+/// - Sums, averages and groups are made here of objects that the engine sends, a piece of which is in memory at a time; counts
+///   of values, different values and extremes of the entries of an index that has the field.
 public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable {
     let repository: SharedRepository<Item>
     var terms = QueryTerms<Item>()
@@ -66,14 +66,14 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     /// At most so many; with a negative limit, as a request may bring one, none.
     public func limit(_ count: Int) -> SharedQuery {
         var query = self
-        query.terms.limitCount = min(max(count, 0), terms.limitCount ?? .max)
+        query.terms.limitCount = Swift.min(Swift.max(count, 0), terms.limitCount ?? .max)
         return query
     }
 
     /// Without the first so many, which are read all the same. A negative offset passes none by.
     public func offset(_ count: Int) -> SharedQuery {
         var query = self
-        let (sum, hasOverflown) = terms.offsetCount.addingReportingOverflow(max(count, 0))
+        let (sum, hasOverflown) = terms.offsetCount.addingReportingOverflow(Swift.max(count, 0))
         query.terms.offsetCount = hasOverflown ? .max : sum
         return query
     }
@@ -117,27 +117,28 @@ public struct SharedQuery<Item: Identifiable & Sendable>: Sendable where Item.ID
     nonisolated(nonsending) func page(
         after cursor: PageCursor?, limit: Int, in attempt: SharedTransaction?
     ) async throws -> Page<Item> {
-        let limit = max(limit, 1)
+        let limit = Swift.max(limit, 1)
         let name = repository.dictionary.name
         var query = self
         if let cursor { query.terms = try terms.behind(cursor, of: name) }
         let remainingCount = query.terms.limitCount
-        query.terms.limitCount = min(remainingCount ?? .max, limit == .max ? limit : limit + 1)
+        query.terms.limitCount = Swift.min(
+            remainingCount ?? .max, limit == .max ? limit : limit + 1)
         let found = try await SharedQueryRun(query, in: attempt).page()
         let items = found.prefix(limit)
         guard found.count > limit, let last = items.last else {
-            return Page(items: items.map(\.item), next: nil)
+            return Page(items: items.map(\.made), next: nil)
         }
         let next = terms.cursor(
             behind: last.sortKey, of: name,
             remainingCount: remainingCount.map { $0 - items.count })
-        return Page(items: items.map(\.item), next: next)
+        return Page(items: items.map(\.made), next: next)
     }
 
     /// How many objects match. Reads no object where the entries say all.
     ///
     /// - Throws: as ``fetch()``.
-    public func count() async throws -> Int { try await SharedQueryRun(self).count() }
+    public func count() async throws -> Int { try await SharedQueryRun(self) { _ in }.count() }
 
     /// Whether no object matches.
     ///

@@ -2,22 +2,40 @@ import Roost
 import RoostIO
 
 /// One run of a query, at one revision: the newest, or that of an attempt of a transaction.
-struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
-    private let query: SharedQuery<Item>
-    private let source: SharedQuerySource
+///
+/// What is kept of an object is what `make` makes of it.
+struct SharedQueryRun<Item: Identifiable & Sendable, Made> where Item.ID: Sendable {
+    let query: SharedQuery<Item>
+    let source: SharedQuerySource
+    let make: @Sendable (Item) -> Made
 
-    init(_ query: SharedQuery<Item>, in attempt: SharedTransaction? = nil) {
+    init(
+        _ query: SharedQuery<Item>, _ source: SharedQuerySource,
+        _ make: @escaping @Sendable (Item) -> Made
+    ) {
         self.query = query
-        source = SharedQuerySource(query.repository.dictionary, attempt)
+        self.source = source
+        self.make = make
     }
 
-    private var terms: QueryTerms<Item> { query.terms }
-    private var repository: SharedRepository<Item> { query.repository }
+    init(
+        _ query: SharedQuery<Item>, in attempt: SharedTransaction? = nil,
+        _ make: @escaping @Sendable (Item) -> Made
+    ) {
+        self.init(query, SharedQuerySource(query.repository.dictionary, attempt), make)
+    }
+
+    init(_ query: SharedQuery<Item>, in attempt: SharedTransaction? = nil) where Made == Item {
+        self.init(query, in: attempt) { $0 }
+    }
+
+    var terms: QueryTerms<Item> { query.terms }
+    var repository: SharedRepository<Item> { query.repository }
     private var dictionary: SharedDictionary { repository.dictionary }
 
-    private typealias Match = SharedMatch<Item>
+    typealias Match = SharedMatch<Made>
 
-    private enum Way {
+    enum Way {
         case nothing
         /// The objects with these keys, in order.
         case keys([[UInt8]])
@@ -26,10 +44,10 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         case entries(EntryPlan<Item>, SharedIndexCatalog)
     }
 
-    nonisolated(nonsending) func fetch() async throws -> [Item] { try await page().map(\.item) }
+    nonisolated(nonsending) func fetch() async throws -> [Made] { try await page().map(\.made) }
 
     /// The matches that the query asks for.
-    nonisolated(nonsending) func page() async throws -> ArraySlice<SharedMatch<Item>> {
+    nonisolated(nonsending) func page() async throws -> ArraySlice<Match> {
         var matches: [Match]
         if let attempt = source.attempt {
             matches = try await self.matches(in: attempt)
@@ -53,7 +71,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
                 let (sum, hasOverflown) = limit.addingReportingOverflow(changed.count)
                 wider.terms.limitCount = hasOverflown ? .max : sum
             }
-            matches = try await SharedQueryRun(wider, in: attempt).matches().matches
+            matches = try await SharedQueryRun(wider, source, make).matches().matches
         }
         guard !changed.isEmpty else { return matches }
         let changedKeys = Set(changed.map { Array($0.dropFirst(dictionary.start.count)) })
@@ -69,7 +87,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     /// The matches in order, those that an offset leaves out too, and of which revision they are; `nil` where nothing had
     /// to be read.
     nonisolated(nonsending) func matches() async throws -> (
-        matches: [SharedMatch<Item>], revision: UInt64?
+        matches: [Match], revision: UInt64?
     ) {
         let (way, revision) = try await choose(isCounting: false)
         switch way {
@@ -85,8 +103,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     }
 
     nonisolated(nonsending) func count() async throws -> Int {
-        let hasChanges = source.attempt?.hasChanged(dictionary) ?? false
-        if terms.limitCount != nil || terms.offsetCount > 0 || hasChanges {
+        if terms.limitCount != nil || terms.offsetCount > 0 || source.hasChanges {
             return try await page().count
         }
         let (way, revision) = try await choose(isCounting: true)
@@ -132,7 +149,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     // MARK: Choosing
 
-    private nonisolated(nonsending) func choose(isCounting: Bool) async throws -> (
+    nonisolated(nonsending) func choose(isCounting: Bool) async throws -> (
         way: Way, revision: UInt64?
     ) {
         if terms.isImpossible || terms.limitCount == 0 { return (.nothing, nil) }
@@ -183,6 +200,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         var matches: [Match] = []
         let revision = try await forEachRecord(ranges, isKeysOnly: false, at: revision) { record in
             if let match = try match(record) { matches.append(match) }
+            leaveOut(&matches)
             return terms.keyOrder == nil || matches.count < terms.wantedCount
         }
         return (sorted(matches), revision)
@@ -201,7 +219,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// The records of ranges, of one revision, in the query's order where the keys have it, until `body` has enough. Gives
     /// the revision.
-    private nonisolated(nonsending) func forEachRecord(
+    nonisolated(nonsending) func forEachRecord(
         _ ranges: [KeyBounds], isKeysOnly: Bool, at revision: UInt64?,
         _ body: (SharedRecord) throws -> Bool
     ) async throws -> UInt64? {
@@ -228,21 +246,42 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     private nonisolated(nonsending) func read(
         keys: [[UInt8]]
     ) async throws -> (matches: [Match], revision: UInt64?) {
-        _ = try dictionary.checkedName()
         let order = terms.keyOrder
-        var rest = (order == .descending ? keys.reversed() : keys)[...]
-        var revision: UInt64?
         var matches: [Match] = []
+        let revision = try await forEachPiece(
+            ofKeys: order == .descending ? keys.reversed() : keys
+        ) { piece in
+            matches += piece
+            leaveOut(&matches)
+            return order == nil || matches.count < terms.wantedCount
+        }
+        return (sorted(matches), revision)
+    }
+
+    /// What matches of the objects with keys, a piece of them at a time, until `body` has enough. Gives the revision at
+    /// which the first is read, as all are.
+    nonisolated(nonsending) func forEachPiece(
+        ofKeys keys: [[UInt8]], _ body: ([Match]) throws -> Bool
+    ) async throws -> UInt64? {
+        _ = try dictionary.checkedName()
+        var rest = keys[...]
+        var revision: UInt64?
         while !rest.isEmpty {
             // The first alone, as it says which revision the others are to be of.
             let piece = rest.prefix(revision == nil ? 1 : 64)
             let (records, newest) = try await source.records(Array(piece), at: revision)
             revision = newest
-            matches += try records.compactMap { record in try record.flatMap { try match($0) } }
-            if order != nil, matches.count >= terms.wantedCount { break }
+            let matches = try records.compactMap { record in try record.flatMap { try match($0) } }
+            guard try body(matches) else { break }
             rest = rest.dropFirst(piece.count)
         }
-        return (sorted(matches), revision)
+        return revision
+    }
+
+    /// Leaves out what cannot be among the matches that are asked for any more, once there are twice as many.
+    private func leaveOut(_ matches: inout [Match]) {
+        guard matches.count / 2 >= max(terms.wantedCount, 256) else { return }
+        matches = Array(sorted(matches).prefix(terms.wantedCount))
     }
 
     /// All entries before the first object, as they come in any order.
@@ -261,6 +300,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         var pieceCount = min(64, terms.wantedCount)
         while !rest.isEmpty {
             matches += try await objects(Array(rest.prefix(pieceCount)), at: entries.revision)
+            leaveOut(&matches)
             if terms.keyOrder != nil, matches.count >= terms.wantedCount { break }
             rest = rest.dropFirst(pieceCount)
             pieceCount = 64
@@ -328,7 +368,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
     }
 
     /// The objects with these keys that match.
-    private nonisolated(nonsending) func objects(
+    nonisolated(nonsending) func objects(
         _ keys: [[UInt8]], at revision: UInt64
     ) async throws -> [Match] {
         var matches: [Match] = []
@@ -350,7 +390,7 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         return matches
     }
 
-    func match(_ record: SharedRecord) throws -> SharedMatch<Item>? {
+    func match(_ record: SharedRecord) throws -> Match? {
         let key = Array(record.key.dropFirst(dictionary.start.count))
         let item = try repository.form.value(
             ofStored: record.value, key: String(decoding: key, as: UTF8.self),
@@ -358,9 +398,9 @@ struct SharedQueryRun<Item: Identifiable & Sendable> where Item.ID: Sendable {
         guard try terms.matches(item) else { return nil }
         let sortKey = terms.sortKey(item, key)
         guard terms.isBehindCursor(sortKey) else { return nil }
-        return SharedMatch(
+        return Match(
             key: key, sortKey: sortKey,
-            deadline: dictionary.connection.clock.deadline(of: record.value), item: item)
+            deadline: dictionary.connection.clock.deadline(of: record.value), made: make(item))
     }
 
     private func sorted(_ matches: [Match]) -> [Match] {

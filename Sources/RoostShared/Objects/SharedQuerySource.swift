@@ -8,6 +8,8 @@ import RoostIO
 struct SharedQuerySource {
     let dictionary: SharedDictionary
     let attempt: SharedTransaction?
+    /// The catalog that was read, for several runs at its revision.
+    private var known: (SharedIndexCatalog, UInt64?)?
 
     init(_ dictionary: SharedDictionary, _ attempt: SharedTransaction?) {
         self.dictionary = dictionary
@@ -19,12 +21,23 @@ struct SharedQuerySource {
 
     /// The indexes of the dictionary, and of which revision they are.
     nonisolated(nonsending) func catalog() async throws -> (SharedIndexCatalog, UInt64?) {
+        if let known { return known }
         if let attempt {
             return (try await attempt.catalogToRead(of: dictionary.name), attempt.revision)
         }
         let (known, revision) = try await connection.readCatalog(of: dictionary.name, before: end)
         return (known.catalog, revision)
     }
+
+    /// The same, whose runs are all of one revision and read the catalog once.
+    nonisolated(nonsending) func withCatalog() async throws -> SharedQuerySource {
+        var source = self
+        source.known = try await catalog()
+        return source
+    }
+
+    /// Whether the body of the transaction has changed any object.
+    var hasChanges: Bool { attempt?.hasChanged(dictionary) ?? false }
 
     /// The records of objects, `nil` for those that are not there or have expired, and their revision. With none given they
     /// are of the newest, and only one may be asked for.

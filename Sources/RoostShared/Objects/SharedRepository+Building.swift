@@ -119,13 +119,15 @@ extension SharedRepository {
         let connection = dictionary.connection
         var range = connection.keys.range(of: dictionary.name)
         // Each object is guarded, and most have an entry in each index.
-        let most = max(1, (connection.engine.limits.operationCount - 4) / (2 * unbuilt.count))
-        var pageCount = min(16, most)
+        let most = Swift.max(1, (connection.engine.limits.operationCount - 4) / (2 * unbuilt.count))
+        var pageCount = Swift.min(16, most)
         while true {
             let page = try await connection.read(
                 SharedRead(range, limit: pageCount), before: dictionary.workspace.callEnd)
             let sizeBytes = page.records.reduce(0) { $0 + $1.value.count }
-            pageCount = sizeBytes > 1 << 20 ? max(1, pageCount / 4) : min(pageCount * 2, most, 256)
+            pageCount =
+                sizeBytes > 1 << 20
+                ? Swift.max(1, pageCount / 4) : Swift.min(pageCount * 2, most, 256)
             guard let last = page.records.last else { return true }
             let building = EntryBuilding(self, indexes, unbuilt, catalogRevision: revision)
             guard try await building.add(page.records) else { return false }

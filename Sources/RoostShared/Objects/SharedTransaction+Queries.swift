@@ -34,7 +34,8 @@ extension SharedTransaction {
     public nonisolated(nonsending) func count<Item>(
         of query: SharedQuery<Item>
     ) async throws -> Int {
-        try await run(query).count()
+        check(query.repository.dictionary)
+        return try await SharedQueryRun(query, in: self) { _ in }.count()
     }
 
     /// Whether no object matches.
@@ -80,7 +81,7 @@ extension SharedTransaction {
     ) async throws -> Int {
         let repository = query.repository
         let changed = try await run(query).page().map { match in
-            var item = match.item
+            var item = match.made
             let id = item.id
             try body(&item)
             guard repository.key(of: item.id) == repository.key(of: id) else {
@@ -95,7 +96,7 @@ extension SharedTransaction {
         return changed.count
     }
 
-    private func run<Item>(_ query: SharedQuery<Item>) -> SharedQueryRun<Item> {
+    private func run<Item>(_ query: SharedQuery<Item>) -> SharedQueryRun<Item, Item> {
         check(query.repository.dictionary)
         return SharedQueryRun(query, in: self)
     }

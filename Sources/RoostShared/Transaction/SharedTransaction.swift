@@ -93,7 +93,7 @@ public final class SharedTransaction: KeyValueTransaction {
         of dictionary: SharedDictionary, _ selection: KeySelection
     ) async throws -> [String] {
         check(dictionary)
-        let limit = max(0, selection.limit ?? .max)
+        let limit = Swift.max(0, selection.limit ?? .max)
         guard limit > 0 else { return [] }
         let range = dictionary.range(selection.bounds)
         var own = writes.keys.filter { range.contains($0) }
@@ -246,7 +246,8 @@ public final class SharedTransaction: KeyValueTransaction {
     func note(_ record: SharedRecord?, _ key: [UInt8]) {
         reads[key] = record?.revision ?? 0
         if let live = connection.live(record) {
-            earliestDeadline = min(earliestDeadline, connection.clock.deadline(of: live.value))
+            earliestDeadline = Swift.min(
+                earliestDeadline, connection.clock.deadline(of: live.value))
         }
     }
 

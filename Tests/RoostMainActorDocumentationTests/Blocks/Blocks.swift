@@ -21,6 +21,7 @@ enum Blocks {
         ("api-read-views", false, { try await Blocks.api_read_views(home: $0) }),
         ("api-repositories", false, { try await Blocks.api_repositories(home: $0) }),
         ("api-scans", false, { try await Blocks.api_scans(home: $0) }),
+        ("api-shared", false, { try await Blocks.api_shared(home: $0) }),
         ("api-transactions", false, { try await Blocks.api_transactions(home: $0) }),
         ("api-typed-keys", false, { try await Blocks.api_typed_keys(home: $0) }),
         ("api-watching", true, { try await Blocks.api_watching(home: $0) }),

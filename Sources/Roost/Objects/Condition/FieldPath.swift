@@ -53,7 +53,7 @@ struct FieldChain: Equatable, Sendable {
 }
 
 /// Which field of an object, and whether it or each of its elements.
-struct FieldPath: Equatable, Sendable {
+package struct FieldPath: Equatable, Sendable {
     /// Immutable, as all key paths are, and made from `Sendable` ones only: so it may be shared.
     nonisolated(unsafe) let keyPath: AnyKeyPath
     let isEach: Bool
@@ -66,7 +66,10 @@ struct FieldPath: Equatable, Sendable {
         self.chain = chain
     }
 
-    static func == (left: FieldPath, right: FieldPath) -> Bool {
+    /// The field that a key path reads.
+    package init<Root, Value>(of keyPath: KeyPath<Root, Value> & Sendable) { self.init(keyPath) }
+
+    package static func == (left: FieldPath, right: FieldPath) -> Bool {
         // Behind an optional one property may be asked for as `String?` and as `String??`, by the same links and the
         // same text.
         guard left.isEach == right.isEach,

@@ -1,11 +1,11 @@
 /// A value that each object has: of one field, or of several together.
-struct Projection<Item, Value>: Sendable {
+package struct Projection<Item, Value>: Sendable {
     /// Of an object.
     let value: @Sendable (UnsafePointer<Item>) -> Value
     /// Of its stored bytes.
     let stored: StoredAccess<Item, Value>
 
-    init(_ path: KeyPath<Item, Value> & Sendable) {
+    package init(_ path: KeyPath<Item, Value> & Sendable) {
         let access = FieldAccess(path)
         self.init(value: { access.value(of: $0) }, stored: StoredAccess(path))
     }
@@ -18,6 +18,12 @@ struct Projection<Item, Value>: Sendable {
         self.stored = stored
     }
 
+    /// What makes it of an object that is handed over.
+    package var making: @Sendable (Item) -> Value {
+        let value = value
+        return { item in withUnsafePointer(to: item) { value($0) } }
+    }
+
     /// What `transform` makes of the value.
     func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> Projection<Item, Other> {
         let value = value
@@ -26,7 +32,7 @@ struct Projection<Item, Value>: Sendable {
     }
 
     /// The value and another one.
-    func joined<Other>(
+    package func joined<Other>(
         with other: Projection<Item, Other>
     ) -> Projection<Item, (Value, Other)> {
         let (value, otherValue) = (value, other.value)
@@ -36,13 +42,14 @@ struct Projection<Item, Value>: Sendable {
     }
 
     /// The values of two fields.
-    init<A, B>(_ first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable)
-    where Value == (A, B) {
+    package init<A, B>(
+        _ first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable
+    ) where Value == (A, B) {
         self = Projection<Item, A>(first).joined(with: Projection<Item, B>(second))
     }
 
     /// The values of three fields.
-    init<A, B, C>(
+    package init<A, B, C>(
         _ first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
         _ third: KeyPath<Item, C> & Sendable
     ) where Value == (A, B, C) {

@@ -26,12 +26,15 @@ package struct EntryPlan<Item: Sendable>: Sendable {
     package var isOrdered: Bool { order != nil || keyOrder != nil }
     /// Whether they are to be read from the last to the first.
     package var isReversed: Bool { order?.isReversed ?? (keyOrder == .descending) }
+    /// Whether those that the order does not tell apart come as the entries do.
+    private let mixesTies: Bool
 
     init(
         _ all: [IndexRanges<Item>], _ order: IndexOrder<Item>?, keyOrder: ScanOrder? = nil,
-        _ active: [IndexSet<Item>.Active]
+        mixesTies: Bool = false, _ active: [IndexSet<Item>.Active]
     ) {
         self.keyOrder = keyOrder
+        self.mixesTies = mixesTies
         parts = all.map { ranges in
             Part(
                 place: Int(ranges.active.number),
@@ -50,18 +53,23 @@ package struct EntryPlan<Item: Sendable>: Sendable {
     ) throws -> (objectKey: [UInt8], group: [UInt8]?) {
         let index = active[place].index
         guard let (end, truncatedField) = key.withUnsafeBytes({ index.parse($0) }) else {
-            throw RoostError(
-                .corrupt,
-                "an entry of index \"\(index.name)\" is none: give the index another name and build it"
-            )
+            throw Self.malformed(index)
         }
         let objectKey =
             end < key.count || !index.isUnique
             ? Array(key[end...]) : DeclaredIndexes<Item>.objectKey(inValue: value)
         guard let order else { return (objectKey, keyOrder == nil ? [] : nil) }
-        if !order.needsSort, truncatedField == nil { return (objectKey, nil) }
+        let isSorted = !order.needsSort || mixesTies && order.unmatchedCount == 0
+        if isSorted, truncatedField == nil { return (objectKey, nil) }
         let toldApart = min(order.fieldCount, truncatedField.map { $0 + 1 } ?? .max)
         return (objectKey, index.form(Array(key[..<end]), fieldCount: toldApart))
+    }
+
+    /// What is thrown where a record among the entries is none.
+    static func malformed(_ index: Index<Item>) -> RoostError {
+        RoostError(
+            .corrupt,
+            "an entry of index \"\(index.name)\" is none: give the index another name and build it")
     }
 }
 
@@ -77,7 +85,7 @@ extension DeclaredIndexes {
         else { return nil }
         if let order {
             let rest = terms.cursor.map { order.from($0, terms.orders) } ?? order
-            return EntryPlan([rest.ranges], rest, active)
+            return EntryPlan([rest.ranges], rest, mixesTies: terms.mixesTies, active)
         }
         guard !isCounting, let keyOrder = OrderTerm.keyOrder(of: terms.orders), ranges.count == 1,
             ranges[0].mayEndEarly

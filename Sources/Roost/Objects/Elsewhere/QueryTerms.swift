@@ -4,6 +4,8 @@ package struct QueryTerms<Item>: Sendable {
     var orders: [OrderTerm<Item>] = []
     package var offsetCount = 0
     package var limitCount: Int?
+    /// Whether objects that the order does not tell apart may come in any order.
+    package var mixesTies = false
     /// Only what comes after the object with this sort key.
     package private(set) var cursor: [UInt8]?
 
@@ -22,6 +24,12 @@ package struct QueryTerms<Item>: Sendable {
     }
 
     package var hasOrder: Bool { !orders.isEmpty }
+
+    /// Whether all matches are asked for.
+    package var isWhole: Bool { limitCount == nil && offsetCount == 0 && cursor == nil }
+
+    /// In no order that was asked for.
+    package mutating func removeOrders() { orders = [] }
 
     /// How many matches are looked at, from the first in the query's order.
     package var wantedCount: Int {

@@ -28,6 +28,13 @@ public struct IndexForm: Sendable {
         return form
     }
 
+    /// The form that nothing is cut off of.
+    package static func wholeBytes(of value: some IndexRepresentable) -> [UInt8] {
+        var form = whole
+        value.encode(into: &form)
+        return form.bytes
+    }
+
     init(_ value: some IndexRepresentable) { value.encode(into: &self) }
 
     /// Appends the form of a field's value; `layout` where what the type appends is to be looked at.

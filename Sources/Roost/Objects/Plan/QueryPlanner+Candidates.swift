@@ -37,39 +37,14 @@ extension QueryPlanner {
         return (-order.unmatchedCount, fieldCount, order.needsSort ? 0 : 1)
     }
 
-    /// The entries of an index that begins with fields, in any order, where they are just those of the matching objects;
-    /// and how many of its fields these are, together with the ones before that the condition says one value of.
+    /// As `IndexRanges.grouping(by:among:_:)`, among the indexes that may be used.
     func index(of paths: [FieldPath]) -> (ranges: IndexRanges<Item>, fieldCount: Int)? {
-        for active in usable {
-            guard let fieldCount = fieldCount(of: active.index, with: paths),
-                let ranges = IndexRanges(active, query.condition),
-                ranges.isCovering, !ranges.mayRepeat
-            else { continue }
-            return (ranges, fieldCount)
-        }
-        return nil
+        IndexRanges.grouping(by: paths, among: usable, query.condition)
     }
 
-    /// Up to which of its fields an index has all of `paths`; `nil` where others are between that have several values.
-    private func fieldCount(of index: Index<Item>, with paths: [FieldPath]) -> Int? {
-        var missing = paths
-        for (place, field) in index.fields.enumerated() {
-            if missing.contains(field.path) {
-                missing.removeAll { $0 == field.path }
-            } else {
-                let region = query.condition.region(of: field.path)
-                guard region.intervals.count == 1, region.intervals[0].isPoint else { return nil }
-            }
-            if missing.isEmpty { return place + 1 }
-        }
-        return nil
-    }
-
-    /// The entries of an index over the elements of a field, where they are those of just the matching objects, with all
-    /// elements of each.
+    /// As `IndexRanges.grouping(byEach:among:_:)`, among the indexes that may be used.
     func index(ofElements path: FieldPath) -> IndexRanges<Item>? {
-        usable.lazy.filter { $0.index.fields[0].path == path }
-            .compactMap { IndexRanges(elementsOf: $0, query.condition) }.first
+        IndexRanges.grouping(byEach: path, among: usable, query.condition)
     }
 
     /// An index that has every object once.

@@ -147,14 +147,16 @@ extension Decimal: Averageable {
 }
 
 /// An average while values come.
-struct AverageOfValues<Value: Averageable> {
+package struct AverageOfValues<Value: Averageable> {
     private var sum = Value.emptySum
     private var count = 0
 
-    mutating func add(_ value: Value) {
+    package init() {}
+
+    package mutating func add(_ value: Value) {
         Value.add(value, to: &sum)
         count += 1
     }
 
-    var average: Value.Average? { count == 0 ? nil : Value.average(of: sum, count: count) }
+    package var average: Value.Average? { count == 0 ? nil : Value.average(of: sum, count: count) }
 }

@@ -6,7 +6,7 @@ import RoostIO
 /// - `sum` is what is left of the whole sum without its overflows, and `overflowCount` how many these
 ///   were, each from the greatest value up or, negative, from the least down. So the order of the
 ///   values does not matter.
-struct CheckedSum<Value: AdditiveArithmetic> {
+package struct CheckedSum<Value: AdditiveArithmetic> {
     private enum Kind {
         case integer
         case duration
@@ -18,7 +18,7 @@ struct CheckedSum<Value: AdditiveArithmetic> {
     private var overflowCount = 0
     private let kind: Kind
 
-    init() {
+    package init() {
         kind =
             if Value.self is any FixedWidthInteger.Type {
                 .integer
@@ -27,7 +27,7 @@ struct CheckedSum<Value: AdditiveArithmetic> {
             { .duration } else { .other }
     }
 
-    mutating func add(_ value: Value) {
+    package mutating func add(_ value: Value) {
         switch kind {
         case .integer: if let value = value as? any FixedWidthInteger { addInteger(value) }
         case .duration: if let value = value as? Duration { addDuration(value) }
@@ -55,7 +55,7 @@ struct CheckedSum<Value: AdditiveArithmetic> {
     }
 
     /// - Throws: `.overflow`, which names the field.
-    func value(of path: AnyKeyPath) throws -> Value {
+    package func value(of path: AnyKeyPath) throws -> Value {
         guard overflowCount == 0 else {
             throw RoostError(
                 .overflow,

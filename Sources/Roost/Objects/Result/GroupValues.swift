@@ -1,9 +1,63 @@
 /// What objects are grouped by.
-enum GroupValues<Item, Value: Hashable>: Sendable {
+package enum GroupValues<Item, Value: Hashable>: Sendable {
     /// One value of each object, of one field or of several.
     case one([FieldPath], Projection<Item, Value>)
     /// Each distinct element of a field.
     case each(FieldPath, Projection<Item, [Value]>)
+
+    /// The fields, or the one whose elements.
+    package var paths: [FieldPath] {
+        switch self {
+        case .one(let paths, _): paths
+        case .each(let path, _): [path]
+        }
+    }
+
+    /// The value of a field.
+    package static func field(_ path: KeyPath<Item, Value> & Sendable) -> GroupValues {
+        .one([FieldPath(path)], Projection(path))
+    }
+
+    /// The values of two fields together.
+    package static func fields<A: Hashable & SendableMetatype, B: Hashable & SendableMetatype>(
+        _ first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable
+    ) -> GroupValues where Value == GroupKey<A, B> {
+        let values = Projection(first, second).map { GroupKey($0, $1) }
+        return .one([FieldPath(first), FieldPath(second)], values)
+    }
+
+    /// The values of three fields together.
+    package static func fields<
+        A: Hashable & SendableMetatype, B: Hashable & SendableMetatype,
+        C: Hashable & SendableMetatype
+    >(
+        _ first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
+        _ third: KeyPath<Item, C> & Sendable
+    ) -> GroupValues where Value == GroupKey<A, B, C> {
+        let values = Projection(first, second, third).map { GroupKey($0, $1, $2) }
+        return .one([FieldPath(first), FieldPath(second), FieldPath(third)], values)
+    }
+
+    /// Each element of a field, once of an object however often it has it.
+    package static func elements<Elements: Collection & SendableMetatype>(
+        _ path: KeyPath<Item, Elements> & Sendable
+    ) -> GroupValues where Elements.Element == Value, Value: SendableMetatype {
+        .each(FieldPath(path, isEach: true), Projection(path).map { distinct($0) })
+    }
+
+    /// Each element of a field that may be `nil`, and then has none.
+    package static func elements<Elements: Collection & SendableMetatype>(
+        _ path: KeyPath<Item, Elements?> & Sendable
+    ) -> GroupValues where Elements.Element == Value, Value: SendableMetatype {
+        let elements = Projection(path).map { $0.map { distinct($0) } ?? [] }
+        return .each(FieldPath(path, isEach: true), elements)
+    }
+
+    private static func distinct(_ elements: some Collection<Value>) -> [Value] {
+        guard elements.count > 1 else { return Array(elements) }
+        var seen: Set<Value> = []
+        return elements.filter { seen.insert($0).inserted }
+    }
 }
 
 extension Query {
@@ -11,7 +65,7 @@ extension Query {
     public func grouped<Value: Hashable>(
         by path: KeyPath<Item, Value> & Sendable
     ) -> GroupedQuery<Item, Value> {
-        GroupedQuery(query: self, values: .one([FieldPath(path)], Projection(path)))
+        GroupedQuery(query: self, values: .field(path))
     }
 
     /// The matching objects by the values of two fields together.
@@ -23,9 +77,7 @@ extension Query {
     public func grouped<A: Hashable & SendableMetatype, B: Hashable & SendableMetatype>(
         by first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable
     ) -> GroupedQuery<Item, GroupKey<A, B>> {
-        let values = Projection(first, second).map { GroupKey($0, $1) }
-        return GroupedQuery(
-            query: self, values: .one([FieldPath(first), FieldPath(second)], values))
+        GroupedQuery(query: self, values: .fields(first, second))
     }
 
     /// The matching objects by the values of three fields together; as the call for two.
@@ -36,9 +88,7 @@ extension Query {
         by first: KeyPath<Item, A> & Sendable, _ second: KeyPath<Item, B> & Sendable,
         _ third: KeyPath<Item, C> & Sendable
     ) -> GroupedQuery<Item, GroupKey<A, B, C>> {
-        let values = Projection(first, second, third).map { GroupKey($0, $1, $2) }
-        let paths = [FieldPath(first), FieldPath(second), FieldPath(third)]
-        return GroupedQuery(query: self, values: .one(paths, values))
+        GroupedQuery(query: self, values: .fields(first, second, third))
     }
 
     /// The matching objects by each element of a field: an object counts once for every element that it has, however often
@@ -51,8 +101,7 @@ extension Query {
         byEach path: KeyPath<Item, Elements> & Sendable
     ) -> GroupedQuery<Item, Elements.Element>
     where Elements.Element: Hashable & SendableMetatype {
-        let elements = Projection(path).map { Self.distinct($0) }
-        return GroupedQuery(query: self, values: .each(FieldPath(path, isEach: true), elements))
+        GroupedQuery(query: self, values: .elements(path))
     }
 
     /// The matching objects by each element of a field that may be `nil`, and then has none.
@@ -60,16 +109,7 @@ extension Query {
         byEach path: KeyPath<Item, Elements?> & Sendable
     ) -> GroupedQuery<Item, Elements.Element>
     where Elements.Element: Hashable & SendableMetatype {
-        let elements = Projection(path).map { $0.map { Self.distinct($0) } ?? [] }
-        return GroupedQuery(query: self, values: .each(FieldPath(path, isEach: true), elements))
-    }
-
-    private static func distinct<Elements: Collection>(
-        _ elements: Elements
-    ) -> [Elements.Element] where Elements.Element: Hashable {
-        guard elements.count > 1 else { return Array(elements) }
-        var seen: Set<Elements.Element> = []
-        return elements.filter { seen.insert($0).inserted }
+        GroupedQuery(query: self, values: .elements(path))
     }
 }
 

@@ -121,12 +121,8 @@ extension Query {
         guard limitCount == nil, offsetCount == 0 else {
             return try extremeOfLimited(path, order, &source, isOrdered)
         }
-        let shape = Value.indexShape
-        let ordered = IndexRegion(intervals: [
-            .init(lower: shape.firstOrdered, upper: shape.endOfOrdered)
-        ])
-        let field = Field<Item, Value>(path)
-        var query = self.where(field.term(ordered, "has a value", isOrdered))
+        var query = self
+        if let having = Condition.having(path, isOrdered) { query = query.where(having) }
         query.orders = []
         return try query.order(by: path, order).limit(1).fetch(&source).first
     }
@@ -136,22 +132,12 @@ extension Query {
         _ path: KeyPath<Item, Value> & Sendable, _ order: ScanOrder, _ source: inout Source,
         _ isOrdered: (Value) -> Bool
     ) throws -> Item? {
-        var best: (form: [UInt8], item: Item)?
+        var first = FirstInOrder<Item>(order)
         try forEach(&source) { _, item in
             let value = item[keyPath: path]
-            guard isOrdered(value) else { return }
-            var form = IndexForm.whole
-            value.encode(into: &form)
-            guard let found = best else {
-                best = (form.bytes, item)
-                return
-            }
-            let isBefore =
-                order == .ascending
-                ? bytes(form.bytes, precede: found.form) : bytes(found.form, precede: form.bytes)
-            if isBefore { best = (form.bytes, item) }
+            if isOrdered(value) { first.add(value, item) }
         }
-        return best?.item
+        return first.kept
     }
 
     func sum<Value: AdditiveArithmetic, Source: ObjectSource & ~Copyable>(
@@ -193,20 +179,15 @@ extension Query {
     func distinct<Value: IndexRepresentable, Source: ObjectSource & ~Copyable>(
         _ path: KeyPath<Item, Value> & Sendable, _ source: inout Source
     ) throws -> [Value] {
-        var found: [[UInt8]: Value] = [:]
-        func add(_ value: Value) {
-            var form = IndexForm.whole
-            value.encode(into: &form)
-            found[form.bytes] = value
-        }
+        var found = DistinctValues<Value>()
         let values = Projection(path)
         if var groups = try IndexGroups(self, by: [FieldPath(path)], &source) {
             for group in try groups.all(&source, isCounting: false) {
-                try groups.forEachValue(of: group, values, &source) { value, _ in add(value) }
+                try groups.forEachValue(of: group, values, &source) { value, _ in found.add(value) }
             }
         } else {
-            try forEachValue(of: values, &source, add)
+            try forEachValue(of: values, &source) { found.add($0) }
         }
-        return found.sorted { bytes($0.key, precede: $1.key) }.map(\.value)
+        return found.inOrder
     }
 }

@@ -106,10 +106,7 @@ struct IndexGroups<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ body: (Element, _ count: Int) -> Void
     ) throws {
         func elementsOfGroup(_ object: UnsafePointer<Item>) -> [Element] {
-            elements.value(object).filter { element in
-                // An index is over them, so that they have a form.
-                (element as? any IndexRepresentable).map { IndexForm($0).bytes } == group.form
-            }
+            Roost.elements(of: elements.value(object), withForm: group.form)
         }
         if !group.isTruncated, let item = try run.object(group.objectKey, &source),
             let element = withUnsafePointer(to: item, { elementsOfGroup($0).first }),
@@ -149,13 +146,6 @@ extension IndexRanges {
             if range.lower.lexicographicallyPrecedes(bound) { range.lower = bound }
             return range.isEmpty ? nil : range
         }
-        return rest
-    }
-
-    /// All entries whose first fields have a form.
-    fileprivate func with(form: [UInt8]) -> IndexRanges {
-        var rest = self
-        rest.ranges = [IndexRegion.Interval(lower: form, upper: followerOfPrefix(form))]
         return rest
     }
 }
