@@ -70,14 +70,7 @@ public struct KeyedDictionary<Key: KeyRepresentable>: Sendable {
         try strings.expiration(forKey: key.key)
     }
 
-    func key(_ string: String) throws -> Key {
-        guard let key = Key(key: string) else {
-            throw RoostError(
-                .typeMismatch,
-                "\"\(string)\" in \"\(strings.name)\" is not the key of a \(Key.self)")
-        }
-        return key
-    }
+    func key(_ string: String) throws -> Key { try Key.ofStored(string, in: strings.name) }
 
     // MARK: Writing
 

@@ -90,6 +90,12 @@ public struct KeySelection: Sendable, Hashable {
     package var limit: Int?
     package var order: ScanOrder
 
+    package init(bounds: KeyBounds, limit: Int?, order: ScanOrder) {
+        self.bounds = bounds
+        self.limit = limit
+        self.order = order
+    }
+
     /// The keys that begin with the bytes of `prefix`; all where it is empty.
     public init(prefix: String = "", limit: Int? = nil, order: ScanOrder = .ascending) {
         bounds = KeyBounds(prefix: prefix)

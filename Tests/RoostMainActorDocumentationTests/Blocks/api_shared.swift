@@ -14,6 +14,8 @@ private nonisolated struct Post: Codable, Identifiable, Equatable, Indexed {
 extension Blocks {
     static func api_shared(home: String) async throws {
         try await Task.sleep(for: .zero)
+        let id = UUID()
+        _ = id
         let workspace = try await SharedWorkspace.connect(to: .memory(), namespace: "shop")   // .etcd(…), .postgres("postgres://…")
         _ = workspace
         let posts = workspace.repository(of: Post.self)
@@ -32,10 +34,17 @@ extension Blocks {
         let colors = try await posts.distinct(\.color)
         _ = colors
         for (id, title) in try await posts.values(of: \.id, \.title) { print(id, title) }
+        let users = workspace.dictionary("users", keys: UUID.self), days = workspace.dictionary("days", keys: Int.self)
+        _ = users
+        try await users.set("ada", forKey: id); let name = try await users.load(id, as: String.self)
+        _ = name
+        for try await (day, count) in days.entries(in: (-7)...0, as: Int.self) { print(day, count) }   // in the order of the numbers; `keys(in:)` too
+        try await workspace.write { batch in batch.set(1, forKey: -1, in: days) }
         let left = try await workspace.transaction { tx in
-            try await tx.sum(of: \.priority, in: urgent) - (try await tx.counts(of: posts.grouped(by: \.color))[.red] ?? 0)
+            try tx.removeValue(forKey: id, in: users)
+            return try await tx.sum(of: \.priority, in: urgent) - (try await tx.counts(of: posts.grouped(by: \.color))[.red] ?? 0)
         }
         print(left)
-        #expect(sum == 3 && average == 1.5 && counts == [.red: 2] && colors == [.red])
+        #expect(name == "ada" && sum == 3 && average == 1.5 && counts == [.red: 2] && colors == [.red])
     }
 }
