@@ -24,6 +24,21 @@ public struct KeyBounds: Sendable, Hashable {
         upper = successor(ofPrefix: lower)
     }
 
+    /// What is left of the range behind a key, where it is read in an order.
+    package func after(_ key: String?, _ order: ScanOrder) -> KeyBounds {
+        guard let key else { return self }
+        var rest = self
+        switch order {
+        case .ascending:
+            let next = Self.behind(key)
+            if lower.lexicographicallyPrecedes(next) { rest.lower = next }
+        case .descending:
+            let end = Array(key.utf8)
+            if upper.map({ end.lexicographicallyPrecedes($0) }) ?? true { rest.upper = end }
+        }
+        return rest
+    }
+
     package func contains(_ key: String) -> Bool {
         !key.utf8.lexicographicallyPrecedes(lower)
             && (upper.map { key.utf8.lexicographicallyPrecedes($0) } ?? true)

@@ -24,6 +24,13 @@ public struct KeyValueSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { begin() }
 
+    /// All of the elements, in memory.
+    package func all() async throws -> [Element] {
+        var elements: [Element] = []
+        for try await element in self { elements.append(element) }
+        return elements
+    }
+
     /// Takes the elements one by one.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let produce: Producer
@@ -99,6 +106,13 @@ public struct KeySelection: Sendable, Hashable {
     /// The keys that begin with the bytes of `prefix`; all where it is empty.
     public init(prefix: String = "", limit: Int? = nil, order: ScanOrder = .ascending) {
         bounds = KeyBounds(prefix: prefix)
+        self.limit = limit
+        self.order = order
+    }
+
+    /// Of the keys that begin with `prefix` those behind a key, in the order that is read in.
+    package init(prefix: String = "", after key: String?, limit: Int, order: ScanOrder) {
+        bounds = KeyBounds(prefix: prefix).after(key, order)
         self.limit = limit
         self.order = order
     }

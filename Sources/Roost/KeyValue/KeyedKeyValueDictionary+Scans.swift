@@ -10,11 +10,7 @@ extension KeyedKeyValueDictionary {
     ///
     /// - Throws: `.typeMismatch` where there is a key that is none of `Key`; what reading from the engine throws.
     public var keys: [Key] {
-        get async throws {
-            var all: [Key] = []
-            for try await key in keys() { all.append(key) }
-            return all
-        }
+        get async throws { try await keys().all() }
     }
 
     /// The keys in their order or against it, at most `limit`, all of one moment. Decodes no value. Iterating throws `.typeMismatch`
@@ -65,6 +61,35 @@ extension KeyedKeyValueDictionary {
     ) -> KeyValueSequence<(key: Key, value: Value)> {
         entries(
             KeySelection(bounds: range.keyBoundsOfStrings, limit: limit, order: order), .codable())
+    }
+
+    // MARK: Pages
+
+    /// At most `limit` entries in the order of the keys or against it, behind `key`, as they are at one moment. All of them are in
+    /// memory. The next page begins `after` the last key of this one.
+    ///
+    /// - Throws: `.typeMismatch` where a key is none of `Key`; as iterating over `entries(as:limit:order:)`.
+    public func page<Value: BinaryCodable & Sendable>(
+        after key: Key? = nil, as type: Value.Type = Value.self, limit: Int,
+        order: ScanOrder = .ascending
+    ) async throws -> [(key: Key, value: Value)] {
+        try await page(after: key, limit, order, .binary())
+    }
+
+    /// At most `limit` entries; as the other `page(after:as:limit:order:)`.
+    @_disfavoredOverload
+    public func page<Value: Codable & Sendable>(
+        after key: Key? = nil, as type: Value.Type = Value.self, limit: Int,
+        order: ScanOrder = .ascending
+    ) async throws -> [(key: Key, value: Value)] {
+        try await page(after: key, limit, order, .codable())
+    }
+
+    private func page<Value>(
+        after key: Key?, _ limit: Int, _ order: ScanOrder, _ form: ValueForm<Value>
+    ) async throws -> [(key: Key, value: Value)] {
+        let selection = KeySelection(after: key?.key, limit: limit, order: order)
+        return try await entries(selection, form).all()
     }
 
     private func keys(_ selection: KeySelection) -> KeyValueSequence<Key> {

@@ -40,6 +40,7 @@ extension Blocks {
         _ = name
         for try await (day, count) in days.entries(in: (-7)...0, as: Int.self) { print(day, count) }   // in the order of the numbers; `keys(in:)` too
         try await workspace.write { batch in batch.set(1, forKey: -1, in: days) }
+        _ = try await workspace.dictionary("users").page(prefix: "A", after: "AB", as: String.self, limit: 50, order: .descending)   // all of one revision
         let left = try await workspace.transaction { tx in
             try tx.removeValue(forKey: id, in: users)
             return try await tx.sum(of: \.priority, in: urgent) - (try await tx.counts(of: posts.grouped(by: \.color))[.red] ?? 0)
