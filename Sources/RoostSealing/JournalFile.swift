@@ -234,7 +234,7 @@ final class JournalFile: File {
 
     func sizeBytes() throws -> UInt64 {
         try state.withLock { state in
-            if let tail = state.tail { return tail.sizeBytes }
+            if let size = try state.tail?.sizeBytes() { return size }
             try load(&state)
             return state.sizeBytes
         }

@@ -32,8 +32,12 @@ struct JournalTail {
         self.keys = keys
     }
 
-    /// The content's, as far as was read.
-    var sizeBytes: UInt64 { UInt64(content.sizeBytes) }
+    /// The content's. A writer says it before it writes. Where nothing has told of more than was written, as in the
+    /// copy of a segment, whose size is told by its last piece, all that there is, is read first.
+    mutating func sizeBytes() throws -> UInt64 {
+        if content.sizeBytes == content.writtenEnd { try advance(past: .max) }
+        return UInt64(content.sizeBytes)
+    }
 
     /// Fills as much of `buffer` as the content has at `offset`; how much.
     ///

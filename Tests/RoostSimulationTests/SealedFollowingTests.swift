@@ -134,6 +134,37 @@ import Testing
         }
     }
 
+    @Test func aBackupByAReaderIsReadAndBackedUpByAnother() async throws {
+        try await withTemporaryDirectory { path in
+            // More than a copy writes at once.
+            let writer = try await open("\(path)/workspace")
+            let long = String(repeating: "long", count: 100_000)
+            for number in 0..<6 {
+                try await writer.dictionary("values").set(long, forKey: "long-\(number)")
+            }
+            try await writer.close()
+            // Another segment, so that the first has its end.
+            let second = try await open("\(path)/workspace")
+            try await second.dictionary("values").set(7, forKey: "short")
+            try await second.close()
+            for (source, target) in [("workspace", "copy"), ("copy", "copy of the copy")] {
+                let reader = try await open("\(path)/\(source)", readOnly)
+                try await reader.backup(to: "\(path)/\(target)")
+                try await reader.close()
+                let copied = try await open("\(path)/\(target)", readOnly)
+                let values = copied.dictionary("values")
+                for number in 0..<6 {
+                    #expect(try values["long-\(number)", as: String.self] == long, "\(target)")
+                }
+                #expect(try values["short", as: Int.self] == 7, "\(target)")
+                try await copied.close()
+            }
+            let restored = try await open("\(path)/copy of the copy")
+            #expect(try restored.dictionary("values").count == 7)
+            try await restored.close()
+        }
+    }
+
     @Test func aReaderWithoutTheNewKeyIsToldSo() async throws {
         try await withTemporaryDirectory { path in
             let writer = try await open(path)
