@@ -197,7 +197,8 @@ extension ConformanceSuite where Workspace == SharedWorkspace {
             // First that calls end, as the others wait for that.
             ConformanceCheck.endingChecks + ConformanceCheck.commonChecks
                 + ConformanceCheck.sharedChecks + ConformanceCheck.revisionChecks
-                + ConformanceCheck.indexChecks + ConformanceCheck.closingChecks,
+                + ConformanceCheck.indexChecks + ConformanceCheck.aggregateChecks
+                + ConformanceCheck.closingChecks,
             effort: effort, seed: seed, patience: patience
         ) {
             let configuration = SharedWorkspace.Configuration(callDeadline: .seconds(30))
