@@ -41,8 +41,10 @@ private final class Counter: Sendable {
     /// Others in other processes are there again at once: who waits longer each time loses until its deadline.
     @Test func whoeverLosesManyTimesIsSoonThereAgain() async throws {
         let engine = HookedEngine()
+        // Who waits longer each time would not be done in a day; on a busy machine two seconds may become twenty.
         let shared = try await SharedWorkspace.connect(
-            to: .engine(engine), namespace: "test")
+            to: .engine(engine), namespace: "test",
+            configuration: .init(callDeadline: .seconds(120)))
         let values = shared.dictionary("values")
         try await values.set(1, forKey: "a")
         let lost = Counter()
