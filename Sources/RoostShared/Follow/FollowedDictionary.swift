@@ -200,20 +200,35 @@ public final class FollowedDictionary: Sendable {
     /// The value of `key`, and then each newer one as it comes to be read here; as of a `WorkspaceDictionary`. A key that is
     /// loaded as it is asked for has no value before it is loaded.
     public func updates<Value: BinaryCodable & Sendable>(
-        of key: String, of type: Value.Type = Value.self
+        of key: String, as type: Value.Type = Value.self
     ) -> ValueUpdates<Value> {
-        values.updates(of: key, of: type)
+        values.updates(of: key, as: type)
     }
 
-    /// The value of `key`, and then each newer one; as the other `updates(of:of:)`.
+    /// The value of `key`, and then each newer one; as the other `updates(of:as:)`.
     @_disfavoredOverload
     public func updates<Value: Codable & Sendable>(
-        of key: String, of type: Value.Type = Value.self
+        of key: String, as type: Value.Type = Value.self
     ) -> ValueUpdates<Value> {
-        values.updates(of: key, of: type)
+        values.updates(of: key, as: type)
     }
 
-    /// The value of `key`, or its default, and then each newer one; as `updates(of:of:)`.
+    /// The value of `key`, and then each newer one; as `updates(of:as:)`, in the words of `subscribe(_:of:_:)`.
+    public func updates<Value: BinaryCodable & Sendable>(
+        of key: String, of type: Value.Type
+    ) -> ValueUpdates<Value> {
+        updates(of: key, as: type)
+    }
+
+    /// The value of `key`, and then each newer one; as `updates(of:as:)`.
+    @_disfavoredOverload
+    public func updates<Value: Codable & Sendable>(
+        of key: String, of type: Value.Type
+    ) -> ValueUpdates<Value> {
+        updates(of: key, as: type)
+    }
+
+    /// The value of `key`, or its default, and then each newer one; as `updates(of:as:)`.
     public func updates<Value>(of key: Key<Value>) -> KeyUpdates<Value> { values.updates(of: key) }
 }
 

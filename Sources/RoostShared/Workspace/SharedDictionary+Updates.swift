@@ -17,20 +17,35 @@ extension SharedDictionary {
     /// - Throws: while it is iterated, as `load(_:as:)` for the first value; `.decodingFailed` and `.typeMismatch`, which end
     ///   it; `.notPermitted` where the engine refuses again and again.
     public func updates<Value: BinaryCodable & Sendable>(
-        of key: String, of type: Value.Type = Value.self
+        of key: String, as type: Value.Type = Value.self
     ) -> KeyValueSequence<Value?> {
         updates(key, .binary())
     }
 
-    /// The value of `key`, and then each newer one; as the other `updates(of:of:)`.
+    /// The value of `key`, and then each newer one; as the other `updates(of:as:)`.
     @_disfavoredOverload
     public func updates<Value: Codable & Sendable>(
-        of key: String, of type: Value.Type = Value.self
+        of key: String, as type: Value.Type = Value.self
     ) -> KeyValueSequence<Value?> {
         updates(key, .codable())
     }
 
-    /// The value of `key`, or its default, and then each newer one; as `updates(of:of:)`.
+    /// The value of `key`, and then each newer one; as `updates(of:as:)`, in the words of `subscribe(_:of:_:)`.
+    public func updates<Value: BinaryCodable & Sendable>(
+        of key: String, of type: Value.Type
+    ) -> KeyValueSequence<Value?> {
+        updates(of: key, as: type)
+    }
+
+    /// The value of `key`, and then each newer one; as `updates(of:as:)`.
+    @_disfavoredOverload
+    public func updates<Value: Codable & Sendable>(
+        of key: String, of type: Value.Type
+    ) -> KeyValueSequence<Value?> {
+        updates(of: key, as: type)
+    }
+
+    /// The value of `key`, or its default, and then each newer one; as `updates(of:as:)`.
     public func updates<Value>(of key: Key<Value>) -> KeyValueSequence<Value> {
         updates(key.name) { record in
             try key.value(ofStored: connection.live(record)?.value, in: try checkedName())
