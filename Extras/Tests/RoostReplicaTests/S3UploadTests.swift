@@ -50,7 +50,26 @@ import Testing
         let error = await #expect(throws: RoostError.self) {
             try await storage.get("a", maximumSizeBytes: 5)
         }
-        #expect(error?.code == .io && error?.message == "the storage does not answer")
+        #expect(error?.code == .io)
+        #expect(
+            error?.message == "the storage at http://127.0.0.1:\(server.port) does not answer")
+        #expect(error?.file == "s3://b/p/a")
+    }
+
+    /// The time-out of an attempt would be longer, and there are several.
+    @Test func whoRefusesConnectionsIsToldOfSoon() async throws {
+        // Nobody listens at the port of a server that has ended.
+        let server = try StubServer.silent()
+        server.stop()
+        let storage = S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)")
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+        let begin = ContinuousClock.now
+        let error = await #expect(throws: RoostError.self) {
+            try await storage.list(prefix: "", after: nil)
+        }
+        #expect(error?.code == .io && error?.file == "s3://b/p/")
+        #expect(ContinuousClock.now - begin < .seconds(60))
     }
 }
 

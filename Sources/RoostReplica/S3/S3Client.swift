@@ -28,18 +28,18 @@
             var text: String { String(decoding: body, as: UTF8.self) }
 
             /// Whether there is no such object; throws where there is no such bucket.
-            func isMissing() throws -> Bool {
+            func isMissing(at address: String) throws -> Bool {
                 if status == 404, S3Listing.value(of: "Code", in: text) == "NoSuchBucket" {
-                    throw failure(nil)
+                    throw failure(at: address)
                 }
                 return status == 404
             }
 
-            func failure(_ name: String?) -> RoostError {
+            func failure(at address: String) -> RoostError {
                 let code = S3Listing.value(of: "Code", in: text) ?? ""
                 let message = S3Listing.value(of: "Message", in: text) ?? ""
                 return RoostError(
-                    .io, "the storage answered \(status) \(code): \(message)", file: name)
+                    .io, "the storage answered \(status) \(code): \(message)", file: address)
             }
         }
 
@@ -48,6 +48,16 @@
         let credentials: @Sendable () async throws -> S3Credentials
 
         private static let attemptCount = 5
+        /// So long a server that refuses connections is tried again, as one is that is being started.
+        private static let patience = Duration.seconds(10)
+        /// As the shared one of the library, but that a connection which fails is told at once: that one tries again,
+        /// without a word, until the time-out of each attempt is over.
+        private static let client: HTTPClient = {
+            var configuration = HTTPClient.Configuration.singletonConfiguration
+            configuration.connectionPool.retryConnectionEstablishment = false
+            return HTTPClient(
+                eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+        }()
         /// Answers that another attempt may change.
         private static let passing: Set<UInt> = [408, 409, 429, 500, 502, 503, 504]
         /// What a line takes at the least.
@@ -57,6 +67,11 @@
             location.prefix.isEmpty ? name : "\(location.prefix)/\(name)"
         }
 
+        /// What errors name: who runs several copies has to know which one it is.
+        func address(_ name: String?) -> String {
+            "s3://\(location.bucket)/\(full(name ?? ""))"
+        }
+
         /// - Throws: `.io` with what the last attempt failed with, or an answer that is not among the
         ///   statuses in `expecting`.
         func send(
@@ -64,12 +79,13 @@
         ) async throws -> Response {
             var backOff = BackOff()
             var attempt = 1
+            let begin = ContinuousClock.now
             while true {
                 do {
                     let response = try await sendOnce(request)
                     if expecting.contains(response.status) { return response }
                     guard Self.passing.contains(response.status), attempt < attemptCount else {
-                        throw response.failure(request.name)
+                        throw response.failure(at: address(request.name))
                     }
                 } catch let error as RoostError {
                     throw error
@@ -77,9 +93,12 @@
                     throw CancellationError()
                 } catch {
                     if Task.isCancelled { throw CancellationError() }
-                    guard attempt < attemptCount else {
+                    let isPatient =
+                        attemptCount > 1 && ContinuousClock.now - begin < Self.patience
+                    guard attempt < attemptCount || isPatient else {
                         throw RoostError(
-                            .io, "the storage does not answer", file: request.name, cause: error)
+                            .io, "the storage at \(server) does not answer",
+                            file: address(request.name), cause: error)
                     }
                 }
                 try await backOff.wait()
@@ -122,7 +141,7 @@
         ) async throws -> Response {
             try await withThrowingTaskGroup(of: Response?.self) { group in
                 group.addTask {
-                    let response = try await HTTPClient.shared.execute(
+                    let response = try await client.execute(
                         message, timeout: .milliseconds(limit))
                     let body = try await response.body.collect(upTo: maximumAnswerBytes)
                     return Response(
@@ -140,6 +159,11 @@
                 }
                 return response
             }
+        }
+
+        /// Without a user and a password, where somebody wrote them there.
+        private var server: String {
+            "\(place.scheme)://\(place.host.split(separator: "@").last ?? "")"
         }
 
         /// Scheme, host and the path before the object's. Amazon's own buckets are hosts, others' are paths behind

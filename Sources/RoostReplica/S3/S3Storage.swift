@@ -111,7 +111,7 @@
                         method: .GET, name: name, headers: [("range", "bytes=\(offset)-\(end)")],
                         maximumAnswerBytes: Int(Self.partSizeBytes) + (1 << 20)),
                     expecting: [200, 206, 404, 416])
-                if try response.isMissing() { return false }
+                if try response.isMissing(at: client.address(name)) { return false }
                 if response.status == 416 { return true }
                 try await receive(response.body)
                 offset += UInt64(response.body.count)
@@ -242,7 +242,9 @@
             // An earlier attempt of this may have been answered too late: then the upload is gone, and the
             // object is there.
             let found = try await list(prefix: name, after: nil).first { $0.name == name }
-            guard found?.sizeBytes == sizeBytes else { throw response.failure(name) }
+            guard found?.sizeBytes == sizeBytes else {
+                throw response.failure(at: client.address(name))
+            }
         }
     }
 #endif
