@@ -28,7 +28,7 @@
         /// `absorb` is called with each entry that came meanwhile, in order.
         ///
         /// - Throws: `.corrupt`; `.unsupportedVersion`; `.wrongKey`; `.io` where the storage does not keep
-        ///   conditional puts; `CancellationError`.
+        ///   conditional puts, or does not list what it has taken; `CancellationError`.
         nonisolated(nonsending) mutating func takeOver(
             behind end: JournalEntry?, name: String, time: UInt64,
             absorb: nonisolated(nonsending) (JournalEntry) async throws -> Void = { _ in }
@@ -36,6 +36,7 @@
             state.beginTakeover(behind: end, name: name, time: time)
             let entry = try await carryOut(absorb)
             try await checkConditions(entry)
+            try await checkListing(entry)
         }
 
         /// Adds an entry; returns it once it stands.
@@ -63,6 +64,23 @@
                     "the storage does not keep conditional puts (If-None-Match), without which two "
                         + "writers could not be kept apart",
                     file: ObjectName.entry(entry.index))
+            }
+        }
+
+        /// Looks for what stands already: who restores finds entries by their list.
+        nonisolated(nonsending) private func checkListing(_ entry: JournalEntry) async throws {
+            let name = ObjectName.entry(entry.index)
+            let before = entry.index == 0 ? nil : ObjectName.entry(entry.index - 1)
+            let isListed = try await retrying {
+                try await storage.list(prefix: ObjectName.journal, after: before)
+                    .contains { $0.name == name }
+            }
+            guard isListed else {
+                throw RoostError(
+                    .io,
+                    "the storage took an object and does not list it, so that nobody could restore this copy. "
+                        + "Some storages change a prefix that begins with a slash or has two in a row",
+                    file: name)
             }
         }
 
