@@ -175,7 +175,9 @@ extension Result where Failure == any Error {
             #expect(opened["roost.is_new"] == "true" && opened["roost.replayed_batches"] == "0")
             let flush = try #require(seen.lines("the log was written to snapshots").first)
             #expect(flush["roost.sequence"] == "1" && flush["roost.snapshots"] == "1")
-            #expect(seen.lines("a backup is on disk").first?["roost.path"] != nil)
+            // The name that it has, and not the one that it had while it was made.
+            let path = try #require(seen.lines("a backup is on disk").first?["roost.path"])
+            #expect(path.description.hasSuffix("/backup"))
             #expect(seen.lines("the workspace is closed").count == 1)
         }
     }

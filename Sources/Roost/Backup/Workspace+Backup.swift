@@ -65,6 +65,7 @@ extension Workspace {
         sharing earlier: (any Directory)?, _ fileSystem: any FileSystem,
         _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
     ) async throws -> BackupReport {
+        let begin = ContinuousClock.now
         try refuseBackup(over: name, in: parent)
         let target = try fileSystem.openOrMakeDirectory(at: "\(parent.path)/\(incomplete)")
         try target.lock(exclusive: true)
@@ -85,6 +86,8 @@ extension Workspace {
         }
         try target.unlock()
         report.path = "\(parent.path)/\(name)"
+        // Under that name, and not before it has it.
+        engine.configuration.observer?.backedUp(report, after: ContinuousClock.now - begin)
         return report
     }
 

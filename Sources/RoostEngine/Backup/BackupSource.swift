@@ -103,7 +103,7 @@ extension Engine {
     /// Copies all that the workspace holds at one moment, not before the call, into `target`, which is
     /// locked. What `target` holds of an earlier call that did not end is used; what `earlier` holds of
     /// the same snapshots is shared with it. On disk and checked when the call returns. Readers, writers
-    /// and compaction go on meanwhile.
+    /// and compaction go on meanwhile. The observer is told by who gives the backup its name.
     ///
     /// - Parameters:
     ///   - thread: Where it blocks.
@@ -113,7 +113,6 @@ extension Engine {
         progress: @escaping @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
     ) async throws -> BackupReport {
         try condition.checkOpen()
-        let begin = ContinuousClock.now
         for shard in shards { await shard.waitForEnqueued() }
         let source: BackupSource
         if let follower {
@@ -123,9 +122,7 @@ extension Engine {
         }
         let writer = BackupWriter(
             source: source, target: target, earlier: earlier, progress: progress)
-        let report = try await BackupThread(thread: thread).run(writer)
-        configuration.observer?.backedUp(report, after: ContinuousClock.now - begin)
-        return report
+        return try await BackupThread(thread: thread).run(writer)
     }
 }
 
