@@ -156,7 +156,9 @@
                     .unsupportedVersion, "the server does not know a call of etcd: \(message)")
             case .unavailable where isBeforeAnswers && isRefusedCertificate:
                 RoostError(
-                    .notPermitted, "no trusted connection: a certificate was refused", cause: cause)
+                    .notPermitted,
+                    "no trusted connection: a certificate was refused, or the server speaks no TLS",
+                    cause: cause)
             default: nil
             }
         }
