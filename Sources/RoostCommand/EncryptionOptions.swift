@@ -46,7 +46,7 @@ struct EncryptionOptions: ParsableArguments {
         }
 
         private static func key(in path: String) throws -> SymmetricKey {
-            let data = try InputFile.contents(of: path)
+            let data = try InputFile.shortContents(of: path)
             if data.count == 32 { return SymmetricKey(data: data) }
             let digits = Array(data.drop { $0.isSpace }.reversed().drop { $0.isSpace }.reversed())
             let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }

@@ -53,6 +53,11 @@ import Testing
         }
     }
 
+    @Test func aKeyIsNotReadFromWhatHasNoEnd() throws {
+        #expect(throws: Failure.self) { try InputFile.shortContents(of: "/dev/zero") }
+        #expect(throws: Failure.self) { try InputFile.secret(in: "/dev/zero") }
+    }
+
     @Test func whyAFileCannotBeReadIsSaid() async throws {
         try await withTemporaryDirectory { path in
             for (place, reason) in [("\(path)/none", "No such file"), (path, "a directory")] {
