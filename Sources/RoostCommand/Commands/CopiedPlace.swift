@@ -35,9 +35,11 @@ struct CopiedPlace {
             let files: RestoredFiles =
                 keys.isPlain ? .plain : keys.target.map { .encrypted($0) } ?? .asCopy
             let report = try await LiveProgress.show("restoring") { _ in
-                try await Replica.restore(
-                    from: try storage(), encryption: keys.copy, to: target, files: files,
-                    at: try Self.point(moment, sequence))
+                try await naming {
+                    try await Replica.restore(
+                        from: try storage(), encryption: keys.copy, to: target, files: files,
+                        at: try Self.point(moment, sequence))
+                }
             }
             var text = "restored to batch \(report.lastSequence)"
             if let moment = report.moment { text += ", of \(moment.ISO8601Format())" }
@@ -57,7 +59,9 @@ struct CopiedPlace {
 
         /// Lists what can be restored.
         func list(encryption: WorkspaceEncryption?, format: OutputFormat) async throws {
-            let contents = try await Replica.contents(of: try storage(), encryption: encryption)
+            let contents = try await naming {
+                try await Replica.contents(of: try storage(), encryption: encryption)
+            }
             var rows = RowWriter(
                 columns: [
                     "from", "to", "firstSequence", "lastSequence", "sizeBytes", "newBytes",
@@ -82,6 +86,15 @@ struct CopiedPlace {
             guard contents.stretches.isEmpty else { return }
             throw Failure(
                 .notFound, "\(address): the copy has no base yet: it was begun and never completed")
+        }
+
+        /// Names the place in an error that names no object of it.
+        private func naming<Result: Sendable>(
+            _ body: () async throws -> Result
+        ) async throws -> Result {
+            do { return try await body() } catch let error as RoostError where error.file == nil {
+                throw RoostError(error.code, "\(address): \(error.message)", cause: error.cause)
+            }
         }
 
         private func storage() throws -> any ObjectStorage {
