@@ -14,7 +14,7 @@ import Testing
         ["get", "Postgres://user:secret@h/db", "s", "a"],
         ["salvage", "W", "s3://q/w"], ["export", "W", "s3://b/x.jsonl"],
         ["import", "W", "https://user:secret@b/x.jsonl"], ["restore", "W", "s3://b/x"],
-        ["restore", "gs://b/x", "T"], ["backups", "s3://b/x"], ["dump", "s3://b/x"],
+        ["restore", "gs://b/x", "T"], ["backups", "gs://b/x"], ["dump", "s3://b/x"],
         ["diff", "W", "etcd://h:1"],
     ])
     func anAddressIsNotTakenForAPath(_ arguments: [String]) async throws {
