@@ -4,6 +4,8 @@ SWIFT ?= swift
 # Before Swift 6.4 the package manager names the traits of a package to the compiler in the order of a set, which is another
 # in each process (its issue 10525): without this each call builds all of a package with several traits anew.
 BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
+# For who builds tests to run them all, rather than to change them: each test target as one (Package.swift).
+BUILD_TESTS = ROOST_BUILT_ONCE=1 $(BUILD) --build-tests
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
 	Examples/Tasks/Package.swift Examples/Tasks/Sources \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests \
@@ -30,14 +32,16 @@ demo: dependencies
 
 # What every change must pass: builds and runs all suites. Under 10 minutes
 # on two cores with nothing built before; what takes longer is in `prove` and `long`.
+# Tests are built as whole modules; who changes one builds with `swift build --build-tests`, or by `make check`.
 test: dependencies
-	$(BUILD) --build-tests
+	$(BUILD_TESTS)
 	SWIFT="$(SWIFT)" scripts/test-suites
 
 # The suites with random input, of which `test` runs a part, at their whole length.
 WHOLE_RUNS = RangeSumTests|PlannerTests|QueryOracleTests|HistoryTests|LiveOracleTests|DescendingReadTests|KillTests|ModelTests
+WHOLE_RUNS := $(WHOLE_RUNS)|SharedAggregateTests|BrokenEngineTests|BatchPartsTests|ScarceResourceTests
 whole-runs: dependencies
-	$(BUILD) --build-tests
+	$(BUILD_TESTS)
 	ROOST_WHOLE_RUNS=1 SWIFT="$(SWIFT)" scripts/test-suites --filter "$(WHOLE_RUNS)"
 
 # The minute before a commit: format, build, and the suites of what changed.

@@ -95,7 +95,7 @@ extension WorkspaceDictionary {
     ///
     /// - Throws: as `contains(_:)`.
     public func expiration(forKey key: String) throws -> Date? {
-        try liveDeadline(key).map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000) }
+        try liveDeadline(key).map { Date(milliseconds: $0.milliseconds) }
     }
 
     /// How long the value of `key` is there yet; `nil` where it has no value, or one that stays.

@@ -46,33 +46,28 @@
         }
 
         /// - Throws: ``LeadershipLost`` where another has had it since; what a transaction throws.
-        func renew(_ term: Leadership.Term) async throws { try await renew(term, in: workspace) }
+        func renew(_ term: Leadership.Term) async throws {
+            let lease = Stored(candidate: holder, term: term.number)
+            try await replace(with: lease, term, in: workspace)
+        }
 
-        private func renew(
-            _ term: Leadership.Term, in workspace: some KeyValueWorkspace
+        /// - Throws: as `renew`.
+        func giveBack(_ term: Leadership.Term) async throws {
+            try await replace(with: nil, term, in: workspace)
+        }
+
+        private func replace(
+            with lease: Stored?, _ term: Leadership.Term, in workspace: some KeyValueWorkspace
         ) async throws {
             let leases = workspace.dictionary(dictionary)
             try await workspace.transaction { attempt in
                 // Where nobody has taken it since, one that has expired is this one's still.
                 try await term.confirm(in: attempt)
-                try attempt.set(
-                    Stored(candidate: holder, term: term.number), forKey: leaseKey, in: leases,
-                    expiresIn: duration)
-            }
-        }
-
-        /// - Throws: as `renew`.
-        func giveBack(_ term: Leadership.Term) async throws {
-            try await giveBack(term, in: workspace)
-        }
-
-        private func giveBack(
-            _ term: Leadership.Term, in workspace: some KeyValueWorkspace
-        ) async throws {
-            let leases = workspace.dictionary(dictionary)
-            try await workspace.transaction { attempt in
-                try await term.confirm(in: attempt)
-                try attempt.removeValue(forKey: leaseKey, in: leases)
+                if let lease {
+                    try attempt.set(lease, forKey: leaseKey, in: leases, expiresIn: duration)
+                } else {
+                    try attempt.removeValue(forKey: leaseKey, in: leases)
+                }
             }
         }
     }

@@ -84,7 +84,7 @@ import Testing
                 group.addTask {
                     defer { seen.writerCount.subtract(1, ordering: .relaxed) }
                     var count = 0
-                    for _ in 0..<(isTorn ? 100_000 : 5_000) {
+                    for _ in 0..<(isTorn ? 100_000 : runCount(1_500, whole: 5_000)) {
                         if isTorn, seen.halves.load(ordering: .relaxed) > 0 { break }
                         if try await Self.increment(keys, engine) { count += 1 }
                         await Task.yield()

@@ -10,7 +10,7 @@ import Testing
     /// How many histories a run checks; the environment variable asks for more.
     static let historyCount =
         ProcessInfo.processInfo.environment["ROOST_HISTORIES"].flatMap { Int($0) }
-        ?? runCount(1_000, whole: 2_000)
+        ?? runCount(400, whole: 2_000)
 
     @Test(arguments: 0..<4)
     func everyHistoryIsStrictlySerializable(part: Int) async throws {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct QueryOracleTests {
     private static var caseCount: Int {
         ProcessInfo.processInfo.environment["ROOST_QUERY_CASES"].flatMap { Int($0) }
-            ?? runCount(500, whole: 1_100)
+            ?? runCount(200, whole: 1_100)
     }
 
     @Test func queriesOfWholeObjectsAnswerAsFilterAndSortDo() async throws {

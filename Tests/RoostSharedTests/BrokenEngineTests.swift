@@ -28,7 +28,7 @@ import Testing
     /// A write that was acknowledged and not made, after which nobody read: whichever it is of a history.
     @Test func aLastWriteThatIsNotMadeIsFound() async throws {
         let seed = testSeed()
-        for round in 0..<5 {
+        for round in 0..<runCount(2, whole: 5) {
             let count = Mutex(0)
             let last = Mutex<Int?>(nil)
             var didFail = false

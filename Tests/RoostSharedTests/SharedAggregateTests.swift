@@ -117,7 +117,7 @@ import Testing
             try await articles.save(Self.anyArticle(id, &random))
         }
         let all = try await articles.loadAll()
-        for number in 0..<60 {
+        for number in 0..<runCount(12, whole: 60) {
             var (query, matches) = condition(articles.all.scanning(), &random)
             if Bool.random(using: &random) {
                 let first = matches

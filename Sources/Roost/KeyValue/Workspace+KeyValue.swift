@@ -4,7 +4,7 @@ import RoostEngine
 extension Workspace: KeyValueWorkspace {
     /// What time it is by the configuration's clock, in whole milliseconds; that may be set back. Does not suspend.
     public var currentDate: Date {
-        Date(timeIntervalSince1970: Double(engine.clock.wallMilliseconds) / 1000)
+        Date(milliseconds: engine.clock.wallMilliseconds)
     }
 
     /// As `transaction(durability:_:)`, for a body that suspends, such as one that is generic over

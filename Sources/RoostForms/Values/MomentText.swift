@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 
 /// Moments as ISO 8601 in UTC, to the millisecond, which deadlines and copies are kept to.
 package enum MomentText {
@@ -16,7 +17,7 @@ package enum MomentText {
 
     /// Of milliseconds since 1970; `nil` where the text would be read back as others.
     package static func text(milliseconds: UInt64) -> String? {
-        let text = text(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
+        let text = text(Date(milliseconds: milliseconds))
         return self.milliseconds(text) == milliseconds ? text : nil
     }
 

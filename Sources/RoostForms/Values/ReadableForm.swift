@@ -17,10 +17,10 @@ package enum ReadableForm {
         return if case .string(let text) = json { text } else { json.text }
     }
 
-    /// When the value expires, as ISO 8601; `nil` where it stays.
+    /// When the value expires, as ISO 8601 to the millisecond; `nil` where it stays.
     package static func expiration(_ stored: StoredValue) -> String? {
         stored.plain?.deadlineMilliseconds.map {
-            Date(timeIntervalSince1970: Double($0) / 1000).formatted(.iso8601)
+            MomentText.text(Date(milliseconds: $0))
         }
     }
 

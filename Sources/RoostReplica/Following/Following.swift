@@ -187,7 +187,7 @@
         }
 
         private func note(_ entry: JournalEntry) {
-            let moment = Date(timeIntervalSince1970: Double(entry.standing.time) / 1000)
+            let moment = Date(milliseconds: entry.standing.time)
             let sequence = engine.lastSequence
             shared.status.withLock { status in
                 status.lastSequence = sequence

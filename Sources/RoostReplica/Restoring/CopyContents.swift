@@ -60,7 +60,7 @@
             }
             let chain = try await BaseChain(from: end.standing.base, in: copy.storage)
             var contents = CopyContents(
-                lastSequence: end.standing.lastSequence, lastDate: date(end.standing.time))
+                lastSequence: end.standing.lastSequence, lastDate: Date(milliseconds: end.standing.time))
             contents.problem = chain.damagedEnd
             // The newest first: where one ends is known from the one after it.
             var newer: JournalEntry?
@@ -90,47 +90,42 @@
         private static func lastMoment(
             of history: Identifier, before index: UInt64, in storage: any ObjectStorage
         ) async throws -> (date: Date, sequence: UInt64)? {
-            var index = index
-            while index > 0 {
-                let entry: JournalEntry
-                do {
-                    guard let found = try await JournalReader.entry(index - 1, in: storage) else {
-                        return nil
-                    }
-                    entry = found
-                    if entry.standing.history != history, entry.standing.start < entry.index {
+            do {
+                var index = index
+                while index > 0, let entry = try await JournalReader.entry(index - 1, in: storage) {
+                    index -= 1
+                    if entry.standing.history != history {
                         // A history that was begun and never had a base lies between.
-                        index = entry.standing.start
-                    } else if entry.standing.history == history, entry.kind == .frames {
-                        let time = try FramesPayload(entry).lastTime(entry)
-                        return (date(time), entry.standing.lastSequence)
-                    } else if entry.standing.history == history, entry.kind == .start {
-                        return (date(entry.standing.time), entry.standing.lastSequence)
-                    } else {
-                        index -= 1
+                        index = min(index, entry.standing.start)
+                    } else if let time = try timeOfLastBatch(entry) {
+                        return (Date(milliseconds: time), entry.standing.lastSequence)
                     }
-                } catch let error as RoostError where error.code == .corrupt { return nil }
-            }
-            return nil
+                }
+                return nil
+            } catch let error as RoostError where error.code == .corrupt { return nil }
         }
-    }
 
-    /// Of milliseconds since 1970.
-    private func date(_ time: UInt64) -> Date {
-        Date(timeIntervalSince1970: Double(time) / 1000)
+        /// `nil` where the entry tells of no moment.
+        private static func timeOfLastBatch(_ entry: JournalEntry) throws -> UInt64? {
+            switch entry.kind {
+            case .frames: try FramesPayload(entry).lastTime(entry)
+            case .start: entry.standing.time
+            default: nil
+            }
+        }
     }
 
     extension CopyContents.Stretch {
         fileprivate init(_ link: BaseChain.Link) {
             let standing = link.entry.standing
-            firstDate = date(standing.time)
+            firstDate = Date(milliseconds: standing.time)
             firstSequence = standing.lastSequence
             sizeBytes = 0
             newBytes = 0
             history = "\(standing.history)"
             switch link.record {
             case .success(let record):
-                firstDate = date(record.time)
+                firstDate = Date(milliseconds: record.time)
                 firstSequence = record.completeSequence
                 sizeBytes = record.snapshots.reduce(0) { $0 + $1.sizeBytes }
             case .failure(let damage): problem = damage

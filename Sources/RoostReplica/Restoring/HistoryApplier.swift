@@ -78,7 +78,7 @@
                 start.standing.lastSequence > last.standing.lastSequence, isBeyondCopy
             else { return }
             func text(_ time: UInt64) -> String {
-                Date(timeIntervalSince1970: Double(time) / 1000)
+                Date(milliseconds: time)
                     .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             }
             throw RoostError(

@@ -86,7 +86,7 @@
                 throw chain.damages.first ?? OpenedCopy.noCopy
             }
             if let damage = chain.damagedEnd, !point.mayBegin(with: oldest.record) { throw damage }
-            let first = Date(timeIntervalSince1970: Double(oldest.record.time) / 1000)
+            let first = Date(milliseconds: oldest.record.time)
             throw RoostError(
                 .io,
                 "the copy does not hold this state: it goes back to \(first.ISO8601Format()), batch "
@@ -247,7 +247,7 @@
                 if let damage = report.damages.first { throw damage }
                 var restored = RestoreReport(
                     lastSequence: engine.lastSequence,
-                    moment: applier.time.map { Date(timeIntervalSince1970: Double($0) / 1000) },
+                    moment: applier.time.map { Date(milliseconds: $0) },
                     batchCount: applier.batchCount, snapshotCount: record.snapshots.count,
                     snapshotSizeBytes: record.snapshots.reduce(0) { $0 + $1.sizeBytes },
                     verification: report)

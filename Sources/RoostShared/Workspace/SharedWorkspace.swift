@@ -94,7 +94,7 @@ public final class SharedWorkspace: KeyValueWorkspace {
     public var currentDate: Date {
         get async throws {
             try await connection.connect(before: callEnd)
-            return Date(timeIntervalSince1970: Double(connection.clock.milliseconds) / 1000)
+            return Date(milliseconds: connection.clock.milliseconds)
         }
     }
 

@@ -58,7 +58,9 @@ import Testing
     @Test(arguments: Lack.allCases)
     func whateverStepLacksThemNothingThatWasAcknowledgedIsLost(lack: Lack) async throws {
         var refusals = 0
-        for count in stride(from: 0, through: 120, by: 5) {
+        let stepCount = runCount(8, whole: 24)
+        for step in 0...stepCount {
+            let count = step * 120 / stepCount
             try await withTemporaryDirectory { path in
                 let supply = Supply(.max)
                 let configuration = Workspace.Configuration(shardCount: 2, memoryBudgetBytes: 0)
