@@ -60,7 +60,8 @@
             }
             let chain = try await BaseChain(from: end.standing.base, in: copy.storage)
             var contents = CopyContents(
-                lastSequence: end.standing.lastSequence, lastDate: Date(milliseconds: end.standing.time))
+                lastSequence: end.standing.lastSequence,
+                lastDate: Date(milliseconds: end.standing.time))
             contents.problem = chain.damagedEnd
             // The newest first: where one ends is known from the one after it.
             var newer: JournalEntry?

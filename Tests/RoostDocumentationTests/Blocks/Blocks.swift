@@ -37,6 +37,7 @@ enum Blocks {
         ("guide-objects-indexes", false, { try await Blocks.guide_objects_indexes(home: $0) }),
         ("guide-objects-queries", false, { try await Blocks.guide_objects_queries(home: $0) }),
         ("guide-objects-repository", false, { try await Blocks.guide_objects_repository(home: $0) }),
+        ("guide-objects-search", false, { try await Blocks.guide_objects_search(home: $0) }),
         ("guide-objects-struct", false, { try await Blocks.guide_objects_struct(home: $0) }),
         ("guide-objects-values", false, { try await Blocks.guide_objects_values(home: $0) }),
         ("guide-opening", false, { try await Blocks.guide_opening(home: $0) }),

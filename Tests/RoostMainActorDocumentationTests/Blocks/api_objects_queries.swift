@@ -40,6 +40,7 @@ extension Blocks {
         _ = try posts.where { $0.title == $0.slug || $0.tags.contains($0.slug) }.fetch()   // two fields of one object
         _ = try posts.where { !$0.isDone && $0.isDone }.fetch()    // a Bool alone
         _ = try posts.where { $0.tags.contains(anyOf: ["a", "b"]) || $0.tags.contains(prefix: "sw") }.fetch()   // from an index of each, as `contains`
+        _ = try posts.where { $0.tags.contains(wordsOf: "Sérver sw") }.fetch()   // all words, the last one by its beginning; of `text.searchWords`
         let asked: [Condition<Post>] = [.make { $0.priority > 3 }, .make { $0.due != nil }]
         _ = asked
         _ = try posts.where(.all(of: asked)).order(by: [.descending(\.priority), .ascending(\.title)]).fetch()   // of what a request asks; any(of:) too

@@ -57,6 +57,8 @@ extension Field where Value: Collection & SendableMetatype, Value.Element == Str
     /// // Index("words", each: \.words), which a property computes of the title
     /// let found = try posts.where { $0.words.contains(prefix: typed.lowercased()) }.fetch()
     /// ```
+    ///
+    /// See `contains(wordsOf:)` for a search of several words.
     public func contains(
         prefix: String, _ matching: TextMatching = .exact
     ) -> Condition<Root> {
@@ -73,6 +75,42 @@ extension Field {
     ) -> Condition<Root> where Value == Elements?, Elements.Element == String {
         elementTerm(matching.region(ofPrefix: prefix), prefixText(prefix)) { value in
             value?.contains { matching.hasPrefix($0, prefix) } ?? false
+        }
+    }
+}
+
+extension Field where Value: Collection & SendableMetatype, Value.Element == String {
+    /// Whether all words of `text` are among the field's, which are a text's `searchWords`: what a search field asks for.
+    /// Without a word in `text`, every object matches.
+    ///
+    /// ```swift
+    /// // var words: [String] { "\(title) \(text)".searchWords }, and Index("words", each: \.words)
+    /// let found = try notes.where { $0.words.contains(wordsOf: typed) }.order(by: \.title).limit(20).fetch()
+    /// ```
+    ///
+    /// The words may stand anywhere and in any order. The last one need only begin a word, as who types has not ended it,
+    /// unless something else than a letter or a number follows it. From an index over the field's elements, which has an
+    /// entry for each word of an object: the rarest of the words are looked up, and the objects that they leave are asked for
+    /// the others.
+    public func contains(wordsOf text: String) -> Condition<Root> {
+        SearchedWords(text).condition {
+            contains($0)
+        } begun: {
+            contains(prefix: $0)
+        }
+    }
+}
+
+extension Field {
+    /// Whether there are words and all words of `text` are among them: as where the field is not optional. Without a word in
+    /// `text`, every object matches, those without words too.
+    public func contains<Elements: Collection & SendableMetatype>(
+        wordsOf text: String
+    ) -> Condition<Root> where Value == Elements?, Elements.Element == String {
+        SearchedWords(text).condition {
+            contains($0)
+        } begun: {
+            contains(prefix: $0)
         }
     }
 }
