@@ -58,6 +58,11 @@ public struct KeyBounds: Sendable, Hashable {
     static func behind(_ key: String) -> [UInt8] { Array(key.utf8) + [0] }
 }
 
+extension KeyBounds: KeyRange {
+    /// Itself.
+    public var keyBounds: KeyBounds { self }
+}
+
 extension Range: KeyRange where Bound == String {
     public var keyBounds: KeyBounds {
         KeyBounds(lower: Array(lowerBound.utf8), upper: Array(upperBound.utf8))

@@ -42,6 +42,70 @@ import Testing
         }
     }
 
+    @Test func rangesGoByTheOrderOfTheType() async throws {
+        let seed = testSeed()
+        var random = SeededGenerator(seed: seed)
+        try await withTemporaryDirectory { path in
+            var workspace = try await Workspace.open(at: path)
+            var days = workspace.dictionary("days", keys: Int.self)
+            var all: [Int: String] = [:]
+            for _ in 0..<200 {
+                let day = Int.random(in: -1_000...1_000, using: &random)
+                all[day] = "day \(day)"
+                try await days.set("day \(day)", forKey: day)
+            }
+            try await workspace.close()
+            workspace = try await Workspace.open(at: path)
+            days = workspace.dictionary("days", keys: Int.self)
+            func collected<Element>(
+                _ sequence: some AsyncSequence<Element, any Error>
+            ) async throws -> [Element] {
+                var collected: [Element] = []
+                for try await element in sequence { collected.append(element) }
+                return collected
+            }
+            for _ in 0..<30 {
+                let low = Int.random(in: -1_100...1_000, using: &random)
+                let high = Int.random(in: low...1_100, using: &random)
+                let expected = all.keys.filter { (low..<high).contains($0) }.sorted()
+                let comment: Comment = "seed \(seed), \(low) to \(high)"
+                let entries = try await collected(days.entries(in: low..<high, as: String.self))
+                #expect(entries.map(\.key) == expected, comment)
+                #expect(entries.map(\.value) == expected.map { all[$0]! }, comment)
+                #expect(
+                    try await collected(days.keys(in: low..<high, order: .descending))
+                        == expected.reversed(), comment)
+                #expect(
+                    try await collected(days.keys(in: low..., limit: 3))
+                        == Array(all.keys.filter { $0 >= low }.sorted().prefix(3)), comment)
+                #expect(
+                    try await collected(days.keys(in: ...high, limit: 3, order: .descending))
+                        == Array(all.keys.filter { $0 <= high }.sorted().reversed().prefix(3)),
+                    comment)
+                #expect(
+                    try workspace.read { try $0.keys(of: days, in: low..<high, limit: 5) }
+                        == Array(expected.prefix(5)), comment)
+                #expect(
+                    try await workspace.transaction { try $0.keys(of: days, in: ..<high) }
+                        == all.keys.filter { $0 < high }.sorted(), comment)
+            }
+            #expect(try await collected(days.keys()) == all.keys.sorted())
+            #expect(
+                try workspace.read { try $0.keys(of: days, order: .descending).first }
+                    == all.keys.max())
+            let some = all.keys.first!
+            let seen = try await workspace.transaction { tx in
+                (
+                    try tx.keys(of: days), try tx.contains(some, in: days),
+                    try tx.contains(5_000, in: days)
+                )
+            }
+            #expect(seen == (all.keys.sorted(), true, false))
+            #expect(try workspace.read { try $0.contains(some, in: days) })
+            try await workspace.close()
+        }
+    }
+
     @Test func batchesTransactionsAndViewsTakeThem() async throws {
         let workspace = try await Workspace.inMemory()
         let users = workspace.dictionary("users", keys: UUID.self)
