@@ -56,10 +56,7 @@ where Item.ID: KeyRepresentable {
             }
         }
         if let failure { throw failure }
-        report.resolutions = try await records.tellResolutions().map {
-            SyncedRepository.Resolution(
-                key: $0.key, mine: $0.mine, theirs: $0.theirs, result: $0.result)
-        }
+        report.resolutions = try await records.tellResolutions()
         return report
     }
 
@@ -143,7 +140,7 @@ where Item.ID: KeyRepresentable {
             if receipt.value == attempt.name {
                 report.sentCount += 1
                 _ = try await records.settle(
-                    attempt, attempt.result == nil ? 0 : receipt.version)
+                    attempt, attempt.hasResult ? receipt.version : 0)
                 return
             }
             do {
@@ -168,7 +165,9 @@ where Item.ID: KeyRepresentable {
         while let record = next {
             let key = scan.key(of: record)
             there.insert(Array(key.utf8))
-            if let item = try readable(record.value, key),
+            // What is here already is not decoded again: it may be of an older form than this version of the app reads.
+            if try records.versions.value(forKey: key, as: UInt64.self) != record.revision,
+                let item = try readable(record.value, key),
                 try await records.take(key, item, record.revision)
             {
                 report.takenCount += 1

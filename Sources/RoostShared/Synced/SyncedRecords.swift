@@ -96,14 +96,14 @@ where Item.ID: KeyRepresentable {
     }
 
     /// Takes note of the store that is exchanged with. Where it is another than before, everything here waits to be sent,
-    /// based on nothing there, with what it was in the store before.
+    /// based on nothing there, with what it was in the store before. Where it is the first, what is here already waits to be
+    /// sent too: an app's own objects, from before it exchanged them.
     func noteStore(_ store: String) async throws {
         let known = try device.value(forKey: "store", as: String.self)
         if known == store { return }
         try await local.transaction { transaction in
             try transaction.set(store, forKey: "store", in: device)
-            // An earlier version noted none.
-            guard let known else { return }
+            guard let known else { return try queueUnknown(&transaction) }
             let keys = try transaction.keys(of: items) + transaction.keys(of: queue)
             for key in keys {
                 let origin = try origin(of: key, in: known, &transaction)
@@ -113,6 +113,17 @@ where Item.ID: KeyRepresentable {
             }
             try transaction.removeAll(in: versions)
             try transaction.removeValue(forKey: "attempt", in: device)
+        }
+    }
+
+    /// Has those wait that no exchange has brought or sent, and no change has queued. An earlier version noted no store; what
+    /// it exchanged has a version.
+    private func queueUnknown(_ transaction: inout Transaction) throws {
+        for key in try transaction.keys(of: items) {
+            if try transaction.contains(key, in: queue) { continue }
+            if try transaction.contains(key, in: versions) { continue }
+            try transaction.set(
+                Waiting(base: 0, number: .random(in: 0 ... .max)), forKey: key, in: queue)
         }
     }
 
@@ -156,7 +167,12 @@ where Item.ID: KeyRepresentable {
             else { return true }
             guard waiting.number != attempt.number else {
                 try transaction.removeValue(forKey: key, in: queue)
-                try put(attempt.result, key, &transaction)
+                if attempt.isResultReadable {
+                    try put(attempt.result, key, &transaction)
+                } else if !attempt.isMine {
+                    // What is there is taken as whatever others have sent.
+                    try note(Waiting.noBase, key, &transaction)
+                }
                 return true
             }
             // The later change is based on what was sent, but not on what the rule has made of it.
@@ -193,7 +209,7 @@ where Item.ID: KeyRepresentable {
     }
 
     /// The conflicts that were decided since the last report, those of exchanges that ended with an error included.
-    func tellResolutions() async throws -> [SyncedAttempt<Item>] {
+    func tellResolutions() async throws -> [SyncedRepository<Item>.Resolution] {
         try await local.transaction { transaction in
             let keys = try transaction.keys(of: resolutions)
             if !keys.isEmpty {
@@ -205,8 +221,12 @@ where Item.ID: KeyRepresentable {
                 try transaction.set(told, forKey: "told", in: device)
             }
             return try keys.compactMap { key in
-                try transaction.value(
-                    forKey: key, as: SyncedAttempt<Item>.self, in: resolutions)
+                try transaction.value(forKey: key, as: SyncedAttempt<Item>.self, in: resolutions)
+                    .map {
+                        SyncedRepository.Resolution(
+                            key: $0.key, mine: $0.mine, theirs: $0.theirs, result: $0.result,
+                            problem: $0.problem)
+                    }
             }
         }
     }
@@ -252,21 +272,4 @@ struct Waiting: Codable, Sendable {
 
     /// The base of what is based on no version there: whatever is there, the rule decides.
     static let noBase = UInt64.max
-}
-
-/// What is sent of an object, and what was decided about it before.
-struct SyncedAttempt<Item: Codable & Sendable>: Codable, Sendable {
-    /// Of this attempt alone: the device's record there has it once it was made.
-    var name: String
-    var key: String
-    /// Of the change that is sent.
-    var number: Int
-    var isConflict: Bool
-    /// Whether what is there in the end is what this device had.
-    var isMine: Bool
-    var mine: Item?
-    var theirs: Item?
-    var result: Item?
-
-    static func newName() -> String { String(UInt128.random(in: 0 ... .max), radix: 36) }
 }

@@ -11,9 +11,11 @@ import RoostIO
 /// ```
 ///
 /// - Reading and changing touch the local workspace alone. A change and its place in the queue are one batch.
-/// - An object that both sides changed since they last agreed is a conflict, which `rule` decides. Whatever it
-///   decides is in a report, with both sides; nothing else is ever lost, also where an exchange breaks or answers
-///   are lost, and while objects are changed during one.
+/// - An object that both sides changed since they last agreed is a conflict, which `rule` decides, unless both have made the
+///   same of it. Whatever it decides is in a report, with both sides; nothing else is ever lost, also where an exchange
+///   breaks or answers are lost, and while objects are changed during one.
+/// - What is in the local dictionary before the first exchange, as an app's own objects are that was updated to exchange them, is
+///   sent with it. From then on what is changed round this repository, by a `Repository` or by keys, is not sent.
 /// - Where the shared workspace was emptied or set up anew, everything here is sent to it. Of devices that exchanged with
 ///   it before, who only has an earlier state of an object takes the later one; what was removed there, and not here
 ///   yet, comes back.
@@ -41,6 +43,9 @@ where Item.ID: KeyRepresentable {
         public let theirs: Item?
         /// What both have now.
         public let result: Item?
+        /// Why an object is missing above, where it is: one that an earlier version of the app has stored, in a form that this
+        /// version does not decode.
+        public let problem: RoostError?
     }
 
     /// What an exchange did.
@@ -50,7 +55,8 @@ where Item.ID: KeyRepresentable {
         /// How many changes of others are here now.
         public var takenCount = 0
         /// Every conflict that was decided since the last report: each is in one, and in one of the next process where
-        /// this one ends before its next exchange begins.
+        /// this one ends before its next exchange begins. Where exchanges fail, ``SyncedRepository/conflicts()`` tells of
+        /// them.
         public var resolutions: [Resolution] = []
     }
 
@@ -172,6 +178,18 @@ where Item.ID: KeyRepresentable {
         try await exchangeTurns.take(turn)
         defer { exchangeTurns.pass(turn) }
         return try await SyncedExchange(records, shared, rule).run()
+    }
+
+    /// The conflicts that were decided since the last report, as ``Report/resolutions`` has them: for whoever gets no report,
+    /// as an object fails at each exchange, or the network did. They count as told then. Waits for an exchange that is under way,
+    /// and asks nobody.
+    ///
+    /// - Throws: as `Workspace.transaction(durability:_:)` of the local workspace.
+    public func conflicts() async throws -> [Resolution] {
+        try await exchangeTurns.take(turn)
+        defer { exchangeTurns.pass(turn) }
+        try await records.forgetToldResolutions()
+        return try await records.tellResolutions()
     }
 }
 

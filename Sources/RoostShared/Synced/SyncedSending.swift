@@ -88,6 +88,10 @@ extension SyncedExchange {
         } else if there.version == waiting.base {
             plan.staysThere = there.version == 0 && mine == nil
             return plan
+        } else if try isSame(mine, there) {
+            // Both sides have made the same of it: there is nothing to decide.
+            plan.staysThere = true
+            return plan
         }
         plan.attempt.isConflict = true
         plan.attempt.theirs = there.item
@@ -115,7 +119,12 @@ extension SyncedExchange {
     private func isSame(
         _ mine: Item?, _ there: SyncedThere<Item>, as origin: SyncedOrigin
     ) throws -> Bool {
-        guard let mine else { return there.item == nil && there.origin(as: origin) != nil }
+        if mine == nil, there.origin(as: origin) == nil { return false }
+        return try isSame(mine, there)
+    }
+
+    private func isSame(_ mine: Item?, _ there: SyncedThere<Item>) throws -> Bool {
+        guard let mine else { return there.item == nil }
         return try shared.stored(mine, form) == there.stored
     }
 
