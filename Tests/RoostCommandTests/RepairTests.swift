@@ -52,6 +52,42 @@ import Testing
         }
     }
 
+    /// An empty workspace in its place would be taken for a new one.
+    @Test func oneOfWhichNothingCanBeReadStaysAsItIs() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            #expect(try await Tool.run("import", w, input: lines(0..<2000)).status == 0)
+            #expect(try await Tool.run("compact", w).status == 0)
+            let files = try FileManager.default.contentsOfDirectory(atPath: w)
+            for file in files where !file.hasPrefix("SIGNALS") {
+                try Data("damaged".utf8).write(to: URL(fileURLWithPath: "\(w)/\(file)"))
+            }
+            let repaired = try await Tool.run("repair", w)
+            #expect(repaired.status == 3)
+            #expect(repaired.errors.contains("nothing of it can be read"), "\(repaired.errors)")
+            #expect(repaired.output.contains("MANIFEST"), "\(repaired.output)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: w)
+            #expect(left.sorted() == files.sorted())
+            #expect(!isThere("\(w).damaged") && !isThere("\(w).repaired"))
+        }
+    }
+
+    /// It opened for nobody, and was called no workspace by what only reads.
+    @Test func oneWithoutAManifestIsDamagedAndRepaired() async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            #expect(try await Tool.run("import", w, input: lines(0..<2000)).status == 0)
+            #expect(try await Tool.run("compact", w).status == 0)
+            try FileManager.default.removeItem(atPath: "\(w)/MANIFEST")
+            let verified = try await Tool.run("verify", w)
+            #expect(verified.status == 3, "\(verified.errors)")
+            #expect(verified.errors.contains("no manifest"), "\(verified.errors)")
+            #expect(try await Tool.run("repair", w).status == 3)
+            #expect(try await Tool.run("verify", w).status == 0)
+            #expect(try await Tool.run("keys", w, "d").output.split(separator: "\n").count == 2000)
+        }
+    }
+
     /// Renamed, the link would lead to the damaged workspace, which stayed where programs open it by its own name.
     @Test func aLinkStaysAndWhatItLeadsToIsRepaired() async throws {
         try await withTemporaryDirectory { path in

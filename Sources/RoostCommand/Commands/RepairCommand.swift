@@ -15,7 +15,7 @@ struct RepairCommand: AsyncParsableCommand {
             one in its place, and lets nobody write to it meanwhile. A command that is interrupted \
             leaves the damaged workspace unchanged, under its name or one of these two. A symbolic link stays, \
             and what it leads to is repaired, beside which the other two are. Lists what could not be read, as salvage does. Exit status \
-            3 where anything that was promised to survive is lost. A backup, where there is one, is \
+            3 where anything that was promised to survive is lost. Where nothing can be read, it stays as it is. A backup, where there is one, is \
             better: see restore.
             """)
 
@@ -41,6 +41,13 @@ struct RepairCommand: AsyncParsableCommand {
         let held = try PosixFileSystem().openDirectory(at: path, create: false)
         try held.lock(exclusive: false)
         let report = try await SalvageCommand.salvage(from: path, to: repaired, encryption)
+        // An empty workspace in its place would be taken for a new one, and what puts the damage right, as a copy of the file of
+        // keys does, is to be put back here.
+        if report.recordCount == 0, !report.isComplete {
+            try FileManager.default.removeItem(atPath: repaired)
+            try SalvageCommand.write(report, format)
+            throw Failure(.damaged, "\(path): nothing of it can be read; it stays as it is")
+        }
         let check = try await target.at(repaired).withWorkspace(.readOnly) {
             try await VerifyCommand.verify($0, "checking what was written")
         }

@@ -66,10 +66,10 @@ struct FollowedState {
     }
 
     static func readManifest(in directory: any Directory) throws -> ManifestRecord {
-        guard
-            let record = try ManifestFile.read(in: directory, entries: try directory.entries())
-        else { throw RoostError(.io, "there is no workspace here to read", file: directory.path) }
-        return record
+        let entries = try directory.entries()
+        if let record = try ManifestFile.read(in: directory, entries: entries) { return record }
+        try Opening.refuseData(entries, withoutManifestIn: directory.path)
+        throw RoostError(.io, "there is no workspace here to read", file: directory.path)
     }
 
     private mutating func readLog(

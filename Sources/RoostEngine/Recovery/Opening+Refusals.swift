@@ -24,6 +24,22 @@ extension Opening {
         }
     }
 
+    /// A workspace that has lost its manifest is damaged, and no place where there is none.
+    static func refuseData(
+        _ entries: [DirectoryEntry], withoutManifestIn path: String
+    ) throws {
+        for entry in entries {
+            switch FileName(entry.name) {
+            case .segment, .snapshot:
+                throw RoostError(
+                    .corrupt,
+                    "there are data files but no manifest. Restore a backup, or salvage what can be read",
+                    file: "\(path)/\(FileName.manifest.text)")
+            default: continue
+            }
+        }
+    }
+
     /// No program has counted so far: such a number is a file's that somebody has made.
     func refuseSpent(
         _ recovered: LogRecovery, _ manifest: ManifestRecord, _ path: String

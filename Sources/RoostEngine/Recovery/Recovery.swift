@@ -167,16 +167,7 @@ struct Opening {
         _ configuration: EngineConfiguration, _ report: inout RecoveryReport
     ) throws -> ManifestRecord {
         if let record = try ManifestFile.read(in: directory, entries: entries) { return record }
-        for entry in entries {
-            switch FileName(entry.name) {
-            case .segment, .snapshot:
-                throw RoostError(
-                    .corrupt,
-                    "there are data files but no manifest. Restore a backup, or salvage what can be read",
-                    file: "\(directory.path)/\(FileName.manifest.text)")
-            default: continue
-            }
-        }
+        try Self.refuseData(entries, withoutManifestIn: directory.path)
         guard !configuration.isReadOnly else {
             throw RoostError(.io, "there is no workspace here to read", file: directory.path)
         }
