@@ -57,6 +57,10 @@ import Testing
             try Data(count: 64).write(to: URL(fileURLWithPath: "\(s)/\(names[0])/MANIFEST"))
             let damaged = try await Tool.run("backups", s, "--format", "csv")
             #expect(damaged.status == 3 && damaged.lines[1].contains(",damaged,"))
+            // Who restores the newest, and cannot, is told where to look.
+            try Data(count: 64).write(to: URL(fileURLWithPath: "\(s)/\(names[1])/MANIFEST"))
+            let refused = try await Tool.run("restore", s, "\(path)/damaged")
+            #expect(refused.status == 3 && refused.errors.contains("--generation"))
         }
     }
 

@@ -136,7 +136,13 @@ extension Workspace {
         try engine.checkOpen()
         let fileSystem = backupFileSystem
         var series = try BackupSeries(at: path, fileSystem, create: true)
-        try series.directory.lock(exclusive: true)
+        do { try series.directory.lock(exclusive: true) } catch var error as RoostError
+            where error.code == .locked
+        {
+            error.message =
+                "another backup is being added to this series, or a workspace in this directory is open"
+            throw error
+        }
         defer { withExtendedLifetime(series) {} }
         try series.read()
         let shared = try series.shared(with: engine.workspaceIdentifier)

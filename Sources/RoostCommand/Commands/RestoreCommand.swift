@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Roost
+import RoostIO
 
 /// `roost restore`: a backup becomes a workspace again.
 struct RestoreCommand: AsyncParsableCommand {
@@ -79,6 +80,12 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         let encryption = try encryption.encryption()
         let source = try backupPath(encryption)
+        do { try await restore(source, encryption) } catch let error as RoostError
+            where error.code == .corrupt && source != backup
+        { throw Self.pointingToOthers(error) }
+    }
+
+    private func restore(_ source: String, _ encryption: WorkspaceEncryption?) async throws {
         try await WorkspaceArgument.withWorkspace(source, .readOnly, encryption) { workspace in
             let report = try await VerifyCommand.verify(workspace, "checking the backup")
             if let damage = report.damages.first { throw damage }
@@ -101,7 +108,17 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 
     private func path(of generation: BackupGeneration) throws -> String {
-        if let problem = generation.problem { throw problem }
+        if let problem = generation.problem {
+            throw problem.code == .corrupt ? Self.pointingToOthers(problem) : problem
+        }
         return generation.path
+    }
+
+    /// Of a series there may be another that is whole: the newest is not passed over without a word.
+    private static func pointingToOthers(_ error: RoostError) -> RoostError {
+        var error = error
+        error.message +=
+            ". Another of the series may be sound: roost backups --verify lists them, and --generation takes one"
+        return error
     }
 }

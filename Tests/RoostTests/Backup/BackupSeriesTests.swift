@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostIO
 import RoostTestSupport
 import Testing
 
@@ -54,6 +55,21 @@ import Testing
                 try await workspace.backup(toSeries: elsewhere)
             }
             #expect(throws: RoostError.self) { try Workspace.backups(inSeries: elsewhere) }
+            try await workspace.close()
+        }
+    }
+
+    @Test func whoAddsBesideAnotherIsToldSo() async throws {
+        try await withTemporaryDirectory { directory in
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            // Its lock is that of whoever adds a backup.
+            let holder = try await Workspace.open(at: "\(directory)/series")
+            let error = await #expect(throws: RoostError.self) {
+                try await workspace.backup(toSeries: "\(directory)/series")
+            }
+            #expect(error?.code == .locked)
+            #expect(error?.message.contains("added to this series") == true)
+            try await holder.close()
             try await workspace.close()
         }
     }
