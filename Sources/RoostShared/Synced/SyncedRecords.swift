@@ -17,6 +17,9 @@ where Item.ID: KeyRepresentable {
     let versions: WorkspaceDictionary
     private let device: WorkspaceDictionary
     private let resolutions: WorkspaceDictionary
+    /// Of a type with indexes: what is changed through it keeps them. `nil` for others, and for those that a repository stores
+    /// in another form than this.
+    private let indexed: Repository<Item>?
 
     init(_ local: Workspace, _ name: String) {
         self.local = local
@@ -25,6 +28,8 @@ where Item.ID: KeyRepresentable {
         versions = local.dictionary("\(name)/versions")
         device = local.dictionary("\(name)/device")
         resolutions = local.dictionary("\(name)/resolutions")
+        let isIndexed = Item.self is any Indexed.Type && !(Item.self is any BinaryCodable.Type)
+        indexed = isIndexed ? local.repository(of: Item.self, named: name) : nil
     }
 
     // MARK: Changing
@@ -64,11 +69,32 @@ where Item.ID: KeyRepresentable {
     }
 
     private func put(_ item: Item?, _ key: String, _ transaction: inout Transaction) throws {
+        if let indexed, putKeepingIndexes(item, key, indexed, &transaction) { return }
         if let item {
             try transaction.set(item, forKey: key, in: items)
         } else {
             try transaction.removeValue(forKey: key, in: items)
         }
+    }
+
+    /// Whether that was possible; else nothing is changed yet. What others have sent is taken also where it breaks what an index
+    /// keeps unique, and where the dictionary has the indexes of another type: written by its key, it takes the indexes out of
+    /// use until they are built anew. Whatever else is wrong is wrong with a write by the key too, and told by that.
+    private func putKeepingIndexes(
+        _ item: Item?, _ key: String, _ repository: Repository<Item>,
+        _ transaction: inout Transaction
+    ) -> Bool {
+        do {
+            if let item {
+                // What others have stored may stand under another key than its own.
+                guard Array(item.id.key.utf8) == Array(key.utf8) else { return false }
+                try transaction.save(item, in: repository)
+            } else {
+                guard let id = repository.id(ofKey: key) else { return false }
+                try transaction.delete(id, in: repository)
+            }
+            return true
+        } catch { return false }
     }
 
     // MARK: Sending
