@@ -10,6 +10,14 @@ import Testing
         var text: String
     }
 
+    private enum Cart {
+        struct Item: Codable, Identifiable, Sendable { var id: Int }
+    }
+
+    private enum Order {
+        struct Item: Codable, Identifiable, Sendable { var id: Int }
+    }
+
     private let engine = MemoryEngine()
 
     private func device(
@@ -77,5 +85,29 @@ import Testing
         }
         #expect(try devices[0].find(by: 2)?.text == "later")
         for workspace in [local, other] { try await workspace.close() }
+    }
+
+    /// Each would take the places of the other's objects, here and there (decision 281).
+    @Test func twoTypesOfOneNameAreToldApart() async throws {
+        let local = try await Workspace.inMemory()
+        let shared = try await SharedWorkspace.connect(to: .memory(engine), namespace: "test")
+        let first = SyncedRepository(of: Cart.Item.self, in: local, with: shared)
+        let second = SyncedRepository(of: Order.Item.self, in: local, with: shared)
+        try await first.save(Cart.Item(id: 1))
+        let calls: [@Sendable () async throws -> Void] = [
+            { try await second.save(Order.Item(id: 1)) },
+            { try await second.update(1) { (item: inout Order.Item?) in item = nil } },
+            { try await second.synchronize() },
+        ]
+        for call in calls {
+            let error = await #expect(throws: RoostError.self) { try await call() }
+            #expect(error?.code == .conflict)
+        }
+        let named = SyncedRepository(
+            of: Order.Item.self, named: "Order.Item", in: local, with: shared)
+        try await named.save(Order.Item(id: 1))
+        #expect(try await named.synchronize().sentCount == 1)
+        #expect(try await first.synchronize().sentCount == 1)
+        try await local.close()
     }
 }

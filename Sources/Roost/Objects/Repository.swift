@@ -127,10 +127,16 @@ public final class Repository<Item: Identifiable & Sendable>: Sendable where Ite
     ///
     /// - Throws: `.encodingFailed`; `.conflict` where another type's objects are in the dictionary.
     func encoded(_ item: Item) throws -> EncodedValue {
-        if !mayWrite.load(ordering: .relaxed) {
-            try dictionary.workspace.repositoryOwners.claim(dictionary.name, for: Item.self)
-            mayWrite.store(true, ordering: .relaxed)
-        }
+        try claimDictionary()
         return try dictionary.encode(item, codec)
+    }
+
+    /// As before each write of an object: for those who write them by their keys.
+    ///
+    /// - Throws: `.conflict` where another type's objects are in the dictionary.
+    package func claimDictionary() throws {
+        if mayWrite.load(ordering: .relaxed) { return }
+        try dictionary.workspace.repositoryOwners.claim(dictionary.name, for: Item.self)
+        mayWrite.store(true, ordering: .relaxed)
     }
 }

@@ -42,6 +42,7 @@ where Item.ID: KeyRepresentable {
     }
 
     func run() async throws -> SyncedRepository<Item>.Report {
+        try records.checkOwner()
         try await records.forgetToldResolutions()
         while true {
             do {

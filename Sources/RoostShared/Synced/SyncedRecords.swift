@@ -17,25 +17,33 @@ where Item.ID: KeyRepresentable {
     let versions: WorkspaceDictionary
     private let device: WorkspaceDictionary
     private let resolutions: WorkspaceDictionary
-    /// Of a type with indexes: what is changed through it keeps them. `nil` for others, and for those that a repository stores
-    /// in another form than this.
+    /// `nil` where a repository stores the objects in another form than this.
+    private let repository: Repository<Item>?
+    /// Of a type with indexes: what is changed through it keeps them.
     private let indexed: Repository<Item>?
 
-    init(_ local: Workspace, _ name: String) {
+    /// - Parameter name: the type's where it is `nil`.
+    init(_ local: Workspace, named given: String?) {
+        let name = given ?? "\(Item.self)"
         self.local = local
         items = local.dictionary(name)
         queue = local.dictionary("\(name)/waiting")
         versions = local.dictionary("\(name)/versions")
         device = local.dictionary("\(name)/device")
         resolutions = local.dictionary("\(name)/resolutions")
-        let isIndexed = Item.self is any Indexed.Type && !(Item.self is any BinaryCodable.Type)
-        indexed = isIndexed ? local.repository(of: Item.self, named: name) : nil
+        let isInForm = !(Item.self is any BinaryCodable.Type)
+        repository = isInForm ? local.repository(of: Item.self, named: given) : nil
+        indexed = Item.self is any Indexed.Type ? repository : nil
     }
+
+    /// - Throws: `.conflict` where another type of the same name has the local dictionary (decision 281).
+    func checkOwner() throws { try repository?.claimDictionary() }
 
     // MARK: Changing
 
     /// Puts an object in the place of whatever is here, which may be none of this type, or removes that.
     func replace(_ key: String, with item: Item?) async throws {
+        try checkOwner()
         try await local.transaction { transaction in
             try noteChange(key, &transaction)
             try put(item, key, &transaction)
@@ -46,7 +54,8 @@ where Item.ID: KeyRepresentable {
     nonisolated(nonsending) func change<Result: Sendable>(
         _ key: String, _ body: (inout Item?) throws -> Result
     ) async throws -> Result {
-        try await local.transaction { transaction in
+        try checkOwner()
+        return try await local.transaction { transaction in
             let old = try transaction.value(forKey: key, as: Item.self, in: items)
             var new = old
             let result = try body(&new)

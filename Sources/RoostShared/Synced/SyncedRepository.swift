@@ -75,7 +75,8 @@ where Item.ID: KeyRepresentable {
     /// - Parameters:
     ///   - type: what it keeps.
     ///   - name: the name of its dictionaries, here and there; the type's where it is `nil`. Those whose names go on
-    ///     with a slash are its own too.
+    ///     with a slash are its own too. Of two types of one name, as `Cart.Item` and `Order.Item`, the second that is changed
+    ///     or exchanged is `.conflict` where neither is given another.
     ///   - local: where the objects are.
     ///   - shared: with what they are exchanged.
     ///   - rule: decides about conflicts; ``lastWriter`` where it is not given. It may be asked again where another
@@ -84,9 +85,9 @@ where Item.ID: KeyRepresentable {
         of type: Item.Type, named name: String? = nil, in local: Workspace,
         with shared: SharedWorkspace, rule: @escaping Rule = Self.lastWriter
     ) {
-        let name = name ?? "\(type)"
         self.rule = rule
-        records = SyncedRecords(local, name)
+        records = SyncedRecords(local, named: name)
+        let name = name ?? "\(type)"
         self.shared = shared.dictionary(name)
         turn = Array("\(ObjectIdentifier(local))/\(name)".utf8)
     }
