@@ -60,6 +60,18 @@ import Testing
         try await workspace.close()
     }
 
+    @Test func aJobOfAnIdentifierIsAddedOnceAlsoAlone() async throws {
+        let time = Time()
+        let (workspace, queue) = try await makeQueue(time)
+        #expect(try await queue.enqueue("first", id: "a") == "a")
+        #expect(try await queue.enqueue("second", id: "a", delay: .seconds(5)) == "a")
+        let lease = try #require(try await queue.lease())
+        #expect(lease.id == "a" && lease.payload == "first")
+        try await queue.complete(lease)
+        #expect(try await queue.counts == (0, 0))
+        try await workspace.close()
+    }
+
     @Test func aJobThatIsTakenBackIsNotDone() async throws {
         let time = Time()
         let (workspace, queue) = try await makeQueue(time)

@@ -69,13 +69,14 @@
         /// Adds a job; its identifier. It is there to be done once `durability` holds, or the engine of a shared
         /// workspace has acknowledged it.
         ///
+        /// - Parameter id: Of a job that is to be added once, as in a transaction.
         /// - Throws: as the workspace's `transaction`, `.encodingFailed` and `.valueTooLarge`; then
         ///   there is no job.
         @discardableResult
         public func enqueue(
-            _ payload: Payload, delay: Duration = .zero, durability: Durability? = nil
+            _ payload: Payload, id: String = UUID().uuidString, delay: Duration = .zero,
+            durability: Durability? = nil
         ) async throws -> String {
-            let id = UUID().uuidString
             try await inTransaction(
                 EnqueuedJob(payload: payload, id: id, delay: delay), durability: durability)
             return id
