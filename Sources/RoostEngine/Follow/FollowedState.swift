@@ -68,7 +68,11 @@ struct FollowedState {
     static func readManifest(in directory: any Directory) throws -> ManifestRecord {
         let entries = try directory.entries()
         if let record = try ManifestFile.read(in: directory, entries: entries) { return record }
-        try Opening.refuseData(entries, withoutManifestIn: directory.path)
+        // A listing beside a writer that makes the workspace may lack the manifest, and have the first segment, which comes
+        // after it; the next one has both.
+        let later = try directory.entries()
+        if let record = try ManifestFile.read(in: directory, entries: later) { return record }
+        try Opening.refuseData(later, withoutManifestIn: directory.path)
         throw RoostError(.io, "there is no workspace here to read", file: directory.path)
     }
 
