@@ -55,6 +55,7 @@ public final class Workspace: Sendable {
     }
 
     deinit {
+        backgroundWrites.noteLeft()
         // What works in the background holds the directory a moment longer.
         if !engine.isClosed { engine.directory.noteLeft() }
     }

@@ -73,7 +73,7 @@ package final class Engine: Sendable {
             manifestGuard: parts.manifestGuard, cold: parts.cold,
             shards: parts.shards, log: parts.log, syncer: parts.syncer, condition: parts.condition,
             clock: parts.clock, configuration: configuration, tailSizeBytes: parts.tailSizeBytes,
-            scheduling: parts.scheduling)
+            tailSegmentCount: parts.tailSegmentCount, scheduling: parts.scheduling)
         // Not the engine, weakly: an object that was ever referred to so takes a slower way at each
         // retain, and every call retains the engine.
         let durability = enqueuedDurability
@@ -88,6 +88,7 @@ package final class Engine: Sendable {
             }
         }
         compactor.restTimer.begin(for: compactor)
+        compactor.flushTooManySegments()
         // An earlier opening may have emptied a dictionary and ended before it was at rest.
         if let shard = parts.shards.first, shard.published.withLock({ !$0.clears.isEmpty }) {
             compactor.noteClear()

@@ -218,6 +218,9 @@ package struct LogRecovery {
         if !tornTails.isEmpty || !blankSegments.isEmpty { try directory.sync() }
     }
 
+    /// How many segments are kept.
+    package var segmentCount: Int { readers.count }
+
     /// The segments that are kept, with what may not be on disk of each.
     package var earlierSegments: [EarlierSegment] {
         readers.map { reader in

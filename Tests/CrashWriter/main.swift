@@ -5,6 +5,7 @@
 // Modes: `write`; `compact`, which compacts over and over beside it; `hold`, which opens the
 // workspace, says so, and waits; `open`, which says how opening ends; `fill`, which writes until
 // the disk is full, and then looks whether all that was written is there; `bank`, which moves money;
+// `once`, which writes one number and ends at once;
 // `faults-…`, which cuts the files of an open workspace (Faults.swift).
 
 import Foundation
@@ -57,6 +58,13 @@ do {
     say("ready")
     if mode == "hold" { while true { try await Task.sleep(for: .seconds(3600)) } }
     if mode == "open" { exit(0) }
+    if mode == "once" {
+        let numbers = workspace.dictionary("numbers")
+        guard try numbers["last", default: 0] == first - 1 else { exit(4) }
+        try await numbers.set(first, forKey: "last")
+        say("\(first)")
+        _exit(0)
+    }
     if mode == "fill" { try await fill(workspace) }
     if mode == "bank" { try await Bank.run(workspace) }
     let values = workspace.dictionary("values")

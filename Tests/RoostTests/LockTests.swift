@@ -48,6 +48,35 @@ import Testing
         }
     }
 
+    private struct Tag: Codable, Identifiable, Indexed {
+        var id: Int
+        var number: Int
+        static var indexes: [Index<Tag>] { [Index("number", \.number)] }
+    }
+
+    /// Leaves the workspace open while its index is built.
+    private func beginBuilding(_ count: Int, in path: String) async throws {
+        let tags = try await Workspace.open(at: path).repository(of: Tag.self)
+        // By the dictionary's keys, so that the index is to be built anew.
+        try await tags.dictionary.setAll(
+            (0..<2_000).map { (tags.key(of: $0), Tag(id: $0, number: $0 * count)) })
+        #expect(try tags.where { $0.number == 0 }.count() == 1)
+        try await tags.save(Tag(id: 0, number: 0))
+    }
+
+    @Test func whatNobodyRefersToWhileAnIndexIsBuiltIsOpenedAgain() async throws {
+        try await withTemporaryDirectory { path in
+            for count in 1...20 { try await beginBuilding(count, in: path) }
+            let last = try await Workspace.open(at: path)
+            let tags = last.repository(of: Tag.self)
+            try await tags.indexesBuilt()
+            let found = tags.where { $0.number == 40 }
+            #expect(try found.explain().hasPrefix("index \"number\""))
+            #expect(try found.fetch().map(\.id) == [2])
+            try await last.close()
+        }
+    }
+
     @Test func aSecondOpeningInAnotherProcessIsLocked() async throws {
         try await withTemporaryDirectory { path in
             let workspace = try await Workspace.open(at: path)

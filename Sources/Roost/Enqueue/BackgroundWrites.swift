@@ -11,12 +11,18 @@ final class BackgroundWrites: Sendable {
 
     private let state = Mutex(State())
     private let closing = Atomic<Bool>(false)
+    private let left = Atomic<Bool>(false)
 
     /// Whether the workspace is about to be closed, and waits for these writes.
     var isClosing: Bool { closing.load(ordering: .relaxed) }
 
     /// From here on a write that waits for something that others may put off for ever gives up.
     func beginClosing() { closing.store(true, ordering: .relaxed) }
+
+    /// Whether nobody refers to the workspace any more: what nobody waits for ends then.
+    var isLeft: Bool { left.load(ordering: .relaxed) }
+
+    func noteLeft() { left.store(true, ordering: .relaxed) }
 
     /// Begins a task that writes.
     func begin(_ write: @escaping @Sendable () async -> Void) -> Task<Void, Never> {

@@ -16,6 +16,21 @@ extension Compactor {
         min(configuration.smallestFlushBytes, configuration.flushThresholdBytes)
     }
 
+    // MARK: After openings that ended without a close
+
+    /// Each of them has left a segment, however little it wrote. With so many of them the first write sets a flush off.
+    static let manySegmentsCount = 16
+    /// With so many the first write waits for it: a process that ends right after its write would end before
+    /// the flush does, each time, until there are more files than a process may open.
+    private static let tooManySegmentsCount = 32
+
+    /// docs/decisions/0288.
+    nonisolated func flushTooManySegments() {
+        guard openedSegmentCount >= Self.tooManySegmentsCount else { return }
+        condition.stall()
+        start()
+    }
+
     // MARK: While writers go on
 
     /// Whether the log is to be flushed; where it is not, it says when to look again.
@@ -26,6 +41,11 @@ extension Compactor {
         guard let log else { return false }
         let totalBytes = log.totalBytes
         guard totalBytes >= schedule.nextFlushBytes else { return false }
+        if tailSegmentCount >= Self.manySegmentsCount,
+            log.lastSequence > manifest.flushedSequence
+        {
+            return true
+        }
         let logBytes = totalBytes - schedule.flushedBytes + tailSizeBytes
         let threshold = configuration.flushThresholdBytes
         if logBytes >= threshold { return true }

@@ -38,6 +38,7 @@ extension Compactor {
             through: boundary.totalBytes,
             next: boundary.totalBytes + Self.firstLookBytes(configuration))
         tailSizeBytes = 0
+        tailSegmentCount = 0
         condition.endOverdue()
         schedule.flushCount.wrappingAdd(1, ordering: .relaxed)
         try withExtendedLifetime(dropped) { try removeUnneeded() }

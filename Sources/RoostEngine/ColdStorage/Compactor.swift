@@ -40,6 +40,10 @@ package actor Compactor {
     private var isWorking = false
     /// What an earlier opening has left in the log, until it is flushed.
     var tailSizeBytes: UInt64
+    /// In so many segments.
+    var tailSegmentCount: Int
+    /// `tailSegmentCount` as it was at the opening.
+    nonisolated let openedSegmentCount: Int
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
     nonisolated let schedule: CompactionSchedule
@@ -56,7 +60,8 @@ package actor Compactor {
         cold: ColdStorage, shards: [Shard],
         log: LogWriter?,
         syncer: LogSyncer?, condition: EngineCondition, clock: ExpiryClock,
-        configuration: EngineConfiguration, tailSizeBytes: UInt64, scheduling: any Scheduling
+        configuration: EngineConfiguration, tailSizeBytes: UInt64, tailSegmentCount: Int = 0,
+        scheduling: any Scheduling
     ) {
         self.directory = directory
         self.manifest = manifest
@@ -75,10 +80,13 @@ package actor Compactor {
         keyRanges = KeyRanges(
             snapshotSizeBytes: configuration.snapshotSizeBytes, threadCount: buildThreads.count)
         self.tailSizeBytes = tailSizeBytes
+        self.tailSegmentCount = tailSegmentCount
+        openedSegmentCount = tailSegmentCount
         let firstLookBytes = Self.firstLookBytes(configuration)
         let restStepBytes = configuration.restLogSizeBytes / 8
         schedule = CompactionSchedule(
-            firstFlushBytes: firstLookBytes - min(firstLookBytes, tailSizeBytes),
+            firstFlushBytes: tailSegmentCount >= Self.manySegmentsCount
+                ? 0 : firstLookBytes - min(firstLookBytes, tailSizeBytes),
             firstRestBytes: tailSizeBytes > restStepBytes ? 0 : restStepBytes)
         restTimer = RestTimer(
             schedule: schedule, thread: thread, scheduling: scheduling,
@@ -103,7 +111,7 @@ package actor Compactor {
         if !schedule.isRunning.load(ordering: .relaxed) { start() }
     }
 
-    private nonisolated func start() {
+    nonisolated func start() {
         guard !schedule.isRunning.exchange(true, ordering: .sequentiallyConsistent) else { return }
         // On the compactor's own thread from the first step: writers that never pause may hold
         // every thread of the pool.

@@ -24,6 +24,8 @@ enum Recovery {
         var clock: ExpiryClock
         var report: RecoveryReport
         var tailSizeBytes: UInt64
+        /// How many segments of earlier openings the log has, where this one appends to it.
+        var tailSegmentCount = 0
         var scheduling: any Scheduling
         let publication = Publication()
         var follower: Follower?
@@ -109,6 +111,7 @@ struct Opening {
                 .map(LogSignals.init)
             try recovered.cut(in: directory)
             parts.report.noteTails(recovered)
+            parts.tailSegmentCount = recovered.segmentCount
             try removeLeftovers(entries, manifest, directory, &parts.report)
             try startLog(&parts, recovered, signals, configuration)
         }

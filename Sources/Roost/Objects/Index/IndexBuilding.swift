@@ -13,22 +13,23 @@ import RoostIO
 /// - It rests on objects too where their entries alone do not tell that they changed: `restsOnObjects`,
 ///   `noteIfEnqueued`.
 struct IndexBuilding<Item: Sendable> {
-    enum Outcome { case built, failed, marked }
+    enum Outcome { case built, failed, marked, left }
 
     private let active: IndexSet<Item>.Active
-    private let dictionary: WorkspaceDictionary
-    private let codec: ValueCodec<Item>
-    private var pieceCount: Int { dictionary.workspace.engine.configuration.indexPieceCount }
+    private let objects: IndexedObjects<Item>
+    /// Whether nobody has the workspace any more: the building goes on at the next opening.
+    private let isLeft: @Sendable () -> Bool
+    private var pieceCount: Int { objects.engine.configuration.indexPieceCount }
     private static var firstPieceCount: Int { 256 }
     private static var pieceSizeBytes: Int { 4 << 20 }
 
     init(
-        _ active: IndexSet<Item>.Active, _ dictionary: WorkspaceDictionary,
-        _ codec: ValueCodec<Item>
+        _ active: IndexSet<Item>.Active, _ objects: IndexedObjects<Item>,
+        isLeft: @escaping @Sendable () -> Bool
     ) {
         self.active = active
-        self.dictionary = dictionary
-        self.codec = codec
+        self.objects = objects
+        self.isLeft = isLeft
     }
 
     func run() async throws -> Outcome {
@@ -37,6 +38,7 @@ struct IndexBuilding<Item: Sendable> {
         var count = min(Self.firstPieceCount, pieceCount)
         while true {
             try checkCancellation()
+            if isLeft() { return .left }
             switch try await buildPiece(count) {
             case .done(let outcome?): return outcome
             case .done: count = min(count * 2, pieceCount)
@@ -52,10 +54,10 @@ struct IndexBuilding<Item: Sendable> {
     }
 
     private func buildPiece(_ count: Int) async throws -> Step {
-        let engine = dictionary.workspace.engine
+        let engine = objects.engine
         let view = try engine.view()
         defer { view.close() }
-        var piece = IndexPiece(active, dictionary, codec, view)
+        var piece = IndexPiece(active, objects, view)
         let progress: IndexCatalog.Progress
         switch try IndexCatalog.progress(active.mark, view) {
         case nil: return .done(.marked)
@@ -78,7 +80,7 @@ extension IndexBuilding {
     private func commit(
         _ piece: IndexPiece<Item>, _ progress: IndexCatalog.Progress, _ view: EngineView
     ) async throws -> Bool {
-        let engine = dictionary.workspace.engine
+        let engine = objects.engine
         let (entries, reads) = piece.finish(progress)
         var lastCount: Int?
         while let kept = engine.withoutOvertaken(entries, since: view),
@@ -99,8 +101,7 @@ extension IndexBuilding {
 /// One piece of a building.
 private struct IndexPiece<Item: Sendable> {
     private let active: IndexSet<Item>.Active
-    private let dictionary: WorkspaceDictionary
-    private let codec: ValueCodec<Item>
+    private let objects: IndexedObjects<Item>
     private let view: EngineView
     private var batch: EncodedBatch
     private var reads: TransactionReads
@@ -110,12 +111,10 @@ private struct IndexPiece<Item: Sendable> {
     private var holders: [[UInt8]: [UInt8]] = [:]
 
     init(
-        _ active: IndexSet<Item>.Active, _ dictionary: WorkspaceDictionary,
-        _ codec: ValueCodec<Item>, _ view: EngineView
+        _ active: IndexSet<Item>.Active, _ objects: IndexedObjects<Item>, _ view: EngineView
     ) {
         self.active = active
-        self.dictionary = dictionary
-        self.codec = codec
+        self.objects = objects
         self.view = view
         batch = EncodedBatch(hashSeed: view.hashSeed)
         reads = TransactionReads(view)
@@ -128,7 +127,7 @@ private struct IndexPiece<Item: Sendable> {
     mutating func add(
         after cursor: [UInt8]?, _ count: Int, _ sizeBytes: Int
     ) throws -> IndexCatalog.Progress {
-        let name = try dictionary.checkedName()
+        let name = objects.name
         reads.note(name)
         let lower = cursor.map { $0 + [0] } ?? []
         let range = RecordRange(name, lower: lower, upper: nil)
@@ -174,7 +173,7 @@ private struct IndexPiece<Item: Sendable> {
     ) throws -> String? {
         let text = String(decoding: key, as: UTF8.self)
         let item: Item
-        do { item = try dictionary.decode(stored: stored, key: text, codec) } catch {
+        do { item = try objects.decode(stored, key: text) } catch {
             return "\(error)"
         }
         let entries: [IndexEntry]

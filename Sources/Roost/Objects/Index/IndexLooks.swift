@@ -56,8 +56,8 @@ extension ObjectIndexes {
         mayLook: Bool = true
     ) throws -> Agreement {
         if let known = looks.answer(of: active.number) { return known ? .agrees : .disagrees }
-        guard mayLook, let dictionary else { return .unknown }
-        let sample = try IndexSample(active, dictionary, codec, view)
+        guard mayLook else { return .unknown }
+        let sample = IndexSample(active, try objects, view)
         if looks.note(active.number, agrees: try sample.agrees(progress)) { return .agrees }
         if engine.isWritable { noteMarkMissing() }
         return .disagrees

@@ -18,19 +18,15 @@ struct IndexSample<Item: Sendable> {
     private static var entryCount: Int { 32 }
 
     private let active: IndexSet<Item>.Active
-    private let dictionary: WorkspaceDictionary
-    private let codec: ValueCodec<Item>
-    private let name: DictionaryName
+    private let objects: IndexedObjects<Item>
+    private var name: DictionaryName { objects.name }
     private let view: EngineView
 
     init(
-        _ active: IndexSet<Item>.Active, _ dictionary: WorkspaceDictionary,
-        _ codec: ValueCodec<Item>, _ view: EngineView
-    ) throws {
+        _ active: IndexSet<Item>.Active, _ objects: IndexedObjects<Item>, _ view: EngineView
+    ) {
         self.active = active
-        self.dictionary = dictionary
-        self.codec = codec
-        name = try dictionary.checkedName()
+        self.objects = objects
         self.view = view
     }
 
@@ -101,14 +97,14 @@ struct IndexSample<Item: Sendable> {
     }
 
     private func isLive(_ deadline: Deadline) -> Bool {
-        dictionary.workspace.engine.clock.isLive(deadline)
+        objects.engine.clock.isLive(deadline)
     }
 
     private func object(_ key: [UInt8]) throws -> (item: Item, deadline: Deadline)? {
         guard let found = try view.find(recordKey: name.prefix + key, in: name) else { return nil }
         return try found.withBytes { stored in
             let text = String(decoding: key, as: UTF8.self)
-            let item = try dictionary.decode(stored: stored, key: text, codec)
+            let item = try objects.decode(stored, key: text)
             return (item, ValueHeader(stored)?.deadline ?? .never)
         }
     }

@@ -21,12 +21,9 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
     let engine: Engine
     private let dictionaryName: String
     private let engineName: DictionaryName?
-    private let coder: ValueCoder
     private let migrations: MigrationRegistry
     private let indexNumbers: IndexNumbers
     private let backgroundWrites: BackgroundWrites
-    /// Weak, as the workspace holds this.
-    private let workspace: WeakWorkspace
     let codec: ValueCodec<Item>
     let declared: [Index<Item>]
     /// Where another type has the dictionary: what every use of these throws.
@@ -45,11 +42,9 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
         engine = dictionary.workspace.engine
         dictionaryName = dictionary.name
         engineName = dictionary.engineName
-        coder = dictionary.coder
         migrations = dictionary.workspace.migrations
         indexNumbers = dictionary.workspace.indexNumbers
         backgroundWrites = dictionary.workspace.backgroundWrites
-        workspace = WeakWorkspace(dictionary.workspace)
         self.codec = codec
         self.declared = declared
         let names = declared.map(\.name)
@@ -61,10 +56,10 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
         return engineName
     }
 
-    /// `nil` where nobody holds the workspace any more.
-    var dictionary: WorkspaceDictionary? {
-        workspace.value.map {
-            WorkspaceDictionary(workspace: $0, name: dictionaryName, coder: coder)
+    var objects: IndexedObjects<Item> {
+        get throws {
+            IndexedObjects(
+                engine: engine, name: try checkedName(), migrations: migrations, codec: codec)
         }
     }
 
@@ -264,10 +259,10 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
                 executorPreference: engine.indexingThread.forTasks
             ) { [self] in
                 defer { self.state.withLock { $0.buildings[active.number] = nil } }
-                // Where nobody has the workspace any more, it goes on at the next opening.
-                guard let dictionary else { return }
-                let building = IndexBuilding(active, dictionary, codec)
                 do {
+                    let building = IndexBuilding(active, try objects) { [backgroundWrites] in
+                        backgroundWrites.isLeft
+                    }
                     if try await building.run() == .marked { noteMarkMissing() }
                 } catch let error as RoostError where error.code == .closed {
                     // It goes on at the next opening.
@@ -335,13 +330,15 @@ extension ObjectIndexes {
     }
 }
 
-/// A workspace as what it holds itself refers to it.
-struct WeakWorkspace: ~Copyable, Sendable {
-    private struct Reference: Sendable { weak var workspace: Workspace? }
+/// The objects that indexes are of, for what works in the background. It does not refer to the workspace: who has let go of
+/// that may open the directory again, and waits for this instead of being refused.
+struct IndexedObjects<Item: Sendable>: Sendable {
+    let engine: Engine
+    let name: DictionaryName
+    let migrations: MigrationRegistry
+    let codec: ValueCodec<Item>
 
-    private let reference: Mutex<Reference>
-
-    init(_ workspace: Workspace) { reference = Mutex(Reference(workspace: workspace)) }
-
-    var value: Workspace? { reference.withLock { $0.workspace } }
+    func decode(_ stored: UnsafeRawBufferPointer, key: String) throws -> Item {
+        try codec.decode(stored: stored, key: key, name: name, migrations: migrations)
+    }
 }
