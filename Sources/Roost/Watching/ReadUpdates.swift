@@ -12,6 +12,8 @@ extension Workspace {
     /// for try await (open, next) in overview { show(open, next) }
     /// ```
     ///
+    /// In the head of a loop, where Swift takes no closure behind a call, it is `workspace.updates(of: { view in … })`.
+    ///
     /// - `read` is run again where a key that it looked up, or one in a range that it scanned, is written, and at the
     ///   moment at which a value expires that it saw; other writes do not run it. It may look at something else each
     ///   time. It should give the same at the same moment, so it uses nothing but the view, and what does not change.

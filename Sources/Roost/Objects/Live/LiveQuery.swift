@@ -24,7 +24,7 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
         return current
     }
     /// Why the result, or an object that may be in it, could not be read, the last time that something
-    /// could not.
+    /// could not. It stays where that is mended meanwhile; setting ``query``, to the same one too, forgets it.
     public var error: RoostError? {
         begin()
         return failure
