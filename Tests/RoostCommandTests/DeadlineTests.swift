@@ -34,7 +34,7 @@ import Testing
             let scan = try await Tool.run("scan", path, "d", "--expires", "--format", "jsonl")
             #expect(
                 scan.output == """
-                    {"key":"k","value":"x","expires":"2112-11-20T10:00:00Z"}
+                    {"key":"k","value":"x","expires":"2112-11-20T10:00:00.125Z"}
                     {"key":"stays","value":2,"expires":null}
 
                     """)
