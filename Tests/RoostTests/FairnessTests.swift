@@ -340,6 +340,8 @@ import Testing
             }
             return round
         }
+        // The transactions may be done before the thread has begun.
+        while try items["k", as: Int.self] == nil { await Task.yield() }
         for round in 0..<20 {
             try await workspace.transaction { tx in
                 let seen = try tx.value(forKey: "k", as: Int.self, in: items) ?? 0

@@ -16,7 +16,7 @@ extension String {
     /// characters that are neither letters nor numbers, and its first 64 letters count. Languages that are written without
     /// spaces, as Chinese, Japanese and Thai, have each pair of neighbours as a word, and the last character of such a run.
     ///
-    /// The same text has the same words on each system and in each language of the user. Takes time in proportion to the
+    /// The same text has the same words whichever language the user has. Takes time in proportion to the
     /// text: about 20 ns a byte of ASCII, a few times as much of others. Does not suspend.
     public var searchWords: [String] {
         var words = WordsInOrder()
@@ -37,39 +37,42 @@ extension String {
 /// What a text asks for of the words that objects have.
 struct SearchedWords {
     /// Whole words.
-    private var words: [String] = []
+    private var words = WordsInOrder()
     /// What a word only has to begin with.
-    private var prefix: String?
+    private var beginnings = WordsInOrder()
 
     /// All of it, of conditions for one word and for one that is begun.
     func condition<Root>(
         word: (String) -> Condition<Root>, begun: (String) -> Condition<Root>
     ) -> Condition<Root> {
-        .all(of: words.map(word) + (prefix.map { [begun($0)] } ?? []))
+        // One that a whole word begins with as well asks for nothing more.
+        let beginnings = beginnings.all.filter { beginning in
+            !words.all.contains { $0.hasPrefix(beginning) }
+        }
+        return .all(of: words.all.map(word) + beginnings.map(begun))
     }
 
     init(_ text: String) {
-        var whole = WordsInOrder()
         var last: String?
         SearchRuns.forEach(in: text) { run in
-            if let last { whole.add(last) }
+            if let last { words.add(last) }
             last = nil
             switch run {
             case .word(let word): last = word
-            case .joined(let characters) where characters.count == 1: last = characters[0]
+            // Of a pair it is the first, and of a run the last.
+            case .joined(let characters) where characters.count == 1: beginnings.add(characters[0])
             case .joined(let characters):
                 for pair in zip(characters, characters.dropFirst()) {
-                    whole.add("\(pair.0)\(pair.1)")
+                    words.add("\(pair.0)\(pair.1)")
                 }
             }
         }
-        words = whole.all
-        // Behind a space the word is ended. One that others begin with as well asks for nothing more.
         guard let last else { return }
+        // Behind a space the word is ended.
         if text.unicodeScalars.last.map(FoldedScalar.isInWord) ?? false {
-            prefix = words.contains { $0.hasPrefix(last) } ? nil : last
-        } else if !words.contains(last) {
-            words.append(last)
+            beginnings.add(last)
+        } else {
+            words.add(last)
         }
     }
 }
