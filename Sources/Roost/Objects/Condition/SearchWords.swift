@@ -24,9 +24,7 @@ extension String {
             switch run {
             case .word(let word): words.add(word)
             case .joined(let characters):
-                for pair in zip(characters, characters.dropFirst()) {
-                    words.add("\(pair.0)\(pair.1)")
-                }
+                words.addPairs(of: characters)
                 if let last = characters.last { words.add(last) }
             }
         }
@@ -61,10 +59,7 @@ struct SearchedWords {
             case .word(let word): last = word
             // Of a pair it is the first, and of a run the last.
             case .joined(let characters) where characters.count == 1: beginnings.add(characters[0])
-            case .joined(let characters):
-                for pair in zip(characters, characters.dropFirst()) {
-                    words.add("\(pair.0)\(pair.1)")
-                }
+            case .joined(let characters): words.addPairs(of: characters)
             }
         }
         guard let last else { return }
@@ -84,5 +79,10 @@ private struct WordsInOrder {
 
     mutating func add(_ word: String) {
         if known.insert(word).inserted { all.append(word) }
+    }
+
+    /// Of each character with the next.
+    mutating func addPairs(of characters: [String]) {
+        for (character, next) in zip(characters, characters.dropFirst()) { add(character + next) }
     }
 }
