@@ -98,6 +98,8 @@ package final class Engine: Sendable {
 
     deinit {
         compactor.restTimer.stop()
+        // Who opens the workspace again waits for what runs; the log holds all that a flush would have written.
+        compactor.schedule.isStopping.store(true, ordering: .relaxed)
         expiryTimer.stop()
         feed.end()
         failures.end()

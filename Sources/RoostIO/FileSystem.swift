@@ -26,12 +26,13 @@ extension FileSystem {
 package protocol Directory: Sendable {
     var path: String { get }
     /// Locks the directory until the handle goes away or the process ends; `.locked` where
-    /// another opening, here or in another process, holds it.
-    func lock(exclusive: Bool) throws
+    /// another opening, here or in another process, holds it. Where this process has let go of the workspace and still
+    /// works on it (`noteLeft`), it is waited for, for as long as `patience`.
+    func lock(exclusive: Bool, patience: Duration) throws
     /// Gives the lock back before the handle goes away.
     func unlock() throws
     /// Says that nobody uses the directory any more, and that the handle goes away once what still works on it has ended:
-    /// who locks the directory again in this process waits for that, for some seconds at most.
+    /// who locks the directory again in this process waits for that.
     func noteLeft()
     /// What is in the directory, unordered, without `.` and `..`.
     func entries() throws -> [DirectoryEntry]
@@ -89,6 +90,11 @@ package struct FileIdentity: Sendable, Hashable {
 }
 
 extension Directory {
+    /// With the patience of a caller whose thread is somebody's: a main actor's, say.
+    package func lock(exclusive: Bool) throws {
+        try lock(exclusive: exclusive, patience: .seconds(2))
+    }
+
     /// For one that nobody else can change.
     package func identity(of name: String) throws -> FileIdentity? { nil }
 

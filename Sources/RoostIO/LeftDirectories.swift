@@ -28,8 +28,6 @@ enum LeftDirectories {
         }
     }
 
-    /// How long who opens one again waits at most: a merge of a large store may take longer.
-    private static let patience = Duration.seconds(2)
     private static let counts = Mutex<[Identity: Int]>([:])
 
     static func add(_ identity: Identity) {
@@ -43,8 +41,10 @@ enum LeftDirectories {
         }
     }
 
-    /// Runs `acquire` again while it is refused and the directory stands here.
-    static func waiting(_ descriptor: Int32, _ acquire: () throws -> Void) throws {
+    /// Runs `acquire` again while it is refused and the directory stands here, for as long as `patience`.
+    static func waiting(
+        _ patience: Duration, for descriptor: Int32, _ acquire: () throws -> Void
+    ) throws {
         let end = ContinuousClock.now + patience
         while true {
             // Before it is tried: what goes between the try and the look has given the lock back.

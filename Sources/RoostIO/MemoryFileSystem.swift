@@ -17,7 +17,7 @@ private final class MemoryDirectory: Directory {
     init(path: String) { self.path = path }
 
     // Nobody else can name this directory, and there is no disk to wait for.
-    func lock(exclusive: Bool) throws {}
+    func lock(exclusive: Bool, patience: Duration) throws {}
     func unlock() throws {}
     func sync() throws {}
 

@@ -43,8 +43,8 @@ final class PosixDirectory: Directory {
         return String(cString: start)
     }
 
-    func lock(exclusive: Bool) throws {
-        try LeftDirectories.waiting(descriptor) {
+    func lock(exclusive: Bool, patience: Duration) throws {
+        try LeftDirectories.waiting(patience, for: descriptor) {
             try DirectoryLock.acquire(descriptor: descriptor, exclusive: exclusive, path: path)
         }
     }

@@ -242,8 +242,8 @@ final class SealedDirectory: Directory {
 
     // MARK: The directory
 
-    func lock(exclusive: Bool) throws {
-        try base.lock(exclusive: exclusive)
+    func lock(exclusive: Bool, patience: Duration) throws {
+        try base.lock(exclusive: exclusive, patience: patience)
         if exclusive { state.withLock { $0.isLockedForWriting = true } }
     }
 

@@ -16,7 +16,7 @@ final class SimulatedDirectory: Directory {
 
     deinit { release() }
 
-    func lock(exclusive: Bool) throws {
+    func lock(exclusive: Bool, patience: Duration) throws {
         let path = path
         let handle = handle
         try machine.state.withLock { state in

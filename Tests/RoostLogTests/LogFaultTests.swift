@@ -218,7 +218,7 @@ private struct CutDirectory: Directory {
 
     func openFile(_ name: String, writable: Bool) throws -> any File { file }
     func entries() throws -> [DirectoryEntry] { [] }
-    func lock(exclusive: Bool) throws {}
+    func lock(exclusive: Bool, patience: Duration) throws {}
     func unlock() throws {}
     func sync() throws {}
 

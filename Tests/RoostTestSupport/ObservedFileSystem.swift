@@ -87,8 +87,11 @@ private struct ObservedDirectory: Directory {
     let resourceHook: (@Sendable (ResourceCall) throws -> Void)?
 
     var path: String { base.path }
-    func lock(exclusive: Bool) throws { if keepsLocks { try base.lock(exclusive: exclusive) } }
+    func lock(exclusive: Bool, patience: Duration) throws {
+        if keepsLocks { try base.lock(exclusive: exclusive, patience: patience) }
+    }
     func unlock() throws { if keepsLocks { try base.unlock() } }
+    func noteLeft() { base.noteLeft() }
     func entries() throws -> [DirectoryEntry] {
         try resourceHook?(.list)
         return try base.entries()

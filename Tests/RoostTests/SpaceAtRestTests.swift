@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostIO
 import RoostTestSupport
+import Synchronization
 import Testing
 
 /// What a workspace takes on disk while nobody writes to it, with neither `compact` nor `close`.
@@ -152,6 +153,26 @@ import Testing
         }
     }
 
+    /// As on a disk that is busy: what still works on a workspace that nobody has any more may take longer than a thread of
+    /// somebody's may wait.
+    @Test func anOpeningWaitsForTheSyncOfOneThatWasLetGoOf() async throws {
+        try await withTemporaryDirectory { path in
+            let slow = SlowSyncs(seconds: 3)
+            var workspace: Workspace? = try await Workspace.open(
+                at: path, configuration: .init(durability: .process), fileSystem: slow.fileSystem
+            ) { configuration in
+                configuration.restDelay = .seconds(3600)
+                configuration.flushThresholdBytes = 1 << 20
+            }
+            try await fill(workspace!, generation: 1)
+            while !slow.hasBegun { try await Task.sleep(for: .milliseconds(1)) }
+            workspace = nil
+            let opened = try await Workspace.open(at: path)
+            try check(opened, generation: 1)
+            try await opened.close()
+        }
+    }
+
     /// The same keys over and over are flushed long before the log is as long as it may be; keys that are all
     /// new are not.
     @Test func aLogOfTheSameKeysIsFlushedEarly() async throws {
@@ -188,5 +209,26 @@ private func blockBytes(_ path: String) throws -> Int {
         var status = stat()
         guard stat("\(path)/\(name)", &status) == 0 else { return total }
         return total + Int(status.st_blocks) * 512
+    }
+}
+
+/// A disk whose first sync of a snapshot takes its time.
+private final class SlowSyncs: Sendable {
+    private let begun = Mutex(false)
+    private let seconds: UInt32
+
+    init(seconds: UInt32) { self.seconds = seconds }
+
+    var hasBegun: Bool { begun.withLock { $0 } }
+
+    var fileSystem: ObservedFileSystem {
+        ObservedFileSystem { [self] call in
+            guard case .syncData(let name) = call, name.hasPrefix("snapshot") else { return }
+            let isFirst = begun.withLock { begun in
+                defer { begun = true }
+                return !begun
+            }
+            if isFirst { sleep(seconds) }
+        }
     }
 }

@@ -33,7 +33,9 @@ private struct FullDirectory: Directory {
     let state: Full
 
     var path: String { base.path }
-    func lock(exclusive: Bool) throws { try base.lock(exclusive: exclusive) }
+    func lock(exclusive: Bool, patience: Duration) throws {
+        try base.lock(exclusive: exclusive, patience: patience)
+    }
     func unlock() throws { try base.unlock() }
     func noteLeft() { base.noteLeft() }
     func entries() throws -> [DirectoryEntry] { try base.entries() }

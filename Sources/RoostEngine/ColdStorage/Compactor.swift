@@ -148,6 +148,8 @@ package actor Compactor {
 
     private func noteFailure(_ error: any Error) {
         let failure = error as? RoostError ?? RoostError(.io, "the compaction failed", cause: error)
+        // Given up, as the workspace is being closed or nobody refers to it any more.
+        if schedule.isStopping.load(ordering: .relaxed), failure.code == .closed { return }
         schedule.failure.withLock { $0 = failure }
         schedule.hasFailed.store(true, ordering: .relaxed)
         configuration.observer?.compactionFailed(failure)

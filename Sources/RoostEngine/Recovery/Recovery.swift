@@ -57,12 +57,16 @@ private actor OpeningThread {
     func open(
         _ path: String, _ fileSystem: any FileSystem, _ configuration: EngineConfiguration
     ) throws -> Recovery.Parts {
-        try Opening().open(path, fileSystem, configuration)
+        // Its own thread may wait until a disk that is busy has taken what an earlier opening left.
+        try Opening(patience: .seconds(30)).open(path, fileSystem, configuration)
     }
 }
 
 /// The steps of an opening, on whatever thread they are called.
 struct Opening {
+    /// How long it waits for an opening of this process that nobody refers to any more.
+    var patience = Duration.seconds(2)
+
     func open(
         _ path: String, _ fileSystem: any FileSystem, _ configuration: EngineConfiguration
     ) throws -> Recovery.Parts {
@@ -126,7 +130,7 @@ struct Opening {
     ) throws -> any Directory {
         for _ in 0..<10 {
             let directory = try fileSystem.openOrMakeDirectory(at: path)
-            try directory.lock(exclusive: true)
+            try directory.lock(exclusive: true, patience: patience)
             // A repair that held the lock may have put another directory here since this one was opened: what is
             // written to this one would be moved away with it.
             guard try directory.isReplaced() else { return directory }
