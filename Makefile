@@ -4,8 +4,10 @@ SWIFT ?= swift
 # Before Swift 6.4 the package manager names the traits of a package to the compiler in the order of a set, which is another
 # in each process (its issue 10525): without this each call builds all of a package with several traits anew.
 BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
-# For who builds tests to run them all, rather than to change them: each test target as one (Package.swift).
-BUILD_TESTS = ROOST_BUILT_ONCE=1 $(BUILD) --build-tests
+# For who builds to run all tests, rather than to change them: each of them as one module, and what stands under the store
+# optimized (Package.swift). Whatever CI builds for a debugger has the same flags, so that it is built once.
+BUILD_ONCE = ROOST_BUILT_ONCE=1 $(BUILD)
+BUILD_TESTS = $(BUILD_ONCE) --build-tests
 FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/Client/Sources \
 	Examples/Tasks/Package.swift Examples/Tasks/Sources \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Benchmarks) Extras/Package.swift Extras/Tests \
@@ -140,7 +142,7 @@ import-faults: extras-dependencies
 	scripts/import-faults --roost Extras/.build/debug/roost --formats $(FORMATS)
 
 faults-sample: dependencies
-	$(BUILD) --product roost
+	$(BUILD_ONCE) --product roost
 	scripts/strace-faults --sample 30
 	scripts/import-faults --formats plist,json,jsonl,csv --sample 60
 
@@ -175,7 +177,7 @@ prove-server: dependencies
 server-sample: extras-dependencies
 	scripts/install-dependencies server
 	$(BUILD) --package-path Extras --product Server
-	$(BUILD) --product roost
+	$(BUILD_ONCE) --product roost
 	scripts/prove-server --minutes 0.5 --kills 6 --full 1 --binary Extras/.build/debug/Server
 
 # A backup of a store of which a hundredth has changed, against the one before: bytes, time, every checksum.

@@ -364,11 +364,22 @@ if let wanted = Context.environment["ROOST_TEST_TARGETS"]?.split(separator: ",")
     package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
 
-// `make test` builds all tests once and runs them: whole modules take four fifths of the time (decision 284). Who works
-// on a test goes without it, as then a change compiles its file alone.
+// `make test` builds all tests once and runs them: whole modules take four fifths of the time, and what stands under the
+// store is optimized, with its asserts (decision 284). Who works on a test goes without it, as then a change compiles its
+// file alone.
 if Context.environment["ROOST_BUILT_ONCE"] != nil {
-    for target in package.targets where target.type == .test {
-        let flags = ["-wmo", "-num-threads", "2", "-disable-batch-mode", "-gline-tables-only"]
+    let whole = ["-wmo", "-num-threads", "2", "-disable-batch-mode", "-gline-tables-only"]
+    let optimized: Set = [
+        "RoostIO", "RoostFormat", "RoostSealing", "RoostCoding", "RoostLog", "RoostSnapshot",
+        "RoostEngine",
+    ]
+    for target in package.targets {
+        if target.name == "CRoost" {
+            target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"])]
+        }
+        let isOptimized = optimized.contains(target.name)
+        guard isOptimized || target.type == .test else { continue }
+        let flags = isOptimized ? ["-O", "-assert-config", "Debug"] + whole : whole
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
     }
 }
