@@ -39,6 +39,11 @@ struct WriterProcess {
         while status() == nil { try await Task.sleep(for: .milliseconds(5)) }
     }
 
+    /// Halts it where it stands, until it is to go on.
+    func halt() { _ = Foundation.kill(identifier, SIGSTOP) }
+
+    func goOn() { _ = Foundation.kill(identifier, SIGCONT) }
+
     /// Kills it; returns how it ended once it is gone.
     func kill() async throws -> Int32 {
         _ = Foundation.kill(identifier, SIGKILL)

@@ -2,15 +2,15 @@ import ArgumentParser
 import Foundation
 import Roost
 
-/// What a put costs while other processes follow, and while none does: in turns, so that what else the
-/// machine does is in both.
+/// What a put costs while other processes follow, and while none does: in short turns, so that what else the
+/// machine does is in both. For those without, the readers are halted.
 struct PutCostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "put-cost",
         abstract: "Measures puts with and without readers in other processes.")
 
     @Option(help: "Readers, each a process.") var readers = 8
-    @Option(help: "Turns of each.") var rounds = 8
+    @Option(help: "Turns of each, a quarter of a second long.") var rounds = 40
     @Flag(
         help: ArgumentHelp(
             "Readers leave the first processor to the writer.",
@@ -20,13 +20,18 @@ struct PutCostCommand: AsyncParsableCommand {
     @Option(help: "Where the workspace is made.")
     var directory = FileManager.default.temporaryDirectory.path
 
-    private static let burstCount = 40
+    private static let burstCount = 10
     private static let putCount = 2000
 
     /// Nanoseconds a put: of the clock, and of processors, all threads of the writer's process.
     private struct Cost {
         var wall: [Double] = []
         var processor: [Double] = []
+
+        mutating func add(_ other: Cost) {
+            wall += other.wall
+            processor += other.processor
+        }
     }
 
     func run() async throws {
@@ -35,29 +40,28 @@ struct PutCostCommand: AsyncParsableCommand {
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         let workspace = try await Workspace.open(
             at: "\(root)/workspace", configuration: .init(durability: .process))
+        let running = try (0..<readers).map { number in
+            try WriterProcess(
+                [
+                    "follower", "\(root)/workspace", "--report", "\(root)/reader-\(number)",
+                    "--stop", "\(root)/stop", "--follows-only",
+                ], through: launcher)
+        }
+        try await Task.sleep(for: .milliseconds(300))
         var alone = Cost()
         var followed = Cost()
         // The first is for the pages and the caches.
         for round in 0...rounds {
+            for reader in running { reader.halt() }
             let quiet = try await measure(workspace)
-            let running = try (0..<readers).map { number in
-                try WriterProcess(
-                    [
-                        "follower", "\(root)/workspace", "--report", "\(root)/reader-\(number)",
-                        "--stop", "\(root)/stop", "--follows-only",
-                    ], through: launcher)
-            }
-            try await Task.sleep(for: .milliseconds(300))
+            for reader in running { reader.goOn() }
             let busy = try await measure(workspace)
-            try Data().write(to: URL(fileURLWithPath: "\(root)/stop"))
-            for reader in running { try await reader.waitForEnd() }
-            try FileManager.default.removeItem(atPath: "\(root)/stop")
             guard round > 0 else { continue }
-            alone.wall += quiet.wall
-            alone.processor += quiet.processor
-            followed.wall += busy.wall
-            followed.processor += busy.processor
+            alone.add(quiet)
+            followed.add(busy)
         }
+        try Data().write(to: URL(fileURLWithPath: "\(root)/stop"))
+        for reader in running { try await reader.waitForEnd() }
         try await workspace.close()
         try FileManager.default.removeItem(atPath: root)
         printLine(
@@ -76,15 +80,18 @@ struct PutCostCommand: AsyncParsableCommand {
         let values = workspace.dictionary("values")
         let keys = (0..<Self.putCount).map { "key \($0)" }
         var cost = Cost()
-        for burst in 0..<Self.burstCount {
+        // What was asked for before the turn is told in its first burst, which does not count.
+        for burst in 0...Self.burstCount {
             let wall = nanoseconds(CLOCK_MONOTONIC)
             let processor = nanoseconds(CLOCK_PROCESS_CPUTIME_ID)
             for key in keys { try await values.set(burst, forKey: key) }
-            cost.wall.append((nanoseconds(CLOCK_MONOTONIC) - wall) / Double(Self.putCount))
-            cost.processor.append(
-                (nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - processor) / Double(Self.putCount))
+            let wallEnd = nanoseconds(CLOCK_MONOTONIC)
+            let processorEnd = nanoseconds(CLOCK_PROCESS_CPUTIME_ID)
             // The readers take what they were told.
             try await Task.sleep(for: .milliseconds(20))
+            guard burst > 0 else { continue }
+            cost.wall.append((wallEnd - wall) / Double(Self.putCount))
+            cost.processor.append((processorEnd - processor) / Double(Self.putCount))
         }
         return cost
     }
