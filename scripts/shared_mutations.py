@@ -134,7 +134,7 @@ WORKSPACE = [
      "⟦if try losses.contains(values.name) { state.noteLoss() }⟧", "", ""),
     # A device.
     ("what a device sends is on its disk before", "RoostShared/Synced/SyncedRecords.swift",
-     "try await device.set(attempt, forKey: \"attempt\", durability: ⟦.synced⟧)", ".process", ""),
+     "try await device.set(attempts, forKey: \"attempts\", durability: ⟦.synced⟧)", ".process", ""),
     # The engine in memory.
     ("the engine in memory keeps key guards", "RoostShared/Memory/MemoryEngine.swift",
      "return ⟦(newest?.value == nil ? 0 : newest?.revision ?? 0) == expected⟧", "true", ""),

@@ -6,7 +6,7 @@ import RoostIO
 /// It may be found by a later version of the app, whose type does not decode the objects that an earlier one has stored. All else
 /// is read then: a device whose app was updated in the middle of an exchange would never exchange again.
 struct SyncedAttempt<Item: Codable & Sendable>: Sendable {
-    /// Of this attempt alone: the device's record there has it once it was made.
+    /// Of what one commit sends alone: the device's record there has it once it was made.
     var name: String
     var key: String
     /// Of the change that is sent.

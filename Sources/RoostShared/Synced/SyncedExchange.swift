@@ -3,8 +3,8 @@ import RoostIO
 
 /// One exchange of a `SyncedRepository` with the shared workspace.
 ///
-/// - Each object is sent in one commit with the *receipt*, the device's own record there, which then has the name of the
-///   attempt. So a device that did not get an answer finds out whether its attempt was made, also where others
+/// - Objects are sent in one commit with the *receipt*, the device's own record there, which then has the name of the
+///   attempt: many at once where nothing is to be decided about them, else each by itself. So a device that did not get an answer finds out whether its attempt was made, also where others
 ///   have changed the object since; and it is no conflict of a device with itself.
 /// - A commit is guarded by what the receipt was: one attempt of a device is under way at a time, and one that
 ///   comes late, after a later one, is not made.
@@ -21,6 +21,7 @@ where Item.ID: KeyRepresentable {
     let origins: SharedDictionary
     let rule: SyncedRepository<Item>.Rule
     let form = ValueForm<Item>.codable()
+    let reading: SyncedReading<Item>
     var receipt: Entry<String>
     /// The name of the store, there. No device has the key: theirs are made of letters and digits.
     var store: Entry<String>
@@ -37,6 +38,7 @@ where Item.ID: KeyRepresentable {
         self.rule = rule
         receipts = shared.workspace.dictionary("\(shared.name)/devices")
         origins = shared.workspace.dictionary("\(shared.name)/origins")
+        reading = SyncedReading(shared: shared, origins: origins, form: form)
         receipt = try await receipts.loadEntry(try await records.deviceName(), as: String.self)
         store = try await receipts.loadEntry(".store", as: String.self)
     }
@@ -93,7 +95,7 @@ where Item.ID: KeyRepresentable {
 
     /// Whether the exchange ends with it: where nobody can be reached, or nobody knows what became of a commit, nothing
     /// more is to be tried.
-    private func isEnd(_ error: any Error) -> Bool {
+    func isEnd(_ error: any Error) -> Bool {
         guard let error = error as? RoostError else {
             return error is OtherStore || error is CancellationError
         }
@@ -101,7 +103,7 @@ where Item.ID: KeyRepresentable {
     }
 
     /// Whether nothing more is to be sent, and what others have sent is to be taken all the same.
-    private func isEndOfSending(_ error: any Error) -> Bool {
+    func isEndOfSending(_ error: any Error) -> Bool {
         guard let error = error as? RoostError else { return false }
         return [.outOfSpace, .notPermitted].contains(error.code)
     }
@@ -121,34 +123,45 @@ where Item.ID: KeyRepresentable {
 
     private func sendAll() async throws {
         do {
-            try await finishAttempt()
+            try await finishAttempts()
         } catch  where isEndOfSending(error) {
-            return keep(error, try records.attempt()?.key ?? "")
+            return keep(error, try records.attempts().first?.key ?? "")
         }
-        for key in try records.queue.keys {
-            do { try await send(key) } catch  where !isEnd(error) {
-                keep(error, key)
-                if isEndOfSending(error) { return }
-                // Before another attempt takes its place.
-                try await finishAttempt()
+        var waiting = try records.queue.keys[...]
+        while !waiting.isEmpty {
+            let keys = Array(waiting.prefix(Self.togetherCount))
+            waiting = waiting.dropFirst(keys.count)
+            let left: [String]
+            do { left = try await sendTogether(keys) } catch  where isEndOfSending(error) {
+                return keep(error, keys[0])
+            }
+            for key in left {
+                do { try await send(key) } catch  where !isEnd(error) {
+                    keep(error, key)
+                    if isEndOfSending(error) { return }
+                    // Before another attempt takes its place.
+                    try await finishAttempts()
+                }
             }
         }
     }
 
-    /// Finds out what became of the attempt that an earlier exchange ended in.
-    private func finishAttempt() async throws {
-        while let attempt = try records.attempt() {
-            if receipt.value == attempt.name {
-                report.sentCount += 1
+    /// Finds out what became of the attempts that an earlier exchange ended in.
+    func finishAttempts() async throws {
+        while true {
+            let attempts = try records.attempts()
+            guard let name = attempts.first?.name else { return }
+            if receipt.value == name {
+                report.sentCount += attempts.count
                 _ = try await records.settle(
-                    attempt, attempt.hasResult ? receipt.version : 0)
+                    attempts.map { ($0, $0.hasResult ? receipt.version : 0) })
                 return
             }
             do {
-                // From here on it cannot be made any more.
+                // From here on they cannot be made any more.
                 let name = SyncedAttempt<Item>.newName()
                 receipt = try await receipts.replace(receipt, with: name)
-                return try await records.note(nil)
+                return try await records.note([])
             } catch let error as RoostError where error.code == .conflict {
                 receipt = try await receipts.loadEntry(receipt.key, as: String.self)
             }

@@ -147,7 +147,7 @@ where Item.ID: KeyRepresentable {
                     in: queue)
             }
             try transaction.removeAll(in: versions)
-            try transaction.removeValue(forKey: "attempt", in: device)
+            try transaction.removeValue(forKey: "attempts", in: device)
         }
     }
 
@@ -175,47 +175,58 @@ where Item.ID: KeyRepresentable {
         return SyncedOrigin(store: store, version: version ?? 0, isChanged: version == nil)
     }
 
-    /// What was being sent when the last exchange ended.
-    func attempt() throws -> SyncedAttempt<Item>? { try device.value(forKey: "attempt") }
+    /// What was being sent when the last exchange ended, all by one commit.
+    func attempts() throws -> [SyncedAttempt<Item>] { try device.value(forKey: "attempts") ?? [] }
 
-    /// `nil` where nothing is being sent. An attempt is on disk when this returns, and so is the change that it sends: a
-    /// device that lost its power after it was made, and did not know it as its own, would be in conflict with itself.
-    func note(_ attempt: SyncedAttempt<Item>?) async throws {
-        guard let attempt else { return try await device.removeValue(forKey: "attempt") }
-        try await device.set(attempt, forKey: "attempt", durability: .synced)
+    /// None where nothing is being sent. Attempts are on disk when this returns, and so are the changes that they send: a
+    /// device that lost its power after they were made, and did not know them as its own, would be in conflict with itself.
+    func note(_ attempts: [SyncedAttempt<Item>]) async throws {
+        if attempts.isEmpty { return try await device.removeValue(forKey: "attempts") }
+        try await device.set(attempts, forKey: "attempts", durability: .synced)
     }
 
-    /// Takes over what an attempt led to: `version`, zero where the object is not there.
+    /// Takes over what attempts led to: each with the object's version, zero where it is not there.
     ///
-    /// - Returns: whether nothing was changed here meanwhile.
-    func settle(_ attempt: SyncedAttempt<Item>, _ version: UInt64) async throws -> Bool {
-        let key = attempt.key
-        return try await local.transaction { transaction in
-            try note(version, key, &transaction)
-            try transaction.removeValue(forKey: "attempt", in: device)
-            if attempt.isConflict {
-                let count = try transaction.value(forKey: "count", as: UInt64.self, in: device) ?? 0
-                try transaction.set(count + 1, forKey: "count", in: device)
-                try transaction.set(attempt, forKey: count.key, in: resolutions)
-            }
-            guard let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
-            else { return true }
-            guard waiting.number != attempt.number else {
-                try transaction.removeValue(forKey: key, in: queue)
-                if attempt.isResultReadable {
-                    try put(attempt.result, key, &transaction)
-                } else if !attempt.isMine {
-                    // What is there is taken as whatever others have sent.
-                    try note(Waiting.noBase, key, &transaction)
-                }
-                return true
-            }
-            // The later change is based on what was sent, but not on what the rule has made of it.
-            let base = attempt.isMine ? version : Waiting.noBase
-            try transaction.set(
-                Waiting(base: base, number: waiting.number), forKey: key, in: queue)
-            return false
+    /// - Returns: the keys of those that were changed here meanwhile.
+    func settle(
+        _ attempts: [(attempt: SyncedAttempt<Item>, version: UInt64)]
+    ) async throws -> [String] {
+        try await local.transaction { transaction in
+            try transaction.removeValue(forKey: "attempts", in: device)
+            var changed: [String] = []
+            for (attempt, version) in attempts
+            where try !settle(attempt, version, &transaction) { changed.append(attempt.key) }
+            return changed
         }
+    }
+
+    /// - Returns: whether nothing was changed here meanwhile.
+    private func settle(
+        _ attempt: SyncedAttempt<Item>, _ version: UInt64, _ transaction: inout Transaction
+    ) throws -> Bool {
+        let key = attempt.key
+        try note(version, key, &transaction)
+        if attempt.isConflict {
+            let count = try transaction.value(forKey: "count", as: UInt64.self, in: device) ?? 0
+            try transaction.set(count + 1, forKey: "count", in: device)
+            try transaction.set(attempt, forKey: count.key, in: resolutions)
+        }
+        guard let waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue)
+        else { return true }
+        guard waiting.number != attempt.number else {
+            try transaction.removeValue(forKey: key, in: queue)
+            if attempt.isResultReadable {
+                try put(attempt.result, key, &transaction)
+            } else if !attempt.isMine {
+                // What is there is taken as whatever others have sent.
+                try note(Waiting.noBase, key, &transaction)
+            }
+            return true
+        }
+        // The later change is based on what was sent, but not on what the rule has made of it.
+        let base = attempt.isMine ? version : Waiting.noBase
+        try transaction.set(Waiting(base: base, number: waiting.number), forKey: key, in: queue)
+        return false
     }
 
     private func note(

@@ -5,18 +5,21 @@ import RoostIO
 
 extension SyncedExchange {
     /// What is to be done with one object.
-    private struct Plan {
+    struct Plan {
         var attempt: SyncedAttempt<Item>
         /// Whether what is there stays as it is.
         var staysThere = false
+        /// Whether nothing is there; of a conflict.
+        var isMissing = false
         /// What the others are told of it, where it was in another store before.
         var origin: SyncedOrigin?
     }
 
     func send(_ key: String) async throws {
         while let (waiting, mine) = try await records.waiting(key) {
-            let there = try await read(key, waiting)
-            let plan = try plan(key, waiting, mine, there)
+            let there = try await reading.object(key, withOrigin: waiting.origin != nil)
+            var plan = try plan(key, waiting, mine, there)
+            if plan.attempt.isConflict { try decide(&plan) }
             let version: UInt64
             if plan.staysThere {
                 // What is made is guarded by it.
@@ -28,38 +31,16 @@ extension SyncedExchange {
                 // Nobody sees that what is not there is removed.
                 if there.version != 0 || plan.attempt.result != nil { report.sentCount += 1 }
             }
-            let isSettled = try await records.settle(plan.attempt, version)
-            guard isSettled else { continue }
+            let changed = try await records.settle([(plan.attempt, version)])
+            guard changed.isEmpty else { continue }
             // One that others have changed since, and this device has not.
             if !plan.attempt.isMine, !plan.attempt.isConflict { report.takenCount += 1 }
             return
         }
     }
 
-    private func read(_ key: String, _ waiting: Waiting) async throws -> SyncedThere<Item> {
-        let connection = shared.connection
-        let deadline = shared.workspace.callEnd
-        let (record, revision) = try await connection.record(
-            try shared.engineKey(key), before: deadline)
-        var there = SyncedThere(
-            item: try shared.value(of: record, key, form), stored: connection.live(record)?.value,
-            version: record?.revision ?? 0, revision: revision)
-        if waiting.origin != nil, let originKey = originKey(key) {
-            let (origin, _) = try await connection.record(
-                originKey, at: revision, before: deadline)
-            there.origin = try origins.value(of: origin, key, .codable())
-            there.originVersion = origin?.revision ?? 0
-        }
-        return there
-    }
-
-    /// Where the origin of an object is; `nil` where the object's key is so long that the engine does not take it.
-    private func originKey(_ key: String) -> [UInt8]? {
-        let originKey = origins.start + Array(key.utf8)
-        return originKey.count <= shared.connection.engine.limits.keySizeBytes ? originKey : nil
-    }
-
-    private func plan(
+    /// A conflict is left for `decide`.
+    func plan(
         _ key: String, _ waiting: Waiting, _ mine: Item?, _ there: SyncedThere<Item>
     ) throws -> Plan {
         var plan = Plan(
@@ -73,7 +54,7 @@ extension SyncedExchange {
                 plan.staysThere = plan.origin == nil
                 return plan
             }
-            plan.origin = originKey(key) == nil ? nil : origin
+            plan.origin = reading.originKey(key) == nil ? nil : origin
             switch choice(origin, there) {
             case .mine: return plan
             case .theirs:
@@ -95,18 +76,24 @@ extension SyncedExchange {
         }
         plan.attempt.isConflict = true
         plan.attempt.theirs = there.item
-        switch try rule(mine, there.item) {
+        plan.isMissing = there.version == 0
+        return plan
+    }
+
+    /// Asks the rule what becomes of a conflict.
+    private func decide(_ plan: inout Plan) throws {
+        let theirs = plan.attempt.theirs
+        switch try rule(plan.attempt.mine, theirs) {
         case .mine: break
-        case .theirs: take(there.item, &plan)
+        case .theirs: take(theirs, &plan)
         case .merged(let item):
-            if let item, item.id.key != key {
+            if let item, item.id.key != plan.attempt.key {
                 throw RoostError(.encodingFailed, "the rule gave the object another identifier")
             }
             plan.attempt.isMine = false
             plan.attempt.result = item
         }
-        if there.version == 0, plan.attempt.result == nil { plan.staysThere = true }
-        return plan
+        if plan.isMissing, plan.attempt.result == nil { plan.staysThere = true }
     }
 
     private func take(_ item: Item?, _ plan: inout Plan) {
@@ -140,31 +127,51 @@ extension SyncedExchange {
     /// - Returns: the object's version, zero where it was removed; `nil` where another device was first, and it is to be
     ///   decided again.
     private func make(_ plan: Plan, over there: SyncedThere<Item>) async throws -> UInt64? {
-        let attempt = plan.attempt
-        let key = try shared.engineKey(attempt.key)
+        var commit = try receiptCommit(plan.attempt.name)
+        try add(plan, over: there, to: &commit)
+        guard let revision = try await make(commit, of: [plan.attempt]) else { return nil }
+        return plan.attempt.result == nil ? 0 : revision
+    }
+
+    // MARK: Commits
+
+    /// What every commit has: the receipt, by its former state, and that it is still the same store.
+    func receiptCommit(_ name: String) throws -> SharedCommit {
         let receiptKey = try receipts.engineKey(receipt.key)
-        let operation: SharedOperation =
-            if let result = attempt.result {
-                .put(key: key, value: try shared.stored(result, form), expiresIn: nil)
-            } else {
-                .remove(key: key)
-            }
-        let name = try receipts.stored(attempt.name, .codable())
-        var commit = SharedCommit(
+        return SharedCommit(
             guards: [
-                .key(key, revision: there.version),
                 .key(receiptKey, revision: receipt.version),
                 .key(try receipts.engineKey(store.key), revision: store.version),
             ],
-            operations: [operation, .put(key: receiptKey, value: name, expiresIn: nil)])
-        if let origin = plan.origin, let originKey = originKey(attempt.key) {
+            operations: [
+                .put(key: receiptKey, value: try receipts.stored(name, .codable()), expiresIn: nil)
+            ])
+    }
+
+    /// - Throws: where the engine does not take the object; what is in `commit` then is of no use.
+    func add(
+        _ plan: Plan, over there: SyncedThere<Item>, to commit: inout SharedCommit
+    ) throws {
+        let key = try shared.engineKey(plan.attempt.key)
+        commit.guards.append(.key(key, revision: there.version))
+        if let result = plan.attempt.result {
+            let stored = try shared.stored(result, form)
+            commit.operations.append(.put(key: key, value: stored, expiresIn: nil))
+        } else {
+            commit.operations.append(.remove(key: key))
+        }
+        if let origin = plan.origin, let originKey = reading.originKey(plan.attempt.key) {
             commit.guards.append(.key(originKey, revision: there.originVersion))
             commit.operations.append(
                 .put(key: originKey, value: try origins.stored(origin, .codable()), expiresIn: nil))
         }
-        // What the engine does not take is not written down as being sent.
         try shared.connection.checkLimits(commit)
-        try await records.note(attempt)
+    }
+
+    /// - Returns: the revision; `nil` where another device was first.
+    func make(_ commit: SharedCommit, of attempts: [SyncedAttempt<Item>]) async throws -> UInt64? {
+        // What the engine does not take is not written down as being sent.
+        try await records.note(attempts)
         guard
             case .committed(let revision) = try await shared.connection.commit(
                 commit, byKeysOf: [shared.name], before: shared.workspace.callEnd)
@@ -174,8 +181,8 @@ extension SyncedExchange {
             return nil
         }
         receipt = Entry(
-            key: receipt.key, value: attempt.name, version: revision,
+            key: receipt.key, value: attempts[0].name, version: revision,
             in: try receipts.checkedName())
-        return attempt.result == nil ? 0 : revision
+        return revision
     }
 }
