@@ -29,9 +29,14 @@ struct EncryptionOptions: ParsableArguments {
     /// As the options say, else the environment; `nil` where neither says anything.
     func encryption() throws -> WorkspaceEncryption? {
         if keyFile == nil, passphraseFile == nil {
-            return try Self.encryption(
-                keyFile: InputFile.path(inVariable: "ROOST_KEY_FILE"),
-                passphraseFile: InputFile.path(inVariable: "ROOST_PASSPHRASE_FILE"))
+            let keyFile = InputFile.path(inVariable: "ROOST_KEY_FILE")
+            let passphraseFile = InputFile.path(inVariable: "ROOST_PASSPHRASE_FILE")
+            if keyFile != nil, passphraseFile != nil {
+                throw Failure(
+                    .usage,
+                    "ROOST_KEY_FILE and ROOST_PASSPHRASE_FILE are set: a key or a passphrase, not both")
+            }
+            return try Self.encryption(keyFile: keyFile, passphraseFile: passphraseFile)
         }
         return try Self.encryption(keyFile: keyFile, passphraseFile: passphraseFile)
     }

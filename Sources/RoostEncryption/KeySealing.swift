@@ -64,6 +64,9 @@
                     .unsupportedVersion,
                     "the passphrase is to be derived in a way that is not known")
             }
+            guard !passphrase.isEmpty else {
+                throw RoostError(.wrongKey, "the passphrase is empty, which protects nothing")
+            }
             let key = try KDF.Scrypt.deriveKey(
                 from: Data(passphrase.precomposedStringWithCanonicalMapping.utf8),
                 salt: Data(derivation[4...]), outputByteCount: Sealed.keySizeBytes,

@@ -11,7 +11,8 @@ import RoostIO
 /// - It is guarded by the store's name too: a store that is emptied meanwhile is another one, where versions of the
 ///   former say nothing and what is missing was not removed by anybody. The exchange begins again there.
 /// - An object that cannot be exchanged keeps no other from it: what it fails with is thrown in the end.
-/// - An object is written by its key, so the commit takes away the indexes that others have built over it.
+/// - The commit keeps the indexes that others have built, where the type declares them; else, written by its key, an
+///   object takes them away.
 final class SyncedExchange<Item: Codable & Identifiable & Sendable>
 where Item.ID: KeyRepresentable {
     let records: SyncedRecords<Item>
@@ -22,6 +23,10 @@ where Item.ID: KeyRepresentable {
     let rule: SyncedRepository<Item>.Rule
     let form = ValueForm<Item>.codable()
     let reading: SyncedReading<Item>
+    /// Of a type with indexes: what is sent through it keeps those that others have built.
+    let repository: SharedRepository<Item>?
+    /// How many objects are sent by the next commit.
+    var togetherCount = mostTogether
     var receipt: Entry<String>
     /// The name of the store, there. No device has the key: theirs are made of letters and digits.
     var store: Entry<String>
@@ -39,6 +44,9 @@ where Item.ID: KeyRepresentable {
         receipts = shared.workspace.dictionary("\(shared.name)/devices")
         origins = shared.workspace.dictionary("\(shared.name)/origins")
         reading = SyncedReading(shared: shared, origins: origins, form: form)
+        let isIndexed = Item.self is any Indexed.Type && !(Item.self is any BinaryCodable.Type)
+        repository =
+            isIndexed ? shared.workspace.repository(of: Item.self, named: shared.name) : nil
         receipt = try await receipts.loadEntry(try await records.deviceName(), as: String.self)
         store = try await receipts.loadEntry(".store", as: String.self)
     }
@@ -129,7 +137,7 @@ where Item.ID: KeyRepresentable {
         }
         var waiting = try records.queue.keys[...]
         while !waiting.isEmpty {
-            let keys = Array(waiting.prefix(Self.togetherCount))
+            let keys = Array(waiting.prefix(togetherCount))
             waiting = waiting.dropFirst(keys.count)
             let left: [String]
             do { left = try await sendTogether(keys) } catch  where isEndOfSending(error) {

@@ -15,6 +15,12 @@ extension SyncedExchange {
         var origin: SyncedOrigin?
     }
 
+    /// And what is there.
+    struct Planned {
+        var plan: Plan
+        let there: SyncedThere<Item>
+    }
+
     func send(_ key: String) async throws {
         while let (waiting, mine) = try await records.waiting(key) {
             let there = try await reading.object(key, withOrigin: waiting.origin != nil)
@@ -127,62 +133,24 @@ extension SyncedExchange {
     /// - Returns: the object's version, zero where it was removed; `nil` where another device was first, and it is to be
     ///   decided again.
     private func make(_ plan: Plan, over there: SyncedThere<Item>) async throws -> UInt64? {
-        var commit = try receiptCommit(plan.attempt.name)
-        try add(plan, over: there, to: &commit)
-        guard let revision = try await make(commit, of: [plan.attempt]) else { return nil }
+        let planned = [Planned(plan: plan, there: there)]
+        guard let commit = try await commit(of: planned),
+            let revision = try await make(commit, of: [plan.attempt])
+        else { return nil }
         return plan.attempt.result == nil ? 0 : revision
     }
 
-    // MARK: Commits
-
-    /// What every commit has: the receipt, by its former state, and that it is still the same store.
-    func receiptCommit(_ name: String) throws -> SharedCommit {
-        let receiptKey = try receipts.engineKey(receipt.key)
-        return SharedCommit(
-            guards: [
-                .key(receiptKey, revision: receipt.version),
-                .key(try receipts.engineKey(store.key), revision: store.version),
-            ],
-            operations: [
-                .put(key: receiptKey, value: try receipts.stored(name, .codable()), expiresIn: nil)
-            ])
-    }
-
-    /// - Throws: where the engine does not take the object; what is in `commit` then is of no use.
-    func add(
-        _ plan: Plan, over there: SyncedThere<Item>, to commit: inout SharedCommit
-    ) throws {
-        let key = try shared.engineKey(plan.attempt.key)
-        commit.guards.append(.key(key, revision: there.version))
-        if let result = plan.attempt.result {
-            let stored = try shared.stored(result, form)
-            commit.operations.append(.put(key: key, value: stored, expiresIn: nil))
-        } else {
-            commit.operations.append(.remove(key: key))
-        }
-        if let origin = plan.origin, let originKey = reading.originKey(plan.attempt.key) {
-            commit.guards.append(.key(originKey, revision: there.originVersion))
-            commit.operations.append(
-                .put(key: originKey, value: try origins.stored(origin, .codable()), expiresIn: nil))
-        }
-        try shared.connection.checkLimits(commit)
-    }
-
-    /// - Returns: the revision; `nil` where another device was first.
-    func make(_ commit: SharedCommit, of attempts: [SyncedAttempt<Item>]) async throws -> UInt64? {
-        // What the engine does not take is not written down as being sent.
-        try await records.note(attempts)
-        guard
-            case .committed(let revision) = try await shared.connection.commit(
-                commit, byKeysOf: [shared.name], before: shared.workspace.callEnd)
-        else {
-            receipt = try await receipts.loadEntry(receipt.key, as: String.self)
-            try await checkStore()
+    /// The commit that sends objects; `nil` where another device was first with one of them.
+    private func commit(of planned: [Planned]) async throws -> SyncedCommit? {
+        do {
+            if let commit = try await commitKeepingIndexes(of: planned) { return commit }
+        } catch is AttemptLost {
+            try await takeWhatIsThere()
             return nil
+        } catch  where !isEnd(error) && !isEndOfSending(error) {
+            // As one that breaks what an index keeps unique: sent by its key, it takes the indexes away. Whatever else is
+            // wrong is wrong with that too.
         }
-        receipt = Entry(
-            key: receipt.key, value: attempts[0].name, version: revision,
-            in: try receipts.checkedName())
-        return revision
+        return try commitByKeys(of: planned)
     }
 }

@@ -4,14 +4,8 @@ import RoostIO
 // Sending many objects by one commit: after days without a connection thousands wait.
 
 extension SyncedExchange {
-    /// How many objects are sent by one commit, if the engine takes them: with what guards each, fewer operations than etcd
-    /// takes at once.
-    static var togetherCount: Int { 24 }
-
-    private struct Ready {
-        var plan: Plan
-        let there: SyncedThere<Item>
-    }
+    /// How many objects are sent by one commit at most: with what guards each, fewer operations than etcd takes at once.
+    static var mostTogether: Int { 24 }
 
     /// Sends those of the objects about which nothing is to be decided.
     ///
@@ -19,30 +13,31 @@ extension SyncedExchange {
     func sendTogether(_ keys: [String]) async throws -> [String] {
         guard keys.count > 1 else { return keys }
         var left: [String] = []
-        let ready = try await prepare(keys, &left)
-        guard ready.count > 1 else { return keys }
+        var planned = try await prepare(keys, &left)
+        guard planned.count > 1 else { return keys }
         let name = SyncedAttempt<Item>.newName()
-        var commit = try receiptCommit(name)
-        var sent: [SyncedAttempt<Item>] = []
-        var newCount = 0
-        for var object in ready {
-            object.plan.attempt.name = name
-            var longer = commit
-            do { try add(object.plan, over: object.there, to: &longer) } catch {
-                left.append(object.plan.attempt.key)
-                continue
-            }
-            commit = longer
-            sent.append(object.plan.attempt)
-            // Nobody sees that what is not there is removed.
-            if object.there.version != 0 || object.plan.attempt.result != nil { newCount += 1 }
-        }
-        guard sent.count > 1 else { return keys }
+        for index in planned.indices { planned[index].plan.attempt.name = name }
+        let commit: SyncedCommit
         do {
-            guard let revision = try await make(commit, of: sent) else { return keys }
-            report.sentCount += newCount
-            return left
-                + (try await records.settle(sent.map { ($0, $0.result == nil ? 0 : revision) }))
+            commit = try await commitKeepingIndexes(of: planned) ?? commitByKeys(of: planned)
+        } catch let error as RoostError where error.code == .tooLarge {
+            // Entries of indexes, or objects that are large: the next are fewer, and then more again.
+            let half = keys.count / 2
+            togetherCount = half
+            let left = try await sendTogether(Array(keys[..<half]))
+            return left + (try await sendTogether(Array(keys[half...])))
+        } catch  where !isEnd(error) && !isEndOfSending(error) { return keys }
+        let attempts = planned.map(\.plan.attempt)
+        do {
+            guard let revision = try await make(commit, of: attempts) else { return keys }
+            // Nobody sees that what is not there is removed.
+            report.sentCount += planned.count {
+                $0.there.version != 0 || $0.plan.attempt.result != nil
+            }
+            togetherCount = min(togetherCount + 1, Self.mostTogether)
+            let changed = try await records.settle(
+                attempts.map { ($0, $0.result == nil ? 0 : revision) })
+            return left + changed
         } catch  where !isEnd(error) && !isEndOfSending(error) {
             // Before another attempt takes the place of these.
             try await finishAttempts()
@@ -51,7 +46,7 @@ extension SyncedExchange {
     }
 
     /// What is to be done with those of the objects that can be read and are in no conflict.
-    private func prepare(_ keys: [String], _ left: inout [String]) async throws -> [Ready] {
+    private func prepare(_ keys: [String], _ left: inout [String]) async throws -> [Planned] {
         var waiting: [(key: String, waiting: Waiting, mine: Item?)] = []
         for key in keys {
             do {
@@ -61,7 +56,7 @@ extension SyncedExchange {
             } catch { left.append(key) }
         }
         let there = await read(waiting.map { ($0.key, $0.waiting.origin != nil) })
-        var ready: [Ready] = []
+        var planned: [Planned] = []
         for ((key, waiting, mine), there) in zip(waiting, there) {
             do {
                 let there = try there.get()
@@ -69,11 +64,11 @@ extension SyncedExchange {
                 if plan.staysThere || plan.attempt.isConflict {
                     left.append(key)
                 } else {
-                    ready.append(Ready(plan: plan, there: there))
+                    planned.append(Planned(plan: plan, there: there))
                 }
             } catch  where !isEnd(error) { left.append(key) }
         }
-        return ready
+        return planned
     }
 
     /// In the order of the keys, of which strings take some for equal that are not.

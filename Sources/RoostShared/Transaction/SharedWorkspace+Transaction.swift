@@ -49,9 +49,7 @@ extension SharedWorkspace {
                 let result = try await body(attempt)
                 guard let commit = try await attempt.commit() else { return (result, nil) }
                 let outcome = try await connection.commit(commit, before: deadline)
-                // Those that it changed are others by now, and those of one that lost may be.
-                connection.catalogs.forget(
-                    attempt.catalogs.filter { outcome == .conflict || $0.value.isChanged }.keys)
+                connection.forgetCatalogs(of: attempt, after: outcome)
                 if case .committed(let revision) = outcome { return (result, revision) }
             } catch is AttemptLost {}
             guard ContinuousClock.now < deadline else {
@@ -63,5 +61,13 @@ extension SharedWorkspace {
             lostCount += 1
             try await backoff.wait(before: deadline)
         }
+    }
+}
+
+extension SharedConnectionState {
+    /// The lists of indexes that an attempt has changed are others by now, and those of one that lost may be.
+    func forgetCatalogs(of attempt: SharedTransaction, after outcome: SharedOutcome) {
+        catalogs.forget(
+            attempt.catalogs.filter { outcome == .conflict || $0.value.isChanged }.keys)
     }
 }
