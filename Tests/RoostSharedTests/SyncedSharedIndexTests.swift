@@ -60,12 +60,31 @@ private struct PlainTask: Codable, Identifiable, Sendable {
         }
     }
 
-    @Test func anExchangeKeepsTheIndexesThatAreBuilt() async throws {
+    /// Commits are refused, and answers lost, where the connection breaks.
+    private func breakConnections(seed: UInt64) {
+        let random = Mutex(SeededGenerator(seed: seed))
+        let cut = RoostError(.unknownOutcome, "the connection broke")
+        engine.set {
+            $0.commit = { [memory = engine.engine] commit in
+                switch random.withLock({ Int.random(in: 0..<12, using: &$0) }) {
+                case 0: throw cut
+                case 1:
+                    _ = try await memory.commit(commit, before: .now + .seconds(60))
+                    throw cut
+                default: return nil
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func anExchangeKeepsTheIndexesThatAreBuilt(connectionsBreak: Bool) async throws {
         let seed = testSeed()
         var random = SeededGenerator(seed: seed)
         let service = try await connect().repository(of: Task.self, named: "tasks")
         try await service.saveAll((0..<20).map { Task(id: $0, owner: "ada", slug: "s\($0)") })
         try await service.buildIndexes()
+        if connectionsBreak { breakConnections(seed: seed) }
         let locals = [try await Workspace.inMemory(), try await Workspace.inMemory()]
         let devices = [
             try await device(Task.self, locals[0]), try await device(Task.self, locals[1]),
