@@ -74,17 +74,17 @@ import Testing
         let (one, other) = (try await connect(), try await connect())
         let ledger = Ledger()
         let failing = Leadership(
-            one, of: "x", as: "failing", leaseDuration: .seconds(3), logger: silent
+            one, of: "x", as: "failing", leaseDuration: .seconds(10), logger: silent
         ) { _ in throw Failed() }
         let running = Task { try await failing.run() }
         try await eventually { try await one.dictionary("leaderships").contains("x.term") }
         let able = Leadership(
-            other, of: "x", as: "able", leaseDuration: .seconds(3), logger: silent
+            other, of: "x", as: "able", leaseDuration: .seconds(10), logger: silent
         ) { try await ledger.work(in: $0.number) }
         let working = Task { try await able.run() }
         try await eventually { ledger.terms.count == 1 }
         // It keeps the lead for longer than a lease is.
-        try await Task.sleep(for: .seconds(4))
+        try await Task.sleep(for: .seconds(12))
         #expect(able.term?.number == ledger.terms.first && ledger.terms.count == 1)
         for task in [running, working] {
             task.cancel()
