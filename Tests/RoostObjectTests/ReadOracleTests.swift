@@ -207,7 +207,12 @@ private struct ObservedRead {
                 "bytes",
                 { view in
                     var sum = 0
-                    try view.forEachBytes(of: notes, prefix: "k", limit: 5) { sum += $1.byteCount }
+                    let order: ScanOrder = number % 2 == 0 ? .ascending : .descending
+                    try view.forEachBytes(
+                        of: notes, prefix: "k", limit: 1 + number % 5, order: order
+                    ) {
+                        sum = sum * 31 + $0.byteCount * 7 + Int($1.unsafeLoad(as: UInt8.self))
+                    }
                     return "\(sum)"
                 }
             )

@@ -81,6 +81,33 @@ import Testing
         }
     }
 
+    /// The least bytes that keys have stand before and behind those of the dictionary's name.
+    @Test(arguments: [ScanOrder.ascending, .descending], ["k", "\u{1}"])
+    func lentBytesUpToALimitAreDueByWhatTheyShow(order: ScanOrder, start: String) async throws {
+        try await withTickets { _, settings in
+            for number in 10..<40 {
+                try await settings.set("\(number)", forKey: "\(start)\(number)")
+            }
+            let read: (ReadView) throws -> [String] = { view in
+                var seen: [String] = []
+                try view.forEachBytes(of: settings, limit: 5, order: order) { _, value in
+                    seen.append(value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+                }
+                return seen
+            }
+            let isDescending = order == .descending
+            let (observation, seen, _) = try observe(settings.workspace, read)
+            #expect(seen.first == (isDescending ? "39" : "10"))
+            try await settings.set("behind", forKey: "\(start)20")
+            #expect(!observation.isDue)
+            try await settings.set("last", forKey: "\(start)\(isDescending ? 35 : 14)")
+            #expect(observation.isDue)
+            #expect(try observation.read(read).result.get().last == "last")
+            try await settings.removeValue(forKey: "\(start)\(isDescending ? 39 : 10)")
+            #expect(observation.isDue)
+        }
+    }
+
     /// With one shard the object and what says that its index counts are in the same.
     @Test(arguments: [1, 16])
     func aWriteRoundTheRepositoryMakesAQueryDue(shardCount: Int) async throws {

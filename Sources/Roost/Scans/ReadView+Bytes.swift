@@ -44,7 +44,7 @@ extension ReadView {
                 try body(key.bytes, try bytes(in: stored, key, dictionary).bytes)
             }
         }
-        var place = NotedPlace(limit: limit)
+        var place = NotedPlace(limit: limit, behind: range.prefix)
         defer { place.note(range, order, notes) }
         try scan.forEachRecord(limit: limit) { key, stored in
             place.pass(key)
