@@ -317,4 +317,22 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
         try await tasks.buildIndexes()
         #expect(try await tasks.where { $0.slug == "a" }.fetch().map(\.id) == [1])
     }
+
+    /// Its deadline is past, and the engine has not removed it yet.
+    @Test func whatHasExpiredIsNotIndexed() async throws {
+        let time = SettableTime()
+        let workspace = try await SharedWorkspace.connect(
+            to: .memory(MemoryEngine(tellsTime: false)), namespace: "test",
+            configuration: .init(clock: .settable(time)))
+        let values = workspace.dictionary("Chore")
+        try await values.set(makeChore(1, slug: "a"), forKey: 1.key, expiresIn: .seconds(3600))
+        try await values.set(makeChore(2, slug: "a"), forKey: 2.key)
+        time.advance(by: .seconds(3601))
+        let tasks = workspace.repository(of: Chore.self)
+        try await tasks.buildIndexes()
+        #expect(try await tasks.where { $0.slug == "a" }.fetch().map(\.id) == [2])
+        try await tasks.save(makeChore(1, slug: "b"))
+        #expect(try await tasks.where { $0.slug == "b" }.fetch().map(\.id) == [1])
+        await workspace.close()
+    }
 }

@@ -167,7 +167,9 @@ private struct EntryBuilding<Item: Identifiable & Sendable>: Sendable where Item
                 for record in records {
                     if attempt.isFirst { attempt.note(record, record.key) }
                     let stored =
-                        attempt.isFirst ? record.value : try await attempt.stored(record.key)
+                        attempt.isFirst
+                        ? dictionary.connection.live(record)?.value
+                        : try await attempt.stored(record.key)
                     if let stored { try await add(stored, record, attempt) }
                 }
                 return true
