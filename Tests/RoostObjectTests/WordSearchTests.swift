@@ -79,6 +79,54 @@ import Testing
         try await workspace.close()
     }
 
+    /// In the order in which it is typed, scalar by scalar, of scripts whose letters have marks or are joined.
+    @Test(arguments: [
+        "हिन्दी", "क्षत्रिय", "ড়োর বাংলা", "தமிழ் மொழி", "తెలుగు", "മലയാളം", "สวัสดี", "น้ำใจ", "ភាសាខ្មែរ",
+        "မြန်မာ", "ພາສາລາວ", "東京都の港", "Swiftで書く", "Straße", "ΟΔΟΣ", "שָׁלוֹם",
+    ])
+    func whatIsBeingTypedFindsTheText(text: String) async throws {
+        let workspace = try await Workspace.inMemory()
+        let notes = workspace.repository(of: Note.self)
+        try await notes.save(Note(id: 1, title: "x " + text + ", y", text: text))
+        try await notes.save(Note(id: 2, title: "nothing", text: nil))
+        try await notes.indexesBuilt()
+        let scalars = text.unicodeScalars
+        for count in 1...scalars.count {
+            let typed = String(String.UnicodeScalarView(scalars.prefix(count)))
+            let condition = Condition<Note>.make { $0.words.contains(wordsOf: typed) }
+            #expect(try notes.where(condition).fetch().map(\.id).contains(1), "\(typed)")
+            #expect(
+                try notes.where(condition).count()
+                    == notes.fetch().count { try condition.matches($0) })
+            #expect(
+                try notes.where { $0.textWords.contains(wordsOf: typed) }.count() == 1, "\(typed)")
+        }
+        try await workspace.close()
+    }
+
+    @Test func whatIsTypedToItsEndIsWhole() async throws {
+        let workspace = try await Workspace.inMemory()
+        let notes = workspace.repository(of: Note.self)
+        try await notes.saveAll([
+            Note(id: 1, title: "สวัสดี", text: nil), Note(id: 2, title: "हिन्दी", text: nil),
+        ])
+        func found(_ text: String) throws -> [Int] {
+            try notes.where { $0.words.contains(wordsOf: text) }.fetch().map(\.id)
+        }
+        #expect(try found("สวัสด") == [1])
+        #expect(try found("สวัสด ") == [])
+        #expect(try found("สวัสดี ") == [1])
+        #expect(try found("ด") == [1])
+        // A character of another's beginning is not the other.
+        #expect(try found("ด ") == [])
+        #expect(try found("ดี ") == [1])
+        #expect(try found("ส ") == [1])
+        #expect(try found("हिन्द") == [2])
+        #expect(try found("हिन्द ") == [])
+        #expect(try found("हिन्दी ") == [2])
+        try await workspace.close()
+    }
+
     @Test func textsThatMayBeMissingAreSearchedToo() async throws {
         let workspace = try await Workspace.inMemory()
         let notes = workspace.repository(of: Note.self)
@@ -98,7 +146,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let known = [
             "a", "ab", "abc", "abcd", "b", "ba", "cafe", "cafes", "strasse", "naive", "nai", "елка",
-            "ель", "42", "421",
+            "ель", "42", "421", "हिन्दी", "हिन्दू", "বাংলা",
         ]
         let spellings = [
             "cafe": ["café", "CAFÉ", "Cafe\u{301}"], "strasse": ["Straße", "STRASSE"],
@@ -140,12 +188,15 @@ import Testing
                     known.randomElement(using: &random)!
                 }
                 // Of a word that may grow by a mark or a second letter no part is typed.
-                let begun = ["", "a", "ab", "caf", "4", "е", "straß"].randomElement(using: &random)!
+                let begun = [
+                    "", "a", "ab", "caf", "4", "е", "straß", "ह", "हिन", "हिन्द", "বা", "বাং",
+                ].randomElement(using: &random)!
                 let typed = joined(wanted.map(spelled)) + begun
                 let start = begun == "straß" ? "strass" : begun
                 let expected = all.filter { entry in
                     wanted.allSatisfy { entry.value.contains($0) }
-                        && (start.isEmpty || entry.value.contains { $0.hasPrefix(start) })
+                        && (start.isEmpty
+                            || entry.value.contains { $0.utf8.starts(with: start.utf8) })
                 }.keys.sorted()
                 let found = try notes.where { $0.words.contains(wordsOf: typed) }.fetch().map(\.id)
                 #expect(found == expected, "seed \(seed), round \(round): \(typed)")
@@ -159,11 +210,11 @@ import Testing
         let notes = workspace.repository(of: Note.self)
         var updates = notes.where { $0.words.contains(wordsOf: "blue no") }.updates()
             .makeAsyncIterator()
-        #expect(try await updates.next()?.isEmpty == true)
+        #expect(await updates.next()?.isEmpty == true)
         try await notes.save(Note(id: 1, title: "Notes", text: "in Blue"))
-        #expect(try await updates.next()?.map(\.id) == [1])
+        #expect(await updates.next()?.map(\.id) == [1])
         try await notes.save(Note(id: 1, title: "Notes", text: "in red"))
-        #expect(try await updates.next()?.isEmpty == true)
+        #expect(await updates.next()?.isEmpty == true)
         try await workspace.close()
     }
 }

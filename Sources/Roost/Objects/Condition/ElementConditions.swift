@@ -89,14 +89,20 @@ extension Field where Value: Collection & SendableMetatype, Value.Element == Str
     /// ```
     ///
     /// The words may stand anywhere and in any order. The last one need only begin a word, as who types has not ended it,
-    /// unless something else than a letter or a number follows it. From an index over the field's elements, which has an
-    /// entry for each word of an object: the rarest of the words are looked up, and the objects that they leave are asked for
-    /// the others.
+    /// unless something else than a letter or a number follows it; what is added to its last letter, as in Hindi and Thai, may
+    /// be missing yet. From an index over the field's elements, which has an entry for each word of an object: the rarest of
+    /// the words are looked up, and the objects that they leave are asked for the others.
     public func contains(wordsOf text: String) -> Condition<Root> {
         SearchedWords(text).condition {
             contains($0)
         } begun: {
-            contains(prefix: $0)
+            contains(begun: $0)
+        }
+    }
+
+    private func contains(begun beginning: WordBeginning) -> Condition<Root> {
+        elementTerm(IndexRegion(prefix: beginning.text), prefixText(beginning.text)) { value in
+            value.contains { beginning.isBegin(of: $0) }
         }
     }
 }
@@ -110,7 +116,15 @@ extension Field {
         SearchedWords(text).condition {
             contains($0)
         } begun: {
-            contains(prefix: $0)
+            contains(begun: $0)
+        }
+    }
+
+    private func contains<Elements: Collection & SendableMetatype>(
+        begun beginning: WordBeginning
+    ) -> Condition<Root> where Value == Elements?, Elements.Element == String {
+        elementTerm(IndexRegion(prefix: beginning.text), prefixText(beginning.text)) { value in
+            value?.contains { beginning.isBegin(of: $0) } ?? false
         }
     }
 }

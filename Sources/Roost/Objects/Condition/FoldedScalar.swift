@@ -22,6 +22,9 @@ struct FoldedScalar {
     /// What is in words: letters, numbers, and marks, which belong to the letter before them.
     static func isInWord(_ scalar: Unicode.Scalar) -> Bool { role(of: scalar) != .separator }
 
+    /// What belongs to the letter before it.
+    static func isMark(_ scalar: Unicode.Scalar) -> Bool { role(of: scalar) == .mark }
+
     static func all(of text: String) -> [FoldedScalar] {
         var known = known.withLock { $0 }
         let knownCount = known.count

@@ -36,39 +36,70 @@ extension String {
 struct SearchedWords {
     /// Whole words.
     private var words = WordsInOrder()
-    /// What a word only has to begin with.
-    private var beginnings = WordsInOrder()
+    private var beginnings: [WordBeginning] = []
+
+    init(_ text: String) {
+        var last: SearchRuns.Run?
+        SearchRuns.forEach(in: text) { run in
+            if let last { add(last, isEnded: true) }
+            last = run
+        }
+        guard let last else { return }
+        // Behind a space a word is ended.
+        add(last, isEnded: !(text.unicodeScalars.last.map(FoldedScalar.isInWord) ?? false))
+    }
+
+    private mutating func add(_ run: SearchRuns.Run, isEnded: Bool) {
+        switch run {
+        case .word(let word) where isEnded: words.add(word)
+        case .word(let word): add(WordBeginning(word, endsWithCharacter: false))
+        // Of a pair it is the first, and of a run the last.
+        case .joined(let characters) where characters.count == 1:
+            add(WordBeginning(characters[0], endsWithCharacter: isEnded))
+        case .joined(let characters) where isEnded: words.addPairs(of: characters)
+        case .joined(let characters):
+            // Marks of the last one may be missing yet.
+            words.addPairs(of: characters.dropLast())
+            add(WordBeginning(characters.suffix(2).joined(), endsWithCharacter: false))
+        }
+    }
+
+    private mutating func add(_ beginning: WordBeginning) {
+        if !beginnings.contains(beginning) { beginnings.append(beginning) }
+    }
 
     /// All of it, of conditions for one word and for one that is begun.
     func condition<Root>(
-        word: (String) -> Condition<Root>, begun: (String) -> Condition<Root>
+        word: (String) -> Condition<Root>, begun: (WordBeginning) -> Condition<Root>
     ) -> Condition<Root> {
         // One that a whole word begins with as well asks for nothing more.
-        let beginnings = beginnings.all.filter { beginning in
-            !words.all.contains { $0.hasPrefix(beginning) }
+        let beginnings = beginnings.filter { beginning in
+            !words.all.contains { beginning.isBegin(of: $0) }
         }
         return .all(of: words.all.map(word) + beginnings.map(begun))
     }
+}
 
-    init(_ text: String) {
-        var last: String?
-        SearchRuns.forEach(in: text) { run in
-            if let last { words.add(last) }
-            last = nil
-            switch run {
-            case .word(let word): last = word
-            // Of a pair it is the first, and of a run the last.
-            case .joined(let characters) where characters.count == 1: beginnings.add(characters[0])
-            case .joined(let characters): words.addPairs(of: characters)
-            }
-        }
-        guard let last else { return }
-        // Behind a space the word is ended.
-        if text.unicodeScalars.last.map(FoldedScalar.isInWord) ?? false {
-            beginnings.add(last)
-        } else {
-            words.add(last)
-        }
+/// What a word has to begin with that is being typed.
+///
+/// - It is compared by scalars, as an index has them, and not by characters: what is typed next may be a mark, or a letter
+///   that is joined to the last one, and make another character of it.
+struct WordBeginning: Sendable, Equatable {
+    let text: String
+    /// Whether the last character is all there, so that no mark may follow it.
+    private let endsWithCharacter: Bool
+
+    init(_ text: String, endsWithCharacter: Bool) {
+        self.text = text.inComposedForm
+        self.endsWithCharacter = endsWithCharacter
+    }
+
+    func isBegin(of word: String) -> Bool {
+        let word = word.inComposedForm
+        guard word.utf8.starts(with: text.utf8) else { return false }
+        guard endsWithCharacter else { return true }
+        let rest = word.unicodeScalars.dropFirst(text.unicodeScalars.count)
+        return rest.first.map { !FoldedScalar.isMark($0) } ?? true
     }
 }
 
@@ -82,7 +113,7 @@ private struct WordsInOrder {
     }
 
     /// Of each character with the next.
-    mutating func addPairs(of characters: [String]) {
+    mutating func addPairs(of characters: some Collection<String>) {
         for (character, next) in zip(characters, characters.dropFirst()) { add(character + next) }
     }
 }

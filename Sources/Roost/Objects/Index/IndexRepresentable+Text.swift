@@ -19,6 +19,9 @@ extension String: IndexRepresentable, KnownForm {
         }
     }
 
+    /// The text whose bytes an index has.
+    var inComposedForm: String { utf8.allSatisfy { $0 < 0xcc } ? self : composed }
+
     /// NFC by the tables that `==` goes by.
     private var composed: String {
         #if canImport(Darwin)
