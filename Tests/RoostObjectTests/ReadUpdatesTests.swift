@@ -170,6 +170,26 @@ import Testing
 
     // MARK: Sequences
 
+    @Test func whoReadsNothingEndsWithTheWorkspace() async throws {
+        try await withTickets { tickets, settings in
+            let workspace = settings.workspace
+            let nobody = tickets.where { $0.id.isIn([]) }
+            var counts = workspace.updates { try $0.count(of: nobody) }.makeAsyncIterator()
+            #expect(try await counts.next() == 0)
+            var all = workspace.updates { _ in 1 }.makeAsyncIterator()
+            #expect(try await all.next() == 1)
+            let waiting = Task {
+                for try await count in workspace.updates(of: { _ in 2 }) where count != 2 {}
+                return true
+            }
+            try await tickets.save(Ticket(id: 1, points: 1))
+            try await workspace.close()
+            let end = try await (counts.next(), all.next())
+            #expect(end.0 == nil && end.1 == nil)
+            #expect(try await waiting.value)
+        }
+    }
+
     @Test func aSequenceGivesTheFirstValueAndEachNewerOne() async throws {
         try await withTickets { tickets, settings in
             let workspace = tickets.dictionary.workspace

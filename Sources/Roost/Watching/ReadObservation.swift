@@ -70,7 +70,7 @@ final class ReadObservation: Sendable {
             defer { view.close() }
             let result = Result { try body(view) }
             let seen = notes.seen
-            let unwatched = seen.dictionaries.subtracting(begun.watched)
+            let unwatched = Self.watched(for: seen).subtracting(begun.watched)
             for dictionary in unwatched {
                 workspace.readWatches.watch(dictionary, for: self, workspace.engine)
             }
@@ -124,6 +124,15 @@ final class ReadObservation: Sendable {
 
     // MARK: Watching
 
+    /// Where a read looks at no dictionary, one that nobody writes stands for it, by which the end is told.
+    private static func watched(for seen: SeenReads) -> Set<[UInt8]> {
+        seen.dictionaries.isEmpty ? [nobodys] : seen.dictionaries
+    }
+
+    private static let nobodys = DictionaryName(
+        hidden: Array("nobody's".utf8), shownAs: "(nobody's)"
+    ).prefix
+
     /// By `ReadWatches` alone, under its mutex, so that both say the same.
     func noteWatched(_ dictionary: [UInt8]) {
         state.withLock { _ = $0.watched.insert(dictionary) }
@@ -135,7 +144,7 @@ final class ReadObservation: Sendable {
         state.withLock { state in
             // Another read that goes on may need them.
             guard let seen = state.seen, state.pending.isEmpty else { return [] }
-            let unneeded = state.watched.subtracting(seen.dictionaries)
+            let unneeded = state.watched.subtracting(Self.watched(for: seen))
             state.watched.subtract(unneeded)
             return unneeded
         }

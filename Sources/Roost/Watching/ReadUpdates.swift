@@ -113,6 +113,8 @@ private final class ReadUpdatesReader<Value: Sendable>: Sendable {
     /// Not on the caller's actor, as much may be read.
     @concurrent
     func next() async throws -> Value? {
+        // It may have been closed before all was watched that tells of it.
+        if observation.isEnded { return nil }
         for await _ in due {
             if observation.isEnded { return nil }
             let result = observation.read(read).result
