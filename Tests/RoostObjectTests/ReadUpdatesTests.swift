@@ -168,6 +168,31 @@ import Testing
         }
     }
 
+    /// What is kept for a read that goes on has a bound: of more it is not known any more what it was.
+    @Test(arguments: [100, 5_000])
+    func ofManyWritesDuringAReadItIsOnlyKnownThatTheyWere(count: Int) async throws {
+        try await withTickets { tickets, settings in
+            try await settings.set(1, forKey: "a")
+            let gate = Gate()
+            let observation = ReadObservation(settings.workspace) {}
+            let read: @Sendable (ReadView) throws -> Int? = { view in
+                gate.pass()
+                return try view.value(forKey: "a", as: Int.self, in: settings)
+            }
+            _ = observation.read(read)
+            for isTouched in [false, true] {
+                gate.close()
+                let outcome = onThread { try observation.read(read).result.get() }
+                await gate.waitForArrival()
+                for number in 0..<count { try await settings.set(number, forKey: "b\(number)") }
+                if isTouched { try await settings.set(2, forKey: "a") }
+                gate.open()
+                #expect(try await outcome() == 1)
+                #expect(observation.isDue == (isTouched || count > 4_096))
+            }
+        }
+    }
+
     // MARK: Sequences
 
     @Test func whoReadsNothingEndsWithTheWorkspace() async throws {

@@ -21,8 +21,6 @@ extension ReadOutcome: Sendable where Value: Sendable {}
 /// - `state` is the inner one of the mutexes of `ReadWatches` and this.
 /// - Once a read is due, nothing that comes later is looked at before the next begins.
 final class ReadObservation: Sendable {
-    private typealias Events = [(dictionary: [UInt8], events: [WatchEvent])]
-
     private struct State {
         var watched: Set<[UInt8]> = []
         var seen: SeenReads?
@@ -30,7 +28,7 @@ final class ReadObservation: Sendable {
         /// The read that `seen` is of.
         var seenBy: UInt64 = 0
         /// What came during reads that have not ended.
-        var pending: [UInt64: Events] = [:]
+        var pending: [UInt64: PendingEvents] = [:]
         var isDue = false
         /// Made with the first value that expires.
         var expiry: ExpiryWaiter?
@@ -97,7 +95,7 @@ final class ReadObservation: Sendable {
         let moment = try workspace.readWatches.moment(for: self, workspace.engine) {
             state.withLock { state in
                 state.lastRead += 1
-                state.pending[state.lastRead] = []
+                state.pending[state.lastRead] = PendingEvents()
                 state.isDue = false
                 number = state.lastRead
                 watched = state.watched
@@ -110,7 +108,7 @@ final class ReadObservation: Sendable {
 
     private func end(_ number: UInt64, _ seen: SeenReads) {
         let isDue = state.withLock { state in
-            let pending = state.pending.removeValue(forKey: number) ?? []
+            let pending = state.pending.removeValue(forKey: number) ?? PendingEvents()
             // A later read has ended first: what has come since then is about what that looked at.
             guard number > state.seenBy else { return note(pending, &state) }
             state.seenBy = number
@@ -155,18 +153,20 @@ final class ReadObservation: Sendable {
     /// Whether a read is due by events of a watched dictionary, and was not before.
     func note(_ events: [WatchEvent], of dictionary: [UInt8]) -> Bool {
         state.withLock { state in
-            if state.pending.isEmpty { return note([(dictionary, events)], &state) }
+            if state.pending.isEmpty {
+                return note(PendingEvents(events, of: dictionary), &state)
+            }
             for number in state.pending.keys {
-                state.pending[number]?.append((dictionary, events))
+                state.pending[number]?.add(events, of: dictionary)
             }
             return false
         }
     }
 
     /// Whether a read is due by these and was not before.
-    private func note(_ events: Events, _ state: inout State) -> Bool {
+    private func note(_ events: PendingEvents, _ state: inout State) -> Bool {
         guard !state.isDue, let seen = state.seen else { return false }
-        state.isDue = events.contains { seen.isTouched(by: $0.events, of: $0.dictionary) }
+        state.isDue = events.touch(seen)
         return state.isDue
     }
 

@@ -24,7 +24,8 @@ extension Workspace {
     ///
     /// Costs, beside the reading itself, a set of what was looked at: of each key and each range some hundred bytes; of
     /// more than 16,384 keys and 256 ranges, whole dictionaries stand for the rest. A write to one of these dictionaries
-    /// costs some microseconds more. Runs `read` off the caller's actor.
+    /// costs some microseconds more. Of more than 4,096 changes that come during a read only the dictionaries are kept, and it
+    /// runs once more where it looked at one of these. Runs `read` off the caller's actor.
     ///
     /// - Parameter read: reads from a view that is closed when it returns; does not suspend.
     public func updates<Value: Sendable>(
