@@ -471,6 +471,64 @@ struct Ticket: Codable, Identifiable, Sendable, Equatable {
         #expect(list.items.isEmpty && list.error?.code == .closed && readAnew == 2)
     }
 
+    @MainActor @Test func aLiveQueryShowsTheMainActorsWriteBehindAnothers() async throws {
+        let workspace = try await Workspace.inMemory()
+        let tickets = workspace.repository(of: Ticket.self)
+        let list = LiveQuery(tickets.order(by: \.points))
+        var positions: [Int] = []
+        list.onChange = { positions += $0?.inserted.map(\.position) ?? [-1] }
+        // The other's change waits for the main actor, which has not been idle since.
+        writeElsewhere { try await tickets.save(Ticket(id: 1, points: 1)) }
+        #expect(list.items.isEmpty)
+        try await tickets.save(Ticket(id: 2, points: 0))
+        #expect(list.items.map(\.id) == [2, 1] && positions == [0, 0])
+        await Task.yield()
+        #expect(list.items.map(\.id) == [2, 1] && positions == [0, 0])
+        try await workspace.close()
+    }
+
+    /// The other writers take what the main actor has written from the watches, too; and what is shown changes by
+    /// nobody else's writes while the main actor does not suspend.
+    @MainActor @Test func aLiveQueryShowsTheMainActorsWritesBesideOtherWriters() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(shardCount: 4))
+        let tickets = workspace.repository(of: Ticket.self)
+        let list = LiveQuery(tickets.order(by: \.id))
+        let other = LiveQuery(tickets.where { $0.id == 1 })
+        #expect(list.items.isEmpty && other.items.isEmpty)
+        let writers = beginWriting { try await tickets.save(Ticket(id: 2, points: $0)) }
+        for number in 0..<2_000 {
+            try await tickets.save(Ticket(id: 1, points: number))
+            #expect(list.items.first?.points == number && other.items.first?.points == number)
+            let shown = list.items
+            for _ in 0..<5 { #expect(list.items == shown) }
+            if number % 16 == 0 { await Task.yield() }
+        }
+        let last = try await writers()
+        while list.items.last?.points != last { await Task.yield() }
+        #expect(list.items.map(\.id) == [1, 2])
+        try await workspace.close()
+    }
+
+    /// What it writes is told behind what it is told, and not within.
+    @MainActor @Test func whoIsToldAChangeMayWrite() async throws {
+        let workspace = try await Workspace.inMemory()
+        let tickets = workspace.repository(of: Ticket.self)
+        let list = LiveQuery(tickets.order(by: \.id))
+        var told: [String] = []
+        list.onChange = { change in
+            let id = change?.inserted.first?.item.id ?? -1
+            told.append("begin \(id)")
+            if id < 4 {
+                tickets.dictionary.enqueue(Ticket(id: id + 1), forKey: tickets.key(of: id + 1))
+            }
+            told.append("end \(id)")
+        }
+        try await tickets.save(Ticket(id: 1))
+        while list.items.count < 4 { await Task.yield() }
+        #expect(told == (1...4).flatMap { ["begin \($0)", "end \($0)"] })
+        try await workspace.close()
+    }
+
     /// What the new query has missed meanwhile is read by it, and not by the one before.
     @MainActor @Test func aLiveQueryMayBeSetWhileItTellsAChange() async throws {
         let workspace = try await Workspace.inMemory()

@@ -397,6 +397,40 @@ import Testing
     }
 }
 
+/// Returns when it is written, by another thread, without the caller's actor being idle meanwhile.
+func writeElsewhere(_ write: @escaping @Sendable () async throws -> Void) {
+    let written = DispatchSemaphore(value: 0)
+    Task.detached {
+        do { try await write() } catch { Issue.record(error) }
+        written.signal()
+    }
+    written.wait()
+}
+
+/// Writes numbers beside the main actor until the closure is called, which returns the last one.
+func beginWriting(
+    _ write: @escaping @Sendable (_ number: Int) async throws -> Void
+) -> () async throws -> Int {
+    let isEnded = Flag()
+    let writer = Task.detached {
+        var number = 0
+        repeat {
+            number += 1
+            try await write(number)
+            if number % 8 == 0 { await Task.yield() }
+        } while !isEnded.value.load(ordering: .relaxed)
+        return number
+    }
+    return {
+        isEnded.value.store(true, ordering: .relaxed)
+        return try await writer.value
+    }
+}
+
+private final class Flag: Sendable {
+    let value = Atomic<Bool>(false)
+}
+
 private final class Counter: Sendable {
     let value = Atomic<Int>(0)
 }

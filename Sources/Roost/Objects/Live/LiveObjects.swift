@@ -20,6 +20,7 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
     private let calls = NSRecursiveLock()
     /// Whether a thread that has `calls` is at it; whoever has `calls` asks.
     private let isCalling = Atomic<Bool>(false)
+    let awaitedReaders = AwaitedReaders()
 
     init(_ repository: Repository<Item>) {
         self.repository = repository
@@ -130,9 +131,19 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
             guard let taken = guarded.table.gate.takeTouching(clock) else { return nil }
             return take(taken, guarded)
         }
-        guard let taken else { return }
-        finish(taken.told)
-        if let failure = taken.failure { noteReading(failure) }
+        if let taken {
+            finish(taken.told)
+            if let failure = taken.failure { noteReading(failure) }
+        }
+        if !awaitedReaders.isEmpty, MainQueue.isCurrent { callAwaitedReaders() }
+    }
+
+    /// What the main actor has written shows when its write returns, also where a reader was called before for what others
+    /// wrote, or another thread took what the main actor has written.
+    @inline(never)
+    private func callAwaitedReaders() {
+        let calls = withState { $0.results.values.compactMap { $0.outlet.callAgain } }
+        for call in calls { call() }
     }
 
     /// That what was committed could not be taken.

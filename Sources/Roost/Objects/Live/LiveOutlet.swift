@@ -27,6 +27,8 @@ final class LiveOutlet<Item: Sendable>: Sendable {
         var onReady: (@Sendable () -> Void)?
         /// `onReady` was called, and the reader has not found the outlet empty since.
         var isCalled = false
+        /// Counts the readers of whom that is so.
+        var awaited: AwaitedReaders?
         var isEnded = false
     }
 
@@ -37,10 +39,20 @@ final class LiveOutlet<Item: Sendable>: Sendable {
 
     init(wantsPositions: Bool) { self.wantsPositions = wantsPositions }
 
+    deinit { state.withLock { $0.noteCalled(false) } }
+
     /// Called, on a writer's thread, when there is something to take and nothing was before.
-    func setOnReady(_ onReady: @escaping @Sendable () -> Void) {
-        state.withLock { $0.onReady = onReady }
+    func setOnReady(
+        _ awaited: AwaitedReaders, _ onReady: @escaping @Sendable () -> Void
+    ) {
+        state.withLock { state in
+            state.awaited = awaited
+            state.onReady = onReady
+        }
     }
+
+    /// Calls a reader once more that was called and has not taken all; `nil` where there is none.
+    var callAgain: (@Sendable () -> Void)? { state.withLock { $0.isCalled ? $0.onReady : nil } }
 
     /// How many positions wait to be read.
     var positionCount: Int { state.withLock { $0.positionCount } }
@@ -90,7 +102,7 @@ final class LiveOutlet<Item: Sendable>: Sendable {
         for waiter in state.waiting { wakes.append(.resume(waiter.continuation)) }
         state.waiting.removeAll()
         guard let onReady = state.onReady, !state.isCalled else { return }
-        state.isCalled = true
+        state.noteCalled(true)
         wakes.append(.call(onReady))
     }
 
@@ -107,7 +119,7 @@ final class LiveOutlet<Item: Sendable>: Sendable {
                 defer { state.dropFirst() }
                 return .change(state.changes[state.first])
             }
-            state.isCalled = false
+            state.noteCalled(false)
             return state.isEnded ? .ended : .empty
         }
     }
@@ -145,6 +157,12 @@ extension LiveOutlet.State {
         !isEnded && !isResultDue && failure == nil && first == changes.count
     }
 
+    mutating func noteCalled(_ isCalled: Bool) {
+        if isCalled == self.isCalled { return }
+        self.isCalled = isCalled
+        awaited?.note(isCalled ? 1 : -1)
+    }
+
     mutating func dueResult() {
         isResultDue = true
         changes = []
@@ -160,6 +178,15 @@ extension LiveOutlet.State {
             first = 0
         }
     }
+}
+
+/// How many readers of a repository's live results were called and have not come yet.
+final class AwaitedReaders: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    func note(_ difference: Int) { count.add(difference, ordering: .relaxed) }
 }
 
 /// What has to be done once no lock is held: resume a reader that waits, or start one.

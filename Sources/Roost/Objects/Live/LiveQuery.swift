@@ -13,7 +13,8 @@ import RoostIO
 ///   read on the main actor, as by `fetch`. So it costs nothing where the view's struct is made anew at each drawing, and with
 ///   it the first value of its `@State`, of which only one is kept.
 /// - Each later change is applied by its positions, without reading or comparing the others. A write of
-///   the main actor has changed `items` when it returns; another's does so in a turn of the main actor.
+///   the main actor has changed `items` when it returns, but for one that ``onChange`` makes; another's does so in a turn
+///   of the main actor, so that `items` are the same until it suspends.
 /// - It ends following when it goes or the workspace is closed, which it keeps open.
 @MainActor
 @Observable
@@ -48,6 +49,8 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
     private var failure: RoostError?
     @ObservationIgnored private var hasBegun = false
     @ObservationIgnored private var outlet = LiveOutlet<Item>(wantsPositions: true)
+    /// The outlet that changes are taken from.
+    @ObservationIgnored private var taken: LiveOutlet<Item>?
     @ObservationIgnored private var registration: LiveRegistration<Item>?
 
     /// Makes a query live. Where it cannot be, ``error`` says why, and there are no items.
@@ -71,7 +74,7 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
             let outlet = self.outlet
             registration = try objects.open(query, outlet)
             takeChanges()
-            outlet.setOnReady { [weak self] in
+            outlet.setOnReady(objects.awaitedReaders) { [weak self] in
                 guard MainQueue.isCurrent else {
                     Task { @MainActor [weak self] in self?.takeChanges() }
                     return
@@ -92,8 +95,12 @@ public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Senda
     }
 
     private func takeChanges() {
-        guard let registration else { return }
+        // Who is told a change may write: that is told behind it.
+        guard let registration, outlet !== taken else { return }
         let outlet = self.outlet
+        let outer = taken
+        taken = outlet
+        defer { taken = outer }
         // Who is told a change may set another query, whose changes were taken then.
         while self.registration === registration {
             switch outlet.take() {
