@@ -12,8 +12,9 @@ import RoostIO
 /// ```
 ///
 /// - The first value is there when this is made; it is read on the main actor.
-/// - The read is run again when something changes that it looked at, as for ``ReadUpdates``. A write of the main actor
-///   has changed `value` when it returns, for which the main actor reads; after another's write the read runs elsewhere,
+/// - The read is run again when something changes that it looked at, as for ``ReadUpdates``. A write of the main actor that
+///   does not suspend has changed `value` when it returns, for which the main actor reads; after others' writes, and such
+///   as suspend, which batches, transactions, and those that wait for a disk or for others may, the read runs elsewhere,
 ///   and `value` changes in a turn of the main actor.
 /// - It ends following when it goes or the workspace is closed, which it keeps open.
 @MainActor
@@ -29,7 +30,10 @@ public final class LiveRead<Value: Sendable> {
     @ObservationIgnored private var observation: ReadObservation?
     /// The number of the read that `value` and `error` are of.
     @ObservationIgnored private var shown: UInt64 = 0
+    /// Whether it is read elsewhere.
     @ObservationIgnored private var isReading = false
+    /// Whether the main actor reads, or tells its observers, who may write.
+    @ObservationIgnored private var isBusyHere = false
 
     /// Reads, and follows. Each run of `read`, which is as that of ``ReadUpdates``, tells the observers.
     @_disfavoredOverload
@@ -52,20 +56,25 @@ public final class LiveRead<Value: Sendable> {
     ) {
         self.read = read
         self.isEqual = isEqual
-        observation = ReadObservation(workspace) { [weak self] in
-            guard MainQueue.isCurrent else {
-                Task { @MainActor [weak self] in self?.readElsewhere() }
-                return
-            }
-            MainActor.assumeIsolated { self?.readHere() }
-        }
-        if let observation { show(observation.read(read)) }
+        let observation = ReadObservation(
+            workspace,
+            onOwnWrite: { [weak self] in MainActor.assumeIsolated { self?.readForOwnWrite() } },
+            onDue: { [weak self] in Task { @MainActor [weak self] in self?.readElsewhere() } })
+        self.observation = observation
+        readHere(observation)
     }
 
-    /// What runs on the main actor, and is due.
-    private func readHere() {
-        guard let observation, !observation.isEnded else { return }
+    private func readForOwnWrite() {
+        guard let observation, !observation.isEnded, !isBusyHere else { return }
+        readHere(observation)
+    }
+
+    /// Once: others may write all the time, and the main actor has more to do.
+    private func readHere(_ observation: ReadObservation) {
+        isBusyHere = true
         show(observation.read(read))
+        isBusyHere = false
+        readElsewhere()
     }
 
     /// One read at a time: what becomes due meanwhile is seen at its end.
@@ -80,7 +89,9 @@ public final class LiveRead<Value: Sendable> {
 
     private func end(_ outcome: ReadOutcome<Value>) {
         isReading = false
+        isBusyHere = true
         show(outcome)
+        isBusyHere = false
         readElsewhere()
     }
 
@@ -88,6 +99,7 @@ public final class LiveRead<Value: Sendable> {
         // A later read may have ended first.
         guard outcome.number > shown else { return }
         shown = outcome.number
+        observation?.noteShown(shown)
         switch outcome.result {
         case .success(let new):
             if error != nil { error = nil }

@@ -20,6 +20,7 @@ extension ReadOutcome: Sendable where Value: Sendable {}
 /// - `seen` is what the read with the highest number looked at, of those that have ended.
 /// - `state` is the inner one of the mutexes of `ReadWatches` and this.
 /// - Once a read is due, nothing that comes later is looked at before the next begins.
+/// - Who shows what is read on the main actor asks more: whether it is what the main actor has written (`onOwnWrite`).
 final class ReadObservation: Sendable {
     private struct State {
         var watched: Set<[UInt8]> = []
@@ -30,6 +31,10 @@ final class ReadObservation: Sendable {
         /// What came during reads that have not ended.
         var pending: [UInt64: PendingEvents] = [:]
         var isDue = false
+        /// Whether what `seen` says has changed since the read that it is of.
+        var isOutdated = false
+        /// The newest read that is shown on the main actor.
+        var shownBy: UInt64 = 0
         /// Made with the first value that expires.
         var expiry: ExpiryWaiter?
     }
@@ -37,10 +42,16 @@ final class ReadObservation: Sendable {
     private let workspace: Workspace
     /// Called with no lock held, on a writer's thread, once for each time that a read becomes due, and at the end.
     let onDue: @Sendable () -> Void
+    /// Called in place of `onDue`, on the main actor, where that has written and what it shows is not the newest.
+    let onOwnWrite: (@Sendable () -> Void)?
     private let state = Mutex(State())
 
-    init(_ workspace: Workspace, onDue: @escaping @Sendable () -> Void) {
+    init(
+        _ workspace: Workspace, onOwnWrite: (@Sendable () -> Void)? = nil,
+        onDue: @escaping @Sendable () -> Void
+    ) {
         self.workspace = workspace
+        self.onOwnWrite = onOwnWrite
         self.onDue = onDue
     }
 
@@ -113,12 +124,23 @@ final class ReadObservation: Sendable {
             guard number > state.seenBy else { return note(pending, &state) }
             state.seenBy = number
             state.seen = seen
+            state.isOutdated = false
+            // Of what came before this read began, it has all.
+            for earlier in state.pending.keys where earlier < number {
+                state.pending[earlier] = pending
+            }
             awaitExpiry(&state)
             return note(pending, &state)
         }
         workspace.readWatches.unwatchUnneeded(by: self)
         if isDue { onDue() }
     }
+
+    /// That the main actor shows what the read with this number gave.
+    func noteShown(_ number: UInt64) { state.withLock { $0.shownBy = number } }
+
+    /// Whether the main actor shows something else than what the newest read would give, as far as is known.
+    var isShownOutdated: Bool { state.withLock { $0.isOutdated || $0.shownBy < $0.seenBy } }
 
     // MARK: Watching
 
@@ -156,6 +178,7 @@ final class ReadObservation: Sendable {
             if state.pending.isEmpty {
                 return note(PendingEvents(events, of: dictionary), &state)
             }
+            noteOutdated(events, of: dictionary, &state)
             for number in state.pending.keys {
                 state.pending[number]?.add(events, of: dictionary)
             }
@@ -163,11 +186,26 @@ final class ReadObservation: Sendable {
         }
     }
 
+    /// Events of what the read that begins has in its view already, and the one before had not.
+    func noteInView(_ events: [WatchEvent], of dictionary: [UInt8]) {
+        if onOwnWrite == nil { return }
+        state.withLock { noteOutdated(events, of: dictionary, &$0) }
+    }
+
+    private func noteOutdated(
+        _ events: [WatchEvent], of dictionary: [UInt8], _ state: inout State
+    ) {
+        guard onOwnWrite != nil, !state.isOutdated, let seen = state.seen else { return }
+        state.isOutdated = seen.isTouched(by: events, of: dictionary)
+    }
+
     /// Whether a read is due by these and was not before.
     private func note(_ events: PendingEvents, _ state: inout State) -> Bool {
-        guard !state.isDue, let seen = state.seen else { return false }
-        state.isDue = events.touch(seen)
-        return state.isDue
+        let isAsked = !state.isDue || (onOwnWrite != nil && !state.isOutdated)
+        guard isAsked, let seen = state.seen, events.touch(seen) else { return false }
+        state.isOutdated = true
+        defer { state.isDue = true }
+        return !state.isDue
     }
 
     // MARK: Expiry

@@ -89,7 +89,11 @@ final class ReadWatches: Sendable {
                 for observer in watched.observers.values {
                     guard let other = observer.observation else { continue }
                     told.reached.append(other)
-                    if other !== observation { told.note(events, of: dictionary, other) }
+                    if other === observation {
+                        other.noteInView(events, of: dictionary)
+                    } else {
+                        told.note(events, of: dictionary, other)
+                    }
                 }
             }
             return (moment, told)
@@ -107,8 +111,9 @@ final class ReadWatches: Sendable {
             for observer in watched.observers.values {
                 guard let observation = observer.observation else { continue }
                 told.reached.append(observation)
-                if !ready.events.isEmpty { told.note(ready.events, of: dictionary, observation) }
-                if ready.isEnded { told.due.append(observation) }
+                let isDue =
+                    !ready.events.isEmpty && observation.note(ready.events, of: dictionary)
+                told.add(observation, isDue: isDue || ready.isEnded)
             }
             return told
         }
@@ -119,6 +124,8 @@ final class ReadWatches: Sendable {
     private struct Told: Sendable {
         var reached: [ReadObservation] = []
         var due: [ReadObservation] = []
+        /// Those that the main actor reads for itself.
+        var own: [ReadObservation] = []
 
         mutating func note(
             _ events: [WatchEvent], of dictionary: [UInt8], _ observation: ReadObservation
@@ -126,7 +133,17 @@ final class ReadWatches: Sendable {
             if observation.note(events, of: dictionary) { due.append(observation) }
         }
 
+        /// Of a write: where it is the main actor's, another thread may have taken its events before.
+        mutating func add(_ observation: ReadObservation, isDue: Bool) {
+            if observation.onOwnWrite != nil, MainQueue.isCurrent, observation.isShownOutdated {
+                own.append(observation)
+            } else if isDue {
+                due.append(observation)
+            }
+        }
+
         func call() {
+            for observation in own { observation.onOwnWrite?() }
             for observation in due { observation.onDue() }
         }
     }
