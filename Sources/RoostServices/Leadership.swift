@@ -23,7 +23,9 @@
     ///   lower one than they have seen.
     /// - `leading` is set while this one leads, and keeps the lease.
     public final class Leadership: Service {
-        /// What the leader does. It is cancelled when the leadership ends.
+        /// What the leader does. It is cancelled where the leadership ends, by the shutdown, the task's cancellation or the
+        /// loss of the lease. The lease is renewed until it has returned, but where that is lost: work that does not heed
+        /// its cancellation goes on then beside the next leader.
         public typealias Work = @Sendable (_ term: Term) async throws -> Void
 
         /// One leadership: its number is one more than that of the one before.
@@ -134,7 +136,7 @@
                             "nobody can be asked who leads",
                             metadata: ["election": "\(name)", "reason": "\(error)"])
                     }
-                    await LeaseKeeper.wait(delay, untilShutdown: true)
+                    await LeaseKeeper.wait(delay)
                 }
             }
         }
@@ -147,21 +149,17 @@
             logger.info("leads", metadata: ["election": "\(name)", "term": "\(term.number)"])
             var didFail = false
             do {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { [work] in
+                try await keeper.hold { [work] in
+                    try await cancelWhenGracefulShutdown {
                         try await work(term)
                         // Who has no more to do leads on.
                         try await Task.sleep(for: .seconds(1 << 32))
                     }
-                    group.addTask { try await keeper.keepRenewing(untilShutdown: true) }
-                    group.addTask { try await keeper.waitForEnd() }
-                    defer { group.cancelAll() }
-                    try await group.next()
                 }
             } catch is LeadershipLost {
                 logger.warning("leads no more", metadata: ["election": "\(name)"])
             } catch {
-                didFail = !Task.isCancelled
+                didFail = !Task.isCancelled && !Task.isShuttingDownGracefully
                 if didFail {
                     logger.error(
                         "the leader's work failed",

@@ -57,8 +57,12 @@
         /// Runs `body` while this one holds the lock, and gives it back. It waits until nobody else holds it, and asks for that
         /// at least each half second.
         ///
+        /// The lease is renewed until `body` has returned, also where the task is cancelled or a shutdown has begun meanwhile:
+        /// a body that goes on then has the lock until it ends.
+        ///
         /// Where the lock is lost on the way, as the workspace could not be reached for as long as the lease lasts, `body` is
-        /// cancelled, and its result, if it gives one all the same, does not count.
+        /// cancelled, and its result, if it gives one all the same, does not count. One that does not heed that goes on
+        /// beside whoever has the lock next.
         ///
         /// - Parameters:
         ///   - limit: How long to wait for others; for as long as it takes where it is `nil`. With `.zero` it asks once.
@@ -95,28 +99,9 @@
             _ body: @escaping @Sendable (_ term: Leadership.Term) async throws -> Result
         ) async throws -> Result {
             let outcome: Swift.Result<Result, any Error>
-            do {
-                let result = try await withThrowingTaskGroup(of: Result?.self) { group in
-                    group.addTask { try await body(keeper.term) }
-                    group.addTask {
-                        try await keeper.keepRenewing(untilShutdown: false)
-                        return nil
-                    }
-                    group.addTask {
-                        // Who is cancelled leaves it to the body what that means.
-                        do { try await keeper.waitForEnd() } catch is CancellationError {}
-                        return nil
-                    }
-                    // The body has ended, or another task has thrown, before this returns.
-                    defer { group.cancelAll() }
-                    while let result = try await group.next() {
-                        if let result { return result as Result? }
-                    }
-                    return nil
-                }
-                // Without a result the renewing has ended, which it does where the task was cancelled.
-                outcome = result.map { .success($0) } ?? .failure(CancellationError())
-            } catch { outcome = .failure(error) }
+            do { outcome = .success(try await keeper.hold { try await body(keeper.term) }) } catch {
+                outcome = .failure(error)
+            }
             let isHeld = keeper.isHeld
             await keeper.giveBack()
             if case .success = outcome, !isHeld { throw LeadershipLost() }

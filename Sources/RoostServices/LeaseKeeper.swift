@@ -1,0 +1,138 @@
+#if Services
+    import Logging
+    import Roost
+    import ServiceLifecycle
+    import Synchronization
+
+    /// Renews a lease for as long as its holder is at work.
+    ///
+    /// - `end` is when the lease may be another's: nine tenths of it have passed by this one's clock since before it was asked
+    ///   for or renewed. Once it was passed there is none any more: what is renewed later keeps others away until the holder's
+    ///   work has ended, and does not count as held.
+    final class LeaseKeeper: Sendable {
+        let term: Leadership.Term
+        private let lease: TermLease
+        private let logger: Logger
+        private let end: Mutex<ContinuousClock.Instant?>
+
+        /// The lease was asked for at `begin`.
+        init(
+            _ lease: TermLease, _ term: Leadership.Term, since begin: ContinuousClock.Instant,
+            _ logger: Logger
+        ) {
+            self.lease = lease
+            self.term = term
+            self.logger = logger
+            end = Mutex(Self.end(lease, begin))
+        }
+
+        private static func end(
+            _ lease: TermLease, _ begin: ContinuousClock.Instant
+        ) -> ContinuousClock.Instant {
+            begin + lease.duration * 9 / 10
+        }
+
+        /// Whether no other can have the lease yet.
+        var isHeld: Bool { end.withLock { end in end.map { ContinuousClock.now < $0 } ?? false } }
+
+        /// Runs `body`, and renews the lease until that has returned; `body` is cancelled where the task is, and once the
+        /// lease may be another's.
+        ///
+        /// - Throws: ``LeadershipLost`` where the lease may be another's, once `body` has returned all the same; what `body`
+        ///   throws.
+        func hold<Result: Sendable>(
+            _ body: @escaping @Sendable () async throws -> Result
+        ) async throws -> Result {
+            // Tasks of their own, which neither the caller's cancellation nor a shutdown reaches: work that is cancelled
+            // may go on for longer than the lease, and nobody else is to begin meanwhile.
+            let renewing = Task { try await keepRenewing() }
+            let watching = Task { try await waitForEnd() }
+            return try await withThrowingTaskGroup(of: Result?.self) { group in
+                group.addTask {
+                    defer {
+                        renewing.cancel()
+                        watching.cancel()
+                    }
+                    return try await body()
+                }
+                // The group waits for all three.
+                group.addTask {
+                    try await renewing.value
+                    return nil
+                }
+                group.addTask {
+                    try await watching.value
+                    return nil
+                }
+                defer { group.cancelAll() }
+                while let result = try await group.next() {
+                    if let result { return result }
+                }
+                preconditionFailure("the body has returned or thrown")
+            }
+        }
+
+        /// Renews until the task is cancelled.
+        ///
+        /// - Throws: ``LeadershipLost`` once another has the lease.
+        private func keepRenewing() async throws {
+            while true {
+                do { try await Task.sleep(for: lease.duration / 3) } catch { return }
+                let begin = ContinuousClock.now
+                do {
+                    try await lease.renew(term)
+                    end.withLock { if $0 != nil { $0 = Self.end(lease, begin) } }
+                } catch let error as LeadershipLost {
+                    end.withLock { $0 = nil }
+                    throw error
+                } catch {
+                    // The work has ended, and this error says no more than that.
+                    if Task.isCancelled { return }
+                    // It counts until its end; another try may come in time.
+                    logger.warning(
+                        "a lease could not be renewed",
+                        metadata: ["lease": "\(lease.name)", "reason": "\(error)"])
+                }
+            }
+        }
+
+        /// Throws ``LeadershipLost`` once the lease may be another's, whatever a renewal is waiting for; returns where the
+        /// task is cancelled before.
+        private func waitForEnd() async throws {
+            while let end = endToWaitFor() {
+                do { try await Task.sleep(until: end, clock: .continuous) } catch { return }
+            }
+            throw LeadershipLost()
+        }
+
+        /// `nil` once that has passed, for good.
+        private func endToWaitFor() -> ContinuousClock.Instant? {
+            end.withLock { end in
+                if let instant = end, instant <= ContinuousClock.now { end = nil }
+                return end
+            }
+        }
+
+        /// Gives the lease back where it is this one's still. Also where the task is cancelled, whose calls are refused.
+        func giveBack() async {
+            await Task { [lease, term, logger] in
+                do { try await lease.giveBack(term) } catch is LeadershipLost {
+                    // Another has it.
+                } catch {
+                    // It expires by itself.
+                    logger.info(
+                        "a lease could not be given back",
+                        metadata: ["lease": "\(lease.name)", "reason": "\(error)"])
+                }
+            }.value
+        }
+
+        /// Waits, and no longer than until the shutdown or the task's cancellation.
+        static func wait(_ duration: Duration) async {
+            // Who is cancelled finds that out by itself.
+            do {
+                try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
+            } catch {}
+        }
+    }
+#endif
