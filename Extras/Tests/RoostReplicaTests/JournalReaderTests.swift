@@ -49,6 +49,53 @@ import Testing
         #expect(last == end.index)
     }
 
+    /// As of a directory that is read while entries are added to it.
+    @Test func anEntryThatAListLacksIsNotTakenForOneThatWasRemoved() async throws {
+        let storage = CountedLists()
+        try await copied(20, to: storage)
+        let end = try #require(try await JournalReader.end(of: storage))
+        storage.leftOut.withLock { $0 = [3, 7, 8] }
+        var reader = JournalReader(storage, from: 0)
+        for index in 0...end.index { #expect(try await reader.read()?.index == index) }
+        #expect(try await reader.read() == nil)
+        #expect(!reader.isOvertaken)
+        // What is not there is not found by asking for it either.
+        try await storage.delete(ObjectName.entry(3))
+        var later = JournalReader(storage, from: 3)
+        let error = await #expect(throws: RoostError.self) { _ = try await later.read() }
+        #expect(error?.code == .io && later.isOvertaken)
+    }
+
+    /// It would end for good, and have to begin anew in another directory.
+    @Test func aFollowerGoesOnWhereAListLacksAnEntry() async throws {
+        try await withDirectory { directory in
+            let storage = CountedLists()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let d = writer.dictionary("d")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await d.set("0", forKey: "n")
+            try await replica.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            let known = try #require(try await JournalReader.end(of: storage))
+            storage.leftOut.withLock { $0 = [known.index + 1, known.index + 4] }
+            for number in 1...6 {
+                try await d.set("\(number)", forKey: "n")
+                try await replica.waitUntilCopied()
+            }
+            let last = writer.statistics.lastSequence
+            let hasAll = try await eventually {
+                follower.status.lastSequence >= last || follower.status.failure != nil
+            }
+            #expect(hasAll && follower.status.failure == nil)
+            #expect(try await contents(of: follower.workspace, "d") == ["n": "6"])
+            try await replica.end()
+            #expect(try await restored(storage, directory).1 == ["n": "6"])
+            try await follower.close()
+            try await writer.close()
+        }
+    }
+
     /// Else each list would take as long as all that is stored.
     @Test func filesThatAreNotWantedAreNotLookedAt() async throws {
         try await withDirectory { directory in
@@ -77,14 +124,17 @@ import Testing
     }
 }
 
-/// A storage in memory that counts how often it is asked for a list.
+/// A storage in memory that counts how often it is asked for a list, and leaves entries out of all of them.
 private final class CountedLists: ObjectStorage {
     let count = Mutex(0)
+    let leftOut = Mutex<Set<UInt64>>([])
     private let memory = MemoryStorage()
 
     func list(prefix: String, after name: String?) async throws -> [StoredObject] {
         count.withLock { $0 += 1 }
-        return try await memory.list(prefix: prefix, after: name)
+        let all = try await memory.list(prefix: prefix, after: name)
+        let names = leftOut.withLock { $0.map { ObjectName.entry($0) } }
+        return all.filter { !names.contains($0.name) }
     }
     func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
         try await memory.get(name, maximumSizeBytes: maximumSizeBytes)

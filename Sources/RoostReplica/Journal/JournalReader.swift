@@ -69,6 +69,12 @@
                 prefix: ObjectName.journal, after: next == 0 ? nil : ObjectName.entry(next - 1))
             listed = names.compactMap { ObjectName.index(ofEntry: $0.name) }[...]
             guard let first = listed.first, first != next else { return }
+            // A list that is made while entries are added, as of a directory, may lack one and have the one after it. It
+            // stood before that, and where it does not now it was removed.
+            if try await Self.entry(next, in: storage) != nil {
+                listed.insert(next, at: listed.startIndex)
+                return
+            }
             listed = []
             isOvertaken = true
             throw Self.removed(next)
