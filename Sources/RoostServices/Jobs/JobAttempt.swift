@@ -55,10 +55,24 @@
             } catch let error as RoostError
                 where error.code == .decodingFailed || error.code == .typeMismatch
             {
-                let delay = max(queue.retries.longestDelay, .seconds(1))
-                try attempt.set(id, forKey: JobTime.key(id, now, after: delay), in: due)
+                try setAside(id)
                 return nil
             }
+        }
+
+        /// The job, which is not read and has no key of `due` just now, is due again later.
+        private func setAside(_ id: String) throws {
+            let delay = max(queue.retries.longestDelay, .seconds(1))
+            try attempt.set(id, forKey: JobTime.key(id, now, after: delay), in: due)
+        }
+
+        /// The job of a key of `due` is due again later, unless another was there since. Reads nothing of it.
+        nonisolated(nonsending) func setAside(dueAs key: String) async throws {
+            guard let id = JobTime.id(of: key), try await attempt.contains(key, in: due) else {
+                return
+            }
+            try attempt.removeValue(forKey: key, in: due)
+            try setAside(id)
         }
 
         /// The job of a lease that counts, without its time.
@@ -78,7 +92,7 @@
         ) async throws {
             // One that was added before is the same job.
             if try await attempt.contains(id, in: jobs) { return }
-            try put(Job(payload: payload, dueKey: ""), id, after: delay)
+            try put(Job(payload, dueKey: ""), id, after: delay)
         }
 
         /// The job, to be taken once `delay` has passed.
@@ -118,6 +132,9 @@
         static func key(_ id: String, _ now: Date, after delay: Duration) -> String {
             key(milliseconds(of: now.addingTimeInterval(delay / .seconds(1)))) + "-" + id
         }
+
+        /// What a key says whose it is.
+        static func id(of key: String) -> String? { String(key.utf8.dropFirst(16)) }
 
         /// What the keys of all jobs that are due at a time are before.
         static func end(_ now: Date) -> String { key(milliseconds(of: now) + 1) }

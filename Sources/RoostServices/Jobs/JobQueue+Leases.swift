@@ -9,25 +9,50 @@
         ///
         /// A job that does not decode as `Payload`, as one of another version of the service, holds up no other: it
         /// stays, and is looked at again after the policy's longest delay, or a second where that is shorter.
-        /// ``counts`` has it.
+        /// ``counts`` has it. So does one that cannot be taken as its record is damaged, or has no room for a lease: where
+        /// there is no other to take, the call that finds it says so.
         ///
-        /// - Throws: as the workspace's `transaction`, and as `keys` of its dictionaries.
+        /// - Throws: `.corrupt`, `.valueTooLarge` and `.tooLarge` of such a job; as the workspace's `transaction`, and as
+        ///   `keys` of its dictionaries.
         public func lease(for duration: Duration = .seconds(30)) async throws -> Lease? {
             // What is set aside on the way is due after this, so that the looking ends.
             let end = JobTime.end(try await now())
+            var begin = ""
+            var failure: RoostError?
             while true {
                 var keys: [String] = []
-                for try await key in due.keys(in: ..<end, limit: 16) { keys.append(key) }
-                guard !keys.isEmpty else { return nil }
+                for try await key in due.keys(in: begin..<end, limit: 16) { keys.append(key) }
+                guard let last = keys.last else {
+                    if let failure { throw failure }
+                    return nil
+                }
+                begin = last + "\0"
                 if !(workspace is Workspace) {
                     let first = Int.random(in: 0..<keys.count)
                     keys = Array(keys[first...] + keys[..<first])
                 }
                 // Those that another was first at, that have no attempt left, or that cannot be read are gone from there then.
                 for key in keys {
-                    let taking = LeasedJob<Payload>(key: key, duration: duration)
-                    if let lease = try await inTransaction(taking) { return lease }
+                    do {
+                        let taking = LeasedJob<Payload>(key: key, duration: duration)
+                        if let lease = try await inTransaction(taking) { return lease }
+                    } catch let error as RoostError where Self.isOfOneJob(error) {
+                        failure = failure ?? error
+                        try await setAside(dueAs: key)
+                    }
                 }
+            }
+        }
+
+        private static func isOfOneJob(_ error: RoostError) -> Bool {
+            [.corrupt, .valueTooLarge, .tooLarge].contains(error.code)
+        }
+
+        private func setAside(dueAs key: String) async throws {
+            do {
+                try await inTransaction(JobSetAside<Payload>(key: key))
+            } catch let error as RoostError where Self.isOfOneJob(error) {
+                // It stands in no other's way there, and is looked at again by the next call.
             }
         }
 
@@ -165,6 +190,14 @@
                 id: id, payload: job.payload, attempt: job.attemptCount,
                 endsAt: attempt.now.addingTimeInterval(duration / .seconds(1)), token: token)
         }
+    }
+
+    private struct JobSetAside<Payload: Codable & Sendable>: JobChange {
+        let key: String
+
+        nonisolated(nonsending) func make(
+            in attempt: JobAttempt<Payload, some KeyValueTransaction>
+        ) async throws { try await attempt.setAside(dueAs: key) }
     }
 
     private struct ExtendedLease<Payload: Codable & Sendable>: JobChange {

@@ -37,8 +37,16 @@
             var payload: Payload
             var attemptCount = 0
             var dueKey: String
-            /// Of the lease that counts.
+            /// Of the lease that counts; of nobody's where nobody has taken the job yet.
             var token: String?
+
+            /// A job that nobody has taken. It takes as much as it will with a lease's token and a count of attempts: what
+            /// is too large for that is refused, and does not stand in the queue for good.
+            init(_ payload: Payload, dueKey: String) {
+                self.payload = payload
+                self.dueKey = dueKey
+                token = String(repeating: "-", count: 48)
+            }
         }
 
         public let retries: JobRetries
@@ -70,8 +78,8 @@
         /// workspace has acknowledged it.
         ///
         /// - Parameter id: Of a job that is to be added once, as in a transaction.
-        /// - Throws: as the workspace's `transaction`, `.encodingFailed` and `.valueTooLarge`; then
-        ///   there is no job.
+        /// - Throws: as the workspace's `transaction`, `.encodingFailed` and `.valueTooLarge`, which a job is from a hundred
+        ///   bytes below the limit of values on; then there is no job.
         @discardableResult
         public func enqueue(
             _ payload: Payload, id: String = UUID().uuidString, delay: Duration = .zero,
@@ -97,7 +105,7 @@
             let (workspace, jobs, due) = ownFiles
             if try transaction.contains(id, in: jobs) { return id }
             let now = clock?() ?? workspace.currentDate
-            let job = Job(payload: payload, dueKey: JobTime.key(id, now, after: delay))
+            let job = Job(payload, dueKey: JobTime.key(id, now, after: delay))
             try transaction.set(job, forKey: id, in: jobs)
             try transaction.set(id, forKey: job.dueKey, in: due)
             return id
