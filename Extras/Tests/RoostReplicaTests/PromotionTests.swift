@@ -133,6 +133,31 @@ struct PromotionTests {
         }
     }
 
+    /// As one that was never a follower, and where the storage is had again, it says so too.
+    @Test func aPromotedOneTellsWhyNothingIsCopied() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.end()
+            try await writer.close()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            let next = try await follower.promote(options: quick)
+            for _ in 0..<2 {
+                storage.faults.withLock { $0.isOff = true }
+                try await follower.workspace.dictionary("d").set("2", forKey: "n")
+                #expect(try await eventually { next.status.trouble != nil })
+                storage.faults.withLock { $0.isOff = false }
+                #expect(try await eventually { next.status.trouble == nil })
+                try await next.waitUntilCopied()
+            }
+            try await next.end()
+            try await follower.workspace.close()
+        }
+    }
+
     @Test func whatIsCopiedIsNotAppliedToAWorkspaceThatIsWrittenTo() async throws {
         let storage = MemoryStorage()
         let writer = try await Workspace.inMemory()

@@ -73,6 +73,8 @@
             isAdopted = takeover != nil
             opened = takeover?.copy
             begunJournal = takeover?.journal
+            // While the place was taken over nobody was told.
+            begunJournal?.onTrouble = { [shared] error in shared.note(error) }
             identifier = takeover?.journal.state.writer ?? .random()
             schedule = CopySchedule(options, now: Self.now)
         }
@@ -186,7 +188,7 @@
             let copy = try await retrying { [place] in try await place.open(begins: true) }
             opened = copy
             begunJournal = Journal(copy.storage, writer: identifier) { [shared] error in
-                shared.status.withLock { $0.trouble = error }
+                shared.note(error)
             }
         }
 

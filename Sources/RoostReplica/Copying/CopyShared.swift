@@ -143,6 +143,9 @@
             }
         }
 
+        /// Why the storage takes nothing; `nil` once it does.
+        func note(_ trouble: RoostError?) { status.withLock { $0.trouble = trouble } }
+
         func noteCopied(through sequence: UInt64) {
             let served = requests.withLock { requests -> [Waiter] in
                 requests.copiedSequence = sequence

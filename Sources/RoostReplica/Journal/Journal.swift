@@ -12,7 +12,7 @@
         /// What the entries of this writer took, as objects.
         private(set) var sizeBytesPut: UInt64 = 0
         /// Told of each attempt that failed, and of the next answer with `nil`.
-        private let onTrouble: @Sendable (RoostError?) -> Void
+        var onTrouble: @Sendable (RoostError?) -> Void
 
         init(
             _ storage: any ObjectStorage, writer: Identifier,
