@@ -96,6 +96,21 @@ import Testing
         }
     }
 
+    /// Each may have a gibibyte.
+    @Test(arguments: [(20 << 20, 3), (65 << 20, 1), (1 << 20, 8)] as [(UInt64, Int)])
+    func ofLargeEntriesFewAreHeld(_ sizeBytes: UInt64, _ count: Int) async throws {
+        let storage = CountedLists()
+        try await copied(20, to: storage)
+        storage.saidSizeBytes.withLock { $0 = sizeBytes }
+        var reader = JournalReader(storage, from: 0)
+        storage.taken.withLock { $0 = [] }
+        _ = try await reader.read()
+        #expect(storage.taken.withLock { $0.count } == count)
+        var last: UInt64?
+        while let entry = try await reader.read() { last = entry.index }
+        #expect(try await JournalReader.end(of: storage)?.index == last)
+    }
+
     /// Else each list would take as long as all that is stored.
     @Test func filesThatAreNotWantedAreNotLookedAt() async throws {
         try await withDirectory { directory in
@@ -124,9 +139,13 @@ import Testing
     }
 }
 
-/// A storage in memory that counts how often it is asked for a list, and leaves entries out of all of them.
+/// A storage in memory that counts how often it is asked for a list, and leaves entries out of all of them, or says
+/// another size of them.
 private final class CountedLists: ObjectStorage {
     let count = Mutex(0)
+    let saidSizeBytes = Mutex<UInt64?>(nil)
+    /// What was asked for.
+    let taken = Mutex<[String]>([])
     let leftOut = Mutex<Set<UInt64>>([])
     private let memory = MemoryStorage()
 
@@ -134,10 +153,13 @@ private final class CountedLists: ObjectStorage {
         count.withLock { $0 += 1 }
         let all = try await memory.list(prefix: prefix, after: name)
         let names = leftOut.withLock { $0.map { ObjectName.entry($0) } }
+        let size = saidSizeBytes.withLock { $0 }
         return all.filter { !names.contains($0.name) }
+            .map { StoredObject(name: $0.name, sizeBytes: size ?? $0.sizeBytes) }
     }
     func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+        taken.withLock { $0.append(name) }
+        return try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
     }
     func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
         try await memory.download(name, to: receive)

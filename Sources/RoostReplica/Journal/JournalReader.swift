@@ -11,13 +11,20 @@
         /// Of the entry before; `nil` where that is not known.
         private var previous: [UInt8]?
         private var ahead: [JournalEntry] = []
-        /// The indexes that were listed last, from `next` on: one list is enough for all of its entries.
-        private var listed: ArraySlice<UInt64> = []
+        /// What was listed last, from `next` on: one list is enough for all of its entries.
+        private var listed: ArraySlice<ListedEntry> = []
         /// The journal has later entries, and the next one no more.
         private(set) var isOvertaken = false
 
-        /// So many are asked for at a time.
+        private struct ListedEntry {
+            var index: UInt64
+            var sizeBytes: UInt64
+        }
+
+        /// So many are asked for at a time, and held.
         private static let windowCount = 8
+        /// So much at the most, of more entries than one.
+        private static let windowSizeBytes: UInt64 = 64 << 20
 
         /// From the entry at `index` on.
         init(_ storage: any ObjectStorage, from index: UInt64) {
@@ -50,7 +57,7 @@
         }
 
         private mutating func fill() async throws {
-            let isOld = listed.first == next
+            let isOld = listed.first?.index == next
             if !isOld { try await list() }
             guard !listed.isEmpty else { return }
             if let found = try await readListed() { return ahead = found }
@@ -59,7 +66,7 @@
             guard let first = listed.first, let found = try await readListed() else {
                 throw Self.removed(next)
             }
-            assert(first == next)
+            assert(first.index == next)
             ahead = found
         }
 
@@ -67,12 +74,17 @@
         private mutating func list() async throws {
             let names = try await storage.list(
                 prefix: ObjectName.journal, after: next == 0 ? nil : ObjectName.entry(next - 1))
-            listed = names.compactMap { ObjectName.index(ofEntry: $0.name) }[...]
-            guard let first = listed.first, first != next else { return }
+            listed =
+                names.compactMap { object in
+                    ObjectName.index(ofEntry: object.name)
+                        .map { ListedEntry(index: $0, sizeBytes: object.sizeBytes) }
+                }[...]
+            guard let first = listed.first, first.index != next else { return }
             // A list that is made while entries are added, as of a directory, may lack one and have the one after it. It
             // stood before that, and where it does not now it was removed.
             if try await Self.entry(next, in: storage) != nil {
-                listed.insert(next, at: listed.startIndex)
+                // Of a size that is not known: it is asked for alone.
+                listed.insert(ListedEntry(index: next, sizeBytes: .max), at: listed.startIndex)
                 return
             }
             listed = []
@@ -82,8 +94,7 @@
 
         /// The first of what is listed, which are used up then; `nil` where one is gone.
         private mutating func readListed() async throws -> [JournalEntry]? {
-            let wanted = zip(listed, next...).prefix { $0.0 == $0.1 }.map(\.0)
-                .prefix(Self.windowCount)
+            let wanted = wantedIndexes()
             let found = try await withThrowingTaskGroup(of: JournalEntry?.self) {
                 [storage] group in
                 for index in wanted {
@@ -98,6 +109,18 @@
             }
             if let found { listed = listed.dropFirst(found.count) }
             return found
+        }
+
+        /// The first at least.
+        private func wantedIndexes() -> [UInt64] {
+            var wanted: [UInt64] = []
+            var room = Self.windowSizeBytes
+            for (entry, index) in zip(listed, next...).prefix(Self.windowCount) {
+                guard entry.index == index, wanted.isEmpty || entry.sizeBytes <= room else { break }
+                wanted.append(index)
+                room -= min(entry.sizeBytes, room)
+            }
+            return wanted
         }
 
         private static func removed(_ index: UInt64) -> RoostError {
