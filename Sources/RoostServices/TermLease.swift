@@ -27,11 +27,16 @@
         }
 
         /// The new term; `nil` where another has it.
-        func take() async throws -> Leadership.Term? { try await take(in: workspace) }
+        func take() async throws -> Leadership.Term? {
+            // A transaction that is to be on disk waits for that also where it has changed nothing.
+            if workspace is Workspace, try await current() != nil { return nil }
+            return try await take(in: workspace)
+        }
 
         private func take(in workspace: some KeyValueWorkspace) async throws -> Leadership.Term? {
             let leases = workspace.dictionary(dictionary)
-            return try await workspace.transaction { attempt in
+            // On disk before anybody is told of it: a power cut must not have the number given twice.
+            return try await workspace.transaction(durability: .synced) { attempt in
                 if try await attempt.contains(leaseKey, in: leases) { return nil }
                 let number = try await Leadership.Term.newest(termKey, leases, in: attempt) + 1
                 try attempt.set(number, forKey: termKey, in: leases)
