@@ -36,6 +36,9 @@ public final class Workspace: Sendable {
     /// As it was opened on: its backups go there too.
     let fileSystem: any FileSystem
 
+    /// Random, and so another at each opening of the directory.
+    package let openingNumber = UInt64.random(in: 0..<1 << 62)
+
     /// The path that the workspace was opened at.
     public let path: String
 

@@ -16,7 +16,7 @@
     /// ```
     ///
     /// - Who leads has a *lease*: a value that expires unless its holder renews it. Where the holder dies, another leads once
-    ///   the lease has expired.
+    ///   the lease has expired; of a workspace in files as soon as that is opened again.
     /// - Each leadership has a *term*, a number that is one more than that of the one before. A process that was paused may
     ///   believe that it leads when another does already: what it changes in the workspace it changes in a transaction
     ///   that ``Term/confirm(in:)`` is part of, and what it tells others it tells with the term's number, for them to refuse a

@@ -13,7 +13,8 @@
     /// ```
     ///
     /// - Who holds it has a lease that is renewed for as long as the body runs. Where the holder dies, another gets the lock
-    ///   once the lease has expired: ten seconds, where nothing else is said.
+    ///   once the lease has expired: ten seconds, where nothing else is said. Of a workspace in files it is free as soon as
+    ///   that is opened again: close it once what holds the lock has ended.
     /// - As with each lock that outlives its holder's machine, a process that was paused may believe for a moment that it
     ///   holds what another has by now. What the body changes in the workspace it changes in a transaction that
     ///   ``Leadership/Term/confirm(in:)`` is part of, and what it tells others it tells with the term's number, for them to

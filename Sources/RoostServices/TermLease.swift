@@ -15,15 +15,30 @@
             var candidate: String
             /// Of one holding: those of one name are told apart by it.
             var term: UInt64
+            /// Of a workspace in files: the opening in which it was taken. Nobody has that workspace beside an opening,
+            /// so that the lease of another one is nobody's, whatever time it is.
+            var opening: UInt64?
         }
 
         private var leaseKey: String { "\(name).lease" }
         private var termKey: String { "\(name).term" }
 
+        private func stored(_ term: UInt64) -> Stored {
+            Stored(
+                candidate: holder, term: term, opening: (workspace as? Workspace)?.openingNumber)
+        }
+
+        /// Whether somebody may have what was stored so. Who only reads a workspace is told of its writer's.
+        private func mayBeHeld(_ stored: Stored) -> Bool {
+            guard let own = workspace as? Workspace, own.engine.isWritable else { return true }
+            return stored.opening == own.openingNumber
+        }
+
         /// Who has it, as far as the workspace knows; `nil` where nobody does.
         func current() async throws -> Leadership.Leader? {
-            try await workspace.dictionary(dictionary).load(leaseKey, as: Stored.self)
-                .map { Leadership.Leader(candidate: $0.candidate, term: $0.term) }
+            let found = try await workspace.dictionary(dictionary).load(leaseKey, as: Stored.self)
+            guard let found, mayBeHeld(found) else { return nil }
+            return Leadership.Leader(candidate: found.candidate, term: found.term)
         }
 
         /// The new term; `nil` where another has it.
@@ -37,20 +52,19 @@
             let leases = workspace.dictionary(dictionary)
             // On disk before anybody is told of it: a power cut must not have the number given twice.
             return try await workspace.transaction(durability: .synced) { attempt in
-                if try await attempt.contains(leaseKey, in: leases) { return nil }
+                let found = try await attempt.load(leaseKey, as: Stored.self, in: leases)
+                if let found, mayBeHeld(found) { return nil }
                 let number = try await Leadership.Term.newest(termKey, leases, in: attempt) + 1
                 try attempt.set(number, forKey: termKey, in: leases)
                 try attempt.set(
-                    Stored(candidate: holder, term: number), forKey: leaseKey, in: leases,
-                    expiresIn: duration)
+                    stored(number), forKey: leaseKey, in: leases, expiresIn: duration)
                 return Leadership.Term(number: number, key: termKey, leases: leases)
             }
         }
 
         /// - Throws: ``LeadershipLost`` where another has had it since; what a transaction throws.
         func renew(_ term: Leadership.Term) async throws {
-            let lease = Stored(candidate: holder, term: term.number)
-            try await replace(with: lease, term, in: workspace)
+            try await replace(with: stored(term.number), term, in: workspace)
         }
 
         /// - Throws: as `renew`.
