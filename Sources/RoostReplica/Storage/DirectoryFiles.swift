@@ -19,16 +19,23 @@
         private let thread = WorkerThread(name: "roost-objects")
         /// Directories that were made, and whose names may not be on disk.
         private var unsyncedDirectories: Set<String> = []
-        private var hasRemovedAbandoned = false
+        /// When it was looked for what killed writers have left.
+        private var lastLook: ContinuousClock.Instant?
 
         nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
         /// For tests: called before a directory is synced.
         private let beforeSync: @Sendable () throws -> Void
+        /// For tests: what time it is.
+        private let now: @Sendable () -> ContinuousClock.Instant
 
-        init(path: String, beforeSync: @escaping @Sendable () throws -> Void) {
+        init(
+            path: String, beforeSync: @escaping @Sendable () throws -> Void,
+            now: @escaping @Sendable () -> ContinuousClock.Instant
+        ) {
             self.path = path
             self.beforeSync = beforeSync
+            self.now = now
         }
 
         /// A file that is being written.
@@ -144,11 +151,12 @@
 
         private static let unfinished = ".unfinished-"
 
-        /// Removes, once, what writers that were killed have left: files that nobody has written to for a day. Who was
-        /// only asleep for so long fails to give his file its name, and makes another.
+        /// Removes, once a day, what writers that were killed have left: files that nobody has written to for a day. Who
+        /// was only asleep for so long fails to give his file its name, and makes another.
         private func removeAbandoned() {
-            if hasRemovedAbandoned { return }
-            hasRemovedAbandoned = true
+            let now = now()
+            if let lastLook, now - lastLook < .seconds(86_400) { return }
+            lastLook = now
             let files = FileManager.default
             // What cannot be looked at or removed stays, and harms nobody.
             let names = (try? files.contentsOfDirectory(atPath: path)) ?? []

@@ -7,7 +7,7 @@
     ///
     /// - An object is there whole or not at all: it is written beside its place, synced, and linked
     ///   or renamed to its name.
-    /// - What a writer that was killed has left unfinished is removed a day later, by one that goes on.
+    /// - What a writer that was killed has left unfinished is removed by one that goes on, a day or two later.
     /// - `putIfAbsent` is `link`, which the file system must keep from replacing anything: local ones
     ///   do, and NFS does.
     public struct DirectoryStorage: ObjectStorage {
@@ -18,9 +18,12 @@
         /// The directory at `path`, which is made where it is missing, at the first write.
         public init(path: String) { self.init(path: path) {} }
 
-        init(path: String, beforeDirectorySync: @escaping @Sendable () throws -> Void) {
+        init(
+            path: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+            beforeDirectorySync: @escaping @Sendable () throws -> Void
+        ) {
             self.path = path
-            files = DirectoryFiles(path: path, beforeSync: beforeDirectorySync)
+            files = DirectoryFiles(path: path, beforeSync: beforeDirectorySync, now: now)
         }
 
         /// As of ``ObjectStorage``.
