@@ -67,4 +67,22 @@ import Testing
         #expect(try await queue.counts == (0, 0))
         try await workspace.close()
     }
+
+    /// A job may do those of another queue, and lose one of them.
+    @Test func aLostLeaseOfAnotherQueueIsAFailure() async throws {
+        let workspace = try await Workspace.inMemory()
+        let queue = JobQueue<Int>(workspace, retries: .init(attemptLimit: 1))
+        try await queue.enqueue(1, id: "job")
+        let worker = JobWorker(
+            queue, width: 1, leaseDuration: .seconds(3600), pollInterval: .milliseconds(5),
+            logger: silent
+        ) { _ in throw LeaseLost() }
+        let running = Task { try await worker.run() }
+        let isDead = try await holds { try workspace.dictionary("jobs.dead").count == 1 }
+        running.cancel()
+        _ = await running.result
+        #expect(isDead)
+        #expect(try await queue.counts == (0, 1))
+        try await workspace.close()
+    }
 }

@@ -168,25 +168,28 @@
         private func end(
             _ lease: JobQueue<Payload>.Lease, because error: any Error, isFailure: Bool
         ) async throws {
-            if error is LeaseLost { return warnOfLostLease(lease) }
             let reason = "\(error)"
-            logger.error(
-                "a job failed",
-                metadata: [
-                    "job": "\(lease.id)", "attempt": "\(lease.attempt)", "reason": "\(reason)",
-                ])
-            do {
-                // In a task of its own for the same reason as the completion.
-                try await Task {
-                    if isFailure {
-                        try await queue.fail(lease, reason: reason)
-                    } else {
-                        try await queue.giveBack(lease)
-                    }
-                }.value
-            } catch is LeaseLost {
-                warnOfLostLease(lease)
+            // In a task of its own for the same reason as the completion.
+            let ending = await Task {
+                if isFailure {
+                    try await queue.fail(lease, reason: reason)
+                } else {
+                    try await queue.giveBack(lease)
+                }
+            }.result
+            // Whose lease the job has found lost, the queue alone can tell: it may be one of another queue.
+            let isLost =
+                if case .failure(let failure) = ending { failure is LeaseLost } else { false }
+            if !(isLost && error is LeaseLost) {
+                logger.error(
+                    "a job failed",
+                    metadata: [
+                        "job": "\(lease.id)", "attempt": "\(lease.attempt)",
+                        "reason": "\(reason)",
+                    ])
             }
+            if isLost { return warnOfLostLease(lease) }
+            try ending.get()
         }
 
         private func warnOfLostLease(_ lease: JobQueue<Payload>.Lease) {
