@@ -112,7 +112,8 @@ extension Workspace {
     /// each generation more.
     ///
     /// - Throws: as that, and `.io` where the series is of another workspace, `.wrongKey` where it is of
-    ///   encrypted ones that this one's keys do not open, `.locked` while another call adds to it.
+    ///   encrypted ones that this one's keys do not open, `.locked` while another call adds to it. Also what the removal of
+    ///   an old one failed with: the new one is on disk and checked all the same, and the next call removes what is left.
     @discardableResult
     public func backup(
         toSeries path: String, keeping retention: BackupRetention = .newest(7)
