@@ -34,7 +34,8 @@ struct EncryptionOptions: ParsableArguments {
             if keyFile != nil, passphraseFile != nil {
                 throw Failure(
                     .usage,
-                    "ROOST_KEY_FILE and ROOST_PASSPHRASE_FILE are set: a key or a passphrase, not both")
+                    "ROOST_KEY_FILE and ROOST_PASSPHRASE_FILE are set: a key or a passphrase, not both"
+                )
             }
             return try Self.encryption(keyFile: keyFile, passphraseFile: passphraseFile)
         }
