@@ -1,9 +1,9 @@
 import Foundation
-import Roost
 import RoostShared
 import Synchronization
 import Testing
 
+@testable import Roost
 @testable import RoostServices
 
 /// A job that cannot be taken, whatever is tried, stands in no other's way.
@@ -47,7 +47,7 @@ import Testing
         let workspace = try await SharedWorkspace.connect(
             to: .memory(MemoryEngine(limits: limits)), namespace: "test")
         let queue = makeQueue(workspace, time)
-        // The largest that can be enqueued.
+        // The largest that can be enqueued, but for what differs from token to token.
         var sizes = 0..<4096
         while sizes.count > 1 {
             let size = (sizes.lowerBound + sizes.upperBound) / 2
@@ -59,7 +59,8 @@ import Testing
                 sizes = sizes.lowerBound..<size
             }
         }
-        try await queue.enqueue(String(repeating: "x", count: sizes.lowerBound), id: "large")
+        let size = sizes.lowerBound - 16
+        try await queue.enqueue(String(repeating: "x", count: size), id: "large")
         try await check(queue, time, .tooLarge)
         await workspace.close()
     }
@@ -98,21 +99,34 @@ import Testing
         try #require(count > 0)
     }
 
-    /// What could be enqueued, and not be taken.
-    @Test func oneThatHasNoRoomForALeaseIsNotEnqueued() async throws {
-        let workspace = try await Workspace.inMemory(configuration: .init(coder: .json))
-        let queue = makeQueue(workspace, Time())
-        // {"attemptCount":0,"dueKey":"000001000000000-a","payload":"…"} of 20 bytes less than a value may have.
-        let payload = String(repeating: "x", count: (256 << 20) - 80)
-        let error = await #expect(throws: RoostError.self) {
-            try await queue.enqueue(payload, id: "a")
+    /// So what has no room for a lease is not enqueued: a value may have so much, and no more.
+    @Test(arguments: [ValueCoder.roost, .json, .propertyList])
+    func oneTakesNoMoreRoomThanAsItWasEnqueued(_ coder: ValueCoder) async throws {
+        let time = Time()
+        let workspace = try await Workspace.inMemory(configuration: .init(coder: coder))
+        let queue = JobQueue<String>(
+            workspace, retries: .init(attemptLimit: 200), now: { time.now })
+        func size(_ id: String, _ dictionary: any KeyValueDictionary) throws -> Int {
+            let stored = try workspace.dictionary(dictionary.name).storedValue(forKey: id)
+            return try #require(stored).payload.count
         }
-        #expect(error?.code == .valueTooLarge)
-        let inTransaction = await #expect(throws: RoostError.self) {
-            try await workspace.transaction { _ = try queue.enqueue(payload, id: "a", in: &$0) }
+        for id in ["alone", "changes"] {
+            if id == "alone" {
+                try await queue.enqueue("payload", id: id)
+            } else {
+                try await workspace.transaction {
+                    _ = try queue.enqueue("payload", id: id, in: &$0)
+                }
+            }
+            let enqueued = try size(id, queue.jobs)
+            for _ in 0..<200 {
+                _ = try #require(try await queue.lease())
+                #expect(try size(id, queue.jobs) <= enqueued)
+                time.advance(31)
+            }
+            #expect(try await queue.lease() == nil)
+            #expect(try size(id, queue.dead) <= enqueued)
         }
-        #expect(inTransaction?.code == .valueTooLarge)
-        #expect(try await queue.counts == (0, 0))
         try await workspace.close()
     }
 }

@@ -45,7 +45,8 @@
             init(_ payload: Payload, dueKey: String) {
                 self.payload = payload
                 self.dueKey = dueKey
-                token = String(repeating: "-", count: 48)
+                // As long as one and some more, and of the same letters.
+                token = UUID().uuidString + UUID().uuidString.prefix(12)
             }
         }
 
