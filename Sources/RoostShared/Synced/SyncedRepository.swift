@@ -17,7 +17,8 @@ import RoostIO
 /// - What is in the local dictionary before the first exchange, as an app's own objects are that was updated to exchange them, is
 ///   sent with it. From then on what is changed round this repository, by a `Repository` or by keys, is not sent.
 /// - A `Repository` of the local workspace, of the same name, is for queries and live results of what is here. Where the type is
-///   `Indexed`, changes by this one keep its indexes, but for one that breaks what an index keeps unique.
+///   `Indexed`, changes by this one keep its indexes, and exchanges those that a service has built in the shared workspace,
+///   but for one that breaks what an index keeps unique.
 /// - Where the shared workspace was emptied or set up anew, everything here is sent to it. Of devices that exchanged with
 ///   it before, who only has an earlier state of an object takes the later one; what was removed there, and not here
 ///   yet, comes back.
