@@ -194,8 +194,9 @@ backup-figures: dependencies
 LIVE_TRANSACTIONS ?= 200000
 LIVE_SECONDS ?= 3600
 live: dependencies
-	ROOST_LIVE_TRANSACTIONS=$(LIVE_TRANSACTIONS) $(SWIFT) test --filter LiveOracleTests
-	ROOST_LIVE_SECONDS=$(LIVE_SECONDS) $(SWIFT) test --filter LiveMemoryTests
+	$(BUILD_TESTS)
+	ROOST_LIVE_TRANSACTIONS=$(LIVE_TRANSACTIONS) $(SWIFT) test --skip-build --filter LiveOracleTests
+	ROOST_LIVE_SECONDS=$(LIVE_SECONDS) $(SWIFT) test --skip-build --filter LiveMemoryTests
 
 # Devices that exchange objects while connections break, over so many schedules of edits.
 SCHEDULES ?= 10000
