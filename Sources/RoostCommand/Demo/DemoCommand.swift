@@ -19,7 +19,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "Kill the writing child after about this many acknowledged writes.")
     var killAfter = 5_000
     @Option(help: "How many whole-file writes of the comparison to measure.")
-    var baselineCount = 200
+    var baselineCount = 80
 
     static let integerDictionaryName = "integers"
     static let structDictionaryName = "structs"
