@@ -17,7 +17,10 @@ extension SyncedExchange {
             guards: [
                 .key(receiptKey, revision: receipt.version),
                 .key(try receipts.engineKey(store.key), revision: store.version),
-            ], operations: [try put(nameOf: planned, receiptKey)])
+            ],
+            operations: [
+                .put(key: receiptKey, value: try storedName(of: planned), expiresIn: nil)
+            ])
         for object in planned {
             let key = try shared.engineKey(object.plan.attempt.key)
             commit.guards.append(.key(key, revision: object.there.version))
@@ -64,17 +67,15 @@ extension SyncedExchange {
             try await attempt.change(sent.key, to: sent.result, in: repository)
         }
         for (key, value) in stored { try attempt.write(value, forKey: key) }
-        let name = planned[0].plan.attempt.name
-        try attempt.write(try receipts.stored(name, .codable()), forKey: receiptKey)
+        try attempt.write(try storedName(of: planned), forKey: receiptKey)
         guard let commit = try await attempt.commit() else { return nil }
         try shared.connection.checkLimits(commit)
         return SyncedCommit(commit: commit, keeping: attempt)
     }
 
-    private func put(nameOf planned: [Planned], _ receiptKey: [UInt8]) throws -> SharedOperation {
-        let name = planned[0].plan.attempt.name
-        return .put(
-            key: receiptKey, value: try receipts.stored(name, .codable()), expiresIn: nil)
+    /// What the receipt has once the commit was made.
+    private func storedName(of planned: [Planned]) throws -> [UInt8] {
+        try receipts.stored(planned[0].plan.attempt.name, .codable())
     }
 
     private func storedOrigin(of plan: Plan) throws -> (key: [UInt8], value: [UInt8])? {

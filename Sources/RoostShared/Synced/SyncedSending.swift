@@ -9,8 +9,6 @@ extension SyncedExchange {
         var attempt: SyncedAttempt<Item>
         /// Whether what is there stays as it is.
         var staysThere = false
-        /// Whether nothing is there; of a conflict.
-        var isMissing = false
         /// What the others are told of it, where it was in another store before.
         var origin: SyncedOrigin?
     }
@@ -25,7 +23,7 @@ extension SyncedExchange {
         while let (waiting, mine) = try await records.waiting(key) {
             let there = try await reading.object(key, withOrigin: waiting.origin != nil)
             var plan = try plan(key, waiting, mine, there)
-            if plan.attempt.isConflict { try decide(&plan) }
+            if plan.attempt.isConflict { try decide(&plan, over: there) }
             let version: UInt64
             if plan.staysThere {
                 // What is made is guarded by it.
@@ -82,16 +80,14 @@ extension SyncedExchange {
         }
         plan.attempt.isConflict = true
         plan.attempt.theirs = there.item
-        plan.isMissing = there.version == 0
         return plan
     }
 
     /// Asks the rule what becomes of a conflict.
-    private func decide(_ plan: inout Plan) throws {
-        let theirs = plan.attempt.theirs
-        switch try rule(plan.attempt.mine, theirs) {
+    private func decide(_ plan: inout Plan, over there: SyncedThere<Item>) throws {
+        switch try rule(plan.attempt.mine, there.item) {
         case .mine: break
-        case .theirs: take(theirs, &plan)
+        case .theirs: take(there.item, &plan)
         case .merged(let item):
             if let item, item.id.key != plan.attempt.key {
                 throw RoostError(.encodingFailed, "the rule gave the object another identifier")
@@ -99,7 +95,7 @@ extension SyncedExchange {
             plan.attempt.isMine = false
             plan.attempt.result = item
         }
-        if plan.isMissing, plan.attempt.result == nil { plan.staysThere = true }
+        if there.version == 0, plan.attempt.result == nil { plan.staysThere = true }
     }
 
     private func take(_ item: Item?, _ plan: inout Plan) {
