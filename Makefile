@@ -14,7 +14,7 @@ FORMATTED = Package.swift Sources Tests Examples/Client/Package.swift Examples/C
 	Extras/Conformance Extras/EncryptionCost Extras/InspectorSample Extras/ReplicaRun \
 	Examples/Server/Package.swift Examples/Server/Sources Examples/Fleet/Package.swift Examples/Fleet/Sources
 
-.PHONY: demo test whole-runs check long long-proofs long-servers client tasks tasks-sample manual extras bench format lint dependencies clean
+.PHONY: demo test whole-runs one-processor check long long-proofs long-servers client tasks tasks-sample manual extras bench format lint dependencies clean
 .PHONY: blocks docs bench-quick parts guard guard-update guard-build
 .PHONY: objects-simulate objects-oracle objects-histories objects-building
 .PHONY: full-disks bad-blocks power-cuts inspector platforms backup-figures prove-server server-sample
@@ -44,7 +44,12 @@ WHOLE_RUNS = RangeSumTests|PlannerTests|QueryOracleTests|HistoryTests|LiveOracle
 WHOLE_RUNS := $(WHOLE_RUNS)|SharedAggregateTests|BrokenEngineTests|BatchPartsTests|ScarceResourceTests
 whole-runs: dependencies
 	$(BUILD_TESTS)
-	ROOST_WHOLE_RUNS=1 SWIFT="$(SWIFT)" scripts/test-suites --filter "$(WHOLE_RUNS)"
+	TEST_SECONDS=10000 ROOST_WHOLE_RUNS=1 SWIFT="$(SWIFT)" scripts/test-suites --filter "$(WHOLE_RUNS)"
+
+# All suites with a pool of one thread, as on the smallest servers.
+one-processor: dependencies
+	$(BUILD_TESTS)
+	SWIFT="$(SWIFT)" scripts/one-processor
 
 # The minute before a commit: format, build, and the suites of what changed.
 check:

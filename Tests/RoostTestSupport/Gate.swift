@@ -20,8 +20,10 @@ package final class Gate: @unchecked Sendable {
         }
     }
 
-    /// Called where threads are to be held; blocks, so not for the cooperative pool.
-    package func pass() {
+    /// Called where threads are to be held; blocks, so not for the cooperative pool, whose threads are as many as the
+    /// processors: where each of them waits for what another should run, nothing ever runs again. Who cannot keep from
+    /// holding one gives a time `limit`, behind which it passes through the closed gate.
+    package func pass(limit: TimeInterval? = nil) {
         let told = condition.withLock {
             waitingCount += 1
             defer { arrivals.removeAll() }
@@ -29,7 +31,14 @@ package final class Gate: @unchecked Sendable {
         }
         for arrival in told { arrival.resume() }
         condition.withLock {
-            while !isOpen { condition.wait() }
+            let end = limit.map { Date(timeIntervalSinceNow: $0) }
+            while !isOpen {
+                guard let end else {
+                    condition.wait()
+                    continue
+                }
+                if !condition.wait(until: end) { break }
+            }
             waitingCount -= 1
         }
     }

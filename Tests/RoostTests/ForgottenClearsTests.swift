@@ -143,6 +143,7 @@ import Testing
                     #expect(count == 0 || count == 256)
                     view.close()
                     lookCount += 1
+                    await Task.yield()
                 }
                 return lookCount
             }

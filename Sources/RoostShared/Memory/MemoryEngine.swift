@@ -2,7 +2,8 @@ import RoostIO
 import Synchronization
 
 /// An engine in this process, which keeps what it has as long as it is referred to: for tests and previews of what
-/// runs over a cluster. Several workspaces may connect to one.
+/// runs over a cluster. Several workspaces may connect to one. A call lets other tasks run before it looks, as those of
+/// engines on other machines do.
 public final class MemoryEngine: SharedEngine {
     public let limits: SharedLimits
     private let tellsTime: Bool
@@ -30,7 +31,8 @@ public final class MemoryEngine: SharedEngine {
     public func read(
         _ read: SharedRead, before deadline: ContinuousClock.Instant
     ) async throws -> SharedPage {
-        try state.withLock { state in
+        await Task.yield()
+        return try state.withLock { state in
             try state.checkOpen()
             state.removeExpired()
             return try state.read(read)
@@ -43,6 +45,7 @@ public final class MemoryEngine: SharedEngine {
         guard commit.operationCount <= limits.operationCount,
             commit.sizeBytes <= limits.commitSizeBytes
         else { throw RoostError(.tooLarge, "the commit is larger than the engine's limits") }
+        await Task.yield()
         let outcome = try state.withLock { state in
             try state.checkOpen()
             state.removeExpired()

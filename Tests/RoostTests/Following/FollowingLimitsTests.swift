@@ -2,33 +2,11 @@ import Foundation
 import Roost
 import RoostIO
 import RoostTestSupport
-import Synchronization
 import Testing
 
 /// What a reader beside a writer may not show, and what it says where it cannot go on.
 @Suite struct FollowingLimitsTests {
     private let readOnly = Workspace.Configuration(access: .readOnly)
-
-    /// Holds up whoever comes while it is closed.
-    private final class Gate: Sendable {
-        private let condition = NSCondition()
-        private let closed = Mutex(false)
-
-        func close() { closed.withLock { $0 = true } }
-
-        func open() {
-            closed.withLock { $0 = false }
-            condition.lock()
-            condition.broadcast()
-            condition.unlock()
-        }
-
-        func pass() {
-            condition.lock()
-            while closed.withLock({ $0 }) { condition.wait() }
-            condition.unlock()
-        }
-    }
 
     @Test func whatWaitsForTheDiskIsSeenOnceItIsThereAndNothingBehindItBefore() async throws {
         try await withTemporaryDirectory { path in
