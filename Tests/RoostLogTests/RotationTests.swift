@@ -331,6 +331,34 @@ import Testing
         }
     }
 
+    /// The story: an optimized build did not wait, and a segment that was in the making at a close came and went in a
+    /// directory that was another opening's by then.
+    @Test func whatIsInTheMakingAtTheEndIsWaitedFor() async throws {
+        try await withTemporaryDirectory { path in
+            let gate = Gate()
+            let fileSystem = ObservedFileSystem { call in
+                if case .createFile(let name) = call, name.hasPrefix("log-") { gate.pass() }
+            }
+            let sample = try SampleLog(at: path, fileSystem: fileSystem, makesReady: true)
+            try sample.append([1])
+            gate.close()
+            sample.ahead.beginStandby(of: sample.writer)
+            await gate.waitForArrival()
+            sample.writer.stopAppending()
+            let flag = Flag()
+            let finishing = Task {
+                await sample.ahead.finish()
+                flag.isSet.store(true, ordering: .relaxed)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            let isFinished = flag.isSet.load(ordering: .relaxed)
+            #expect(!isFinished)
+            gate.open()
+            await finishing.value
+            #expect(try fileNames(in: path, prefix: "log-").count == 1)
+        }
+    }
+
     /// The story: it went on one step with each frame, so that large frames left it behind: what they had filled was made
     /// ready again.
     @Test func whatIsMadeReadyLiesAheadOfLargeFrames() {
@@ -344,4 +372,8 @@ import Testing
             #expect(begin.map { $0 + step > offset } == true)
         }
     }
+}
+
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
 }
