@@ -6,14 +6,15 @@ import RoostIO
 /// takes them for clean: a sync would succeed without writing them. So what nothing proves to be on
 /// disk is written once more, where it stands, before a sync counts. That may be the whole of a long
 /// log, and waits for the first sync; an opening that is killed before it leaves all as it was.
+///
+/// It is read by calls: where a page of the mapping was lost, zeros stand, which must not take the place of what a disk
+/// that reads again has, nor make a file that was cut look whole.
 package struct EarlierSegment: Sendable {
     let file: any File
-    private let region: MappedRegion
     private let uncertain: Range<Int>
 
     init(_ reader: LogReader, uncertain: Range<Int>) {
         file = reader.file
-        region = reader.region
         self.uncertain = uncertain
     }
 
@@ -26,14 +27,12 @@ package struct EarlierSegment: Sendable {
     func rewrite() throws {
         var begin = uncertain.lowerBound
         while begin < uncertain.upperBound {
-            let end = min(begin + Self.pieceSizeBytes, uncertain.upperBound)
-            let bytes = UnsafeRawBufferPointer(rebasing: region.bytes[begin..<end])
-            try file.write(bytes, at: UInt64(begin))
-            // The write has brought the pages into this process's memory: a long log would fill it.
-            region.dropPages(offset: begin, sizeBytes: end - begin)
-            begin = end
+            let count = min(Self.pieceSizeBytes, uncertain.upperBound - begin)
+            let bytes = try file.read(count: count, at: UInt64(begin))
+            try bytes.withUnsafeBytes { try file.write($0, at: UInt64(begin)) }
+            begin += count
         }
     }
 
-    private static let pieceSizeBytes = 4 << 20
+    private static let pieceSizeBytes = 1 << 20
 }

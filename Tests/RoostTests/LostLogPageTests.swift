@@ -221,4 +221,42 @@ import Testing
             try await expectEach("a value") { try values.value(forKey: $0, as: String.self) }
         }
     }
+
+    // MARK: What an earlier opening wrote
+
+    private static let configuration = Workspace.Configuration(
+        shardCount: 1, durability: .process, memoryBudgetBytes: 0)
+
+    /// Leaves the workspace open, which nobody refers to afterwards.
+    private func writeUnsynced(in path: String) async throws {
+        let values = try await Workspace.open(at: path, configuration: Self.configuration)
+            .dictionary("values")
+        try await values.set([UInt8](repeating: 1, count: 100), forKey: "a")
+        try await values.set([UInt8](repeating: 2, count: 8192), forKey: "b")
+    }
+
+    /// The story: it was written once more from the mapping, in which zeros stood for a page that was lost, and the sync
+    /// succeeded; at the next opening the log broke off there, and what came behind went as an unfinished write.
+    @Test func aSyncDoesNotSucceedWithZerosInThePlaceOfAnEarlierOpeningsWrites() async throws {
+        try await withTemporaryDirectory { path in
+            try await writeUnsynced(in: path)
+            let workspace = try await Workspace.open(
+                at: path, configuration: Self.configuration)
+            let values = workspace.dictionary("values")
+            let name = try #require(try fileNames(in: path, prefix: "log").first)
+            try #require(truncate("\(path)/\(name)", 4096) == 0)
+            await expectUnreadable("b") { try values["b", as: [UInt8].self] as Any }
+            var isAcknowledged = false
+            do {
+                try await values.set(1, forKey: "c", durability: .synced)
+                isAcknowledged = true
+            } catch let error as RoostError {
+                #expect(error.code == .poisoned, "\(error)")
+            }
+            #expect(!isAcknowledged)
+            do { try await workspace.close() } catch is RoostError {}
+            let size = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")[.size]
+            #expect(size as? Int == 4096, "nothing was written behind the cut")
+        }
+    }
 }
