@@ -19,7 +19,7 @@ package struct LogRecovery {
         package var keptAs: String?
     }
 
-    package private(set) var readers: [LogReader]
+    package internal(set) var readers: [LogReader]
     package private(set) var lastSequence: UInt64
     package private(set) var durableSequence: UInt64
     /// The last replayed batch that somebody waited for.
@@ -70,14 +70,14 @@ package struct LogRecovery {
     }
 
     /// What is kept of a segment that was replayed.
-    private struct Kept {
+    struct Kept {
         var endOffset: Int
         var lastSequence: UInt64
         /// The last frame is a seal.
         var isSealed: Bool
     }
 
-    private var kept: [UInt64: Kept] = [:]
+    private(set) var kept: [UInt64: Kept] = [:]
     /// What is kept was brought to disk by `cut`.
     private var isOnDisk = false
 
@@ -190,7 +190,7 @@ package struct LogRecovery {
         for reader in readers { try reader.region.checkRead() }
     }
 
-    /// Sets the torn tails aside and cuts them off, and removes blank segments.
+    /// Sets the torn tails aside and cuts them off, and removes blank segments, and empty ones where they are many.
     ///
     /// Safe to be stopped anywhere: a tail is first copied under a name that follows from its
     /// place, and cut only when the copy is on disk; a second run does the same again.
@@ -216,6 +216,7 @@ package struct LogRecovery {
         }
         for number in blankSegments { try directory.remove(FileName.segment(number).text) }
         if !tornTails.isEmpty || !blankSegments.isEmpty { try directory.sync() }
+        try removeEmptySegments(in: directory)
     }
 
     /// How many segments are kept.
@@ -230,7 +231,7 @@ package struct LogRecovery {
 
     /// That all batches of a segment are on disk says nothing of its seal, nor, where it has no
     /// batch, of its header.
-    private func uncertainRange(of reader: LogReader) -> Range<Int> {
+    func uncertainRange(of reader: LogReader) -> Range<Int> {
         guard case .valid(let header) = reader.header, let kept = kept[reader.number] else {
             return 0..<0
         }
