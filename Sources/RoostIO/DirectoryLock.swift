@@ -11,7 +11,8 @@
 /// The lock on a workspace: `flock` on the directory itself.
 ///
 /// The kernel drops it with the last copy of the descriptor, so a killed process leaves none
-/// after; it belongs to the open directory, so a second opening in the same process is refused
+/// after. A child process has a copy until it runs a program of its own, so who lets a directory go
+/// unlocks it. It belongs to the open directory, so a second opening in the same process is refused
 /// too; and it needs no file, so that opening for reading only changes nothing.
 enum DirectoryLock {
     static func acquire(descriptor: Int32, exclusive: Bool, path: String) throws {

@@ -32,6 +32,8 @@ final class PosixDirectory: Directory {
     }
 
     deinit {
+        // A child process that is just being started has a copy of the descriptor, with which the lock would stay.
+        _ = flock(descriptor, LOCK_UN)
         close(descriptor)
         // Behind it, so that who waits for it finds the lock free once it stands there no more.
         left.withLock { $0 }.map(LeftDirectories.remove)

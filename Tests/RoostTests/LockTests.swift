@@ -19,11 +19,14 @@ import Testing
     }
 
     /// Leaves the workspace open, which nobody refers to afterwards.
-    private func count(_ count: Int, in path: String) async throws {
+    private func count(
+        _ count: Int, in path: String, whileOpen: () -> Void = {}
+    ) async throws {
         let counts = try await opened(path, atOnce: count % 2 == 0).dictionary("counts")
         #expect(try counts["count", default: 0] == count - 1)
         try await counts.set(count, forKey: "count")
         if count % 3 == 0 { counts.enqueue(count, forKey: "enqueued") }
+        withExtendedLifetime(counts, whileOpen)
     }
 
     @Test func aSecondOpeningForWritingInThisProcessIsLocked() async throws {
@@ -99,4 +102,36 @@ import Testing
             try await workspace.close()
         }
     }
+
+    #if os(Linux)
+        /// A child process has a copy of each descriptor until it runs a program of its own: a busy system takes its time.
+        @Test func childrenThatAreBeingStartedKeepNobodyOut() async throws {
+            try await withTemporaryDirectory { path in
+                var copies: [Int32] = []
+                defer { for copy in copies { close(copy) } }
+                for number in 1...3 {
+                    try await count(number, in: path) {
+                        copies += Self.copiesOfDescriptors(of: path)
+                    }
+                }
+                #expect(copies.count >= 3)
+                let last = try await Workspace.open(at: path)
+                #expect(try last.dictionary("counts")["count", as: Int.self] == 3)
+                try await last.close()
+            }
+        }
+
+        private static func copiesOfDescriptors(of path: String) -> [Int32] {
+            var directory = stat()
+            guard stat(path, &directory) == 0 else { return [] }
+            return (0..<Int32(sysconf(Int32(_SC_OPEN_MAX)))).compactMap { descriptor -> Int32? in
+                var status = stat()
+                guard fstat(descriptor, &status) == 0, status.st_dev == directory.st_dev,
+                    status.st_ino == directory.st_ino
+                else { return nil }
+                let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+                return copy < 0 ? nil : copy
+            }
+        }
+    #endif
 }
