@@ -1,8 +1,9 @@
 /// Finding fields that are not the next ones.
 ///
-/// The order of the fields is looked at once, when a field that is asked for is not the next
-/// one. Ascending fields need no further search: the first higher number proves that a field
-/// is missing. Others are searched from the first field on each time.
+/// The order of the fields is looked at when a field that is asked for is not the next one: of
+/// those that follow, and of all once one is asked for whose number is not above the last. Ascending
+/// fields need no further search: the first higher number proves that a field is missing. Others are
+/// searched from the first field on each time.
 extension BinaryReader {
     @usableFromInline @inline(never)
     mutating func search(_ number: Int, wireType: UInt64) throws -> Bool {
@@ -33,7 +34,8 @@ extension BinaryReader {
     private mutating func search(_ number: Int) throws -> UInt64? {
         let isBehind = number <= lastNumber
         searchCount += 1
-        if order == .unknown {
+        // Those that were read ascended only where their reader asked in that order.
+        if order == .unknown || order == .rest && isBehind {
             try determineOrder(fromFirstField: isBehind)
         }
         if isBehind || order == .mixed { cursor = firstField.unsafelyUnwrapped }
@@ -42,7 +44,7 @@ extension BinaryReader {
             let fieldStart = cursor
             let tag = try readTag()
             if tag.number == number { return tag.wireType }
-            if order == .ascending, tag.number > number {
+            if order != .mixed, tag.number > number {
                 cursor = fieldStart
                 return nil
             }
@@ -70,8 +72,8 @@ extension BinaryReader {
         return nil
     }
 
-    /// Finds out whether each field has a higher number than the one before it, and leaves the
-    /// position as it was.
+    /// Finds out whether each field, of all or of those from the position on, has a higher number than the
+    /// one before it, and leaves the position as it was.
     private mutating func determineOrder(fromFirstField: Bool) throws {
         let position = cursor
         var previous = lastNumber
@@ -79,7 +81,7 @@ extension BinaryReader {
             cursor = firstField.unsafelyUnwrapped
             previous = 0
         }
-        order = .ascending
+        order = cursor == firstField ? .ascending : .rest
         while cursor < end {
             let tag = try readTag()
             if tag.number <= previous { order = .mixed }

@@ -4,7 +4,7 @@ import RoostIO
 ///
 /// Invariants:
 /// - `start <= cursor <= end`, and nothing outside of `start` and `end` is ever read.
-/// - `firstField`, once set, is where the fields of the value begin. Until `order` is known,
+/// - `firstField`, once set, is where the fields of the value begin. While `order` is unknown,
 ///   all fields from there to `cursor` were asked for one by one, `lastNumber` being the last.
 /// - Every length is compared with what is left before anything is allocated for it.
 /// - The memory outlives the reader: a reader is only made by ``decode(_:from:)`` and for values
@@ -13,7 +13,9 @@ public struct BinaryReader: ~Copyable {
     /// What is known of the order of the fields of this value.
     @usableFromInline
     enum FieldOrder {
-        case unknown, ascending, mixed
+        /// `rest`: the fields from where it was looked at ascend, from above the number of the last one before; those
+        /// before it, each of which was asked for, may not.
+        case unknown, rest, ascending, mixed
     }
 
     @usableFromInline let start: UnsafeRawPointer

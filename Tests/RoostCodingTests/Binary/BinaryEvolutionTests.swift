@@ -69,6 +69,53 @@ private struct BackwardsNote: BinaryCodable {
     init(from reader: inout BinaryReader) throws { note = try NewNote(from: &reader) }
 }
 
+/// Reads in the order in which it writes, which is not that of the numbers.
+private struct UnorderedNote: BinaryCodable, Equatable {
+    var a: Int
+    var b: Int
+    var note: String?
+    var c: Int
+    var d = 0
+
+    func encode(into writer: inout BinaryWriter) {
+        writer.field(3, a)
+        writer.field(1, b)
+        writer.field(5, note)
+        writer.field(2, c)
+        writer.field(4, d)
+    }
+
+    init(a: Int, b: Int, note: String?, c: Int, d: Int) {
+        (self.a, self.b, self.note, self.c, self.d) = (a, b, note, c, d)
+    }
+
+    init(from reader: inout BinaryReader) throws {
+        a = try reader.field(3)
+        b = try reader.field(1)
+        note = try reader.field(5)
+        c = try reader.field(2)
+        d = try reader.field(4, default: 0)
+    }
+}
+
+/// Fields in any order of writing, read in any other.
+private struct Scattered: BinaryCodable, Equatable {
+    @TaskLocal static var readNumbers: [Int] = []
+    var written: [Int]
+    var read: [Int: Int] = [:]
+
+    func encode(into writer: inout BinaryWriter) {
+        for number in written { writer.field(number, number * 7) }
+    }
+
+    init(written: [Int]) { self.written = written }
+
+    init(from reader: inout BinaryReader) throws {
+        written = []
+        for number in Self.readNumbers { read[number] = try reader.field(number, as: Int?.self) }
+    }
+}
+
 private typealias Share = Double?
 private typealias Remark = String?
 
@@ -151,6 +198,39 @@ private struct Defaulted: BinaryCodable, Equatable {
             #expect(old == OldNote(title: "a", stars: 7))
             for count in 0..<bytes.count {
                 expectFailure(BackwardsNote.self, Array(bytes[..<count]))
+            }
+        }
+    }
+
+    @Test(arguments: [nil, "x"] as [String?])
+    func whatIsWrittenAndReadInAnotherOrderThanThatOfTheNumbersIsRead(note: String?) throws {
+        for d in [0, 8] { try roundTrip(UnorderedNote(a: 1, b: 2, note: note, c: 3, d: d)) }
+    }
+
+    @Test func fieldsInAnyOrderAreFoundInAnyOrder() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<20_000 {
+            // Some with tags of two bytes.
+            let numbers = (0..<Int.random(in: 0..<8, using: &random)).map { _ in
+                Int.random(in: 1...20, using: &random)
+            }
+            let written = Set(numbers).sorted().shuffled(using: &random)
+            // In the order of writing with others between too, as a type has it that was written by hand.
+            var read =
+                Bool.random(using: &random) ? written : written.shuffled(using: &random)
+            for other in Set(1...20).subtracting(written).sorted()
+            where Int.random(in: 0..<6, using: &random) == 0 {
+                read.insert(other, at: Int.random(in: 0...read.count, using: &random))
+            }
+            let bytes = try BinaryWriter.encode(Scattered(written: written))
+            let found = try Scattered.$readNumbers.withValue(read) {
+                try BinaryReader.decode(Scattered.self, from: bytes).read
+            }
+            let expected = Dictionary(uniqueKeysWithValues: written.map { ($0, $0 * 7) })
+            guard found == expected else {
+                Issue.record("seed \(seed): written \(written), read \(read): \(found)")
+                return
             }
         }
     }
