@@ -2,9 +2,11 @@ import Foundation
 import RoostEngine
 import RoostFormat
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @testable import Roost
+@testable import RoostCommand
 
 @Suite struct IndexTests {
     private func verified(_ path: String) async throws -> Tool.Outcome {
@@ -144,6 +146,173 @@ import Testing
             #expect(
                 outcome.errors.contains("1 entries are of what no object has stored"),
                 "\(outcome.errors)")
+        }
+    }
+
+    private struct Page: Codable, Identifiable, Sendable, Indexed {
+        enum Level: String, Codable, CaseIterable, Comparable, IndexRepresentable {
+            case low, medium, high
+            static func < (left: Level, right: Level) -> Bool {
+                allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
+            }
+        }
+        var id: Int
+        var url: URL
+        var base: URL?
+        var level: Level
+        var urgency: Level?
+
+        init(_ id: Int) {
+            self.id = id
+            url = URL(string: "https://example.com/\(id)")!
+            base = id % 3 == 0 ? nil : url
+            level = Level.allCases[id % 3]
+            urgency = id % 2 == 0 ? nil : level
+        }
+
+        static var indexes: [Index<Page>] {
+            [
+                Index("url", \.url, isUnique: true), Index("base", .descending(\.base)),
+                Index("level", \.level), Index("urgency", \.urgency, \.url),
+            ]
+        }
+    }
+
+    @Test func indexesOfURLsAndOfCasesInAnOrderOfTheirOwnAreChecked() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: path)
+            let pages = workspace.repository(of: Page.self)
+            try await pages.saveAll((0..<60).map { Page($0) })
+            try await pages.indexesBuilt()
+            try await workspace.close()
+            let outcome = try await verified(path)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            for name in ["url", "base", "level", "urgency"] {
+                #expect(
+                    outcome.lines.contains("index \"\(name)\" of \"Page\": 60 entries"),
+                    "\(outcome.output)")
+            }
+            // What is stored does not say where in the order a case is.
+            let found = try await Tool.run(
+                "objects", path, "Page", "--where", "urgency == nil && level == .high", "--explain")
+            #expect(found.output.hasPrefix("every object"), "\(found.output)")
+        }
+    }
+
+    @Test func anIndexOfAShapeOfALaterVersionIsNotChecked() async throws {
+        try await ObjectSamples.withBirds { path in
+            let workspace = try await Workspace.open(at: path)
+            let view = try workspace.engine.view()
+            var root = try IndexCatalog.readRoot(view)
+            view.close()
+            let place = try #require(root.indexes.firstIndex { $0.name == "priority" })
+            root.indexes[place].shape = "priority:roman"
+            var batch = EncodedBatch(hashSeed: workspace.engine.hashSeed)
+            batch.write(
+                try IndexCatalog.encode(root), recordKey: IndexCatalog.root, in: IndexCatalog.name)
+            _ = try await workspace.engine.commit(batch, durability: .synced)
+            try await workspace.close()
+            let outcome = try await verified(path)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(
+                outcome.lines.contains(
+                    "index \"priority\" of \"Bird\": its shape is not known to this version: priority:roman, not checked"
+                ), "\(outcome.output)")
+            let asJSON = try await Tool.run("verify", path, "--format", "json")
+            #expect(asJSON.output.contains("\"isChecked\":false"))
+        }
+    }
+
+    /// A view has no moment of its own for deadlines: what expires while an index is checked goes in the middle of it.
+    @Test func objectsThatExpireWhileTheyAreCheckedAreNoDamage() async throws {
+        for step in [1, 7, 40, 200] {
+            // Goes on by so many milliseconds each time that it is read.
+            let milliseconds = Mutex(1_000_000_000_000)
+            let isRunning = Mutex(false)
+            let clock = WallClock {
+                let now = milliseconds.withLock { now in
+                    if isRunning.withLock({ $0 }) { now += step }
+                    return now
+                }
+                return Date(timeIntervalSince1970: Double(now) / 1_000)
+            }
+            let workspace = try await Workspace.inMemory(configuration: .init(clock: clock))
+            let birds = workspace.repository(of: Bird.self)
+            for id in 0..<200 {
+                if id % 4 == 0 {
+                    try await birds.save(Bird(id))
+                } else {
+                    try await birds.save(Bird(id), expiresIn: .milliseconds(20 + id * 37 % 4_000))
+                }
+            }
+            try await birds.indexesBuilt()
+            isRunning.withLock { $0 = true }
+            let findings = try IndexCheck.findings(workspace)
+            #expect(findings.count == 5)
+            for finding in findings {
+                #expect(finding.problems == [], "\(finding.index.name), \(step) ms")
+                #expect(finding.passedOver == nil)
+            }
+            try await workspace.close()
+        }
+    }
+
+    private struct Weighed: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var price: Float
+        var net: Float?
+        var whole: Double
+        var parts: [Float]
+
+        init(_ id: Int) {
+            self.id = id
+            price = Float(id) / 10
+            net = id % 4 == 0 ? nil : Float(id) * 0.7
+            whole = Double(id) / 10
+            parts = [price, -price, 1e-20 * price]
+        }
+
+        static var indexes: [Index<Weighed>] {
+            [
+                Index("price", \.price), Index("net", .descending(\.net), .ascending(\.whole)),
+                Index("parts", each: \.parts),
+            ]
+        }
+    }
+
+    /// In JSON a Float has the shortest text that tells it from other Floats, and in an index it is a Double.
+    @Test(arguments: [.json, .roost, .propertyList] as [ValueCoder])
+    func floatsAreComparedAsWhatTheyAre(coder: ValueCoder) async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(coder: coder))
+            let repository = workspace.repository(of: Weighed.self)
+            let objects = (0..<200).map { Weighed($0) }
+            try await repository.saveAll(objects)
+            try await repository.indexesBuilt()
+            try await workspace.close()
+            let outcome = try await verified(path)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            for name in ["price", "net", "parts"] {
+                #expect(
+                    outcome.lines.contains {
+                        $0.hasPrefix("index \"\(name)\" of \"Weighed\"")
+                            && $0.hasSuffix("compared with 200 objects")
+                    }, "\(outcome.output)")
+            }
+            guard coder == .json else { return }
+            for (condition, count) in [
+                ("price <= 0.3", 4), ("price < 0.3", 3), ("price == 0.3", 1), ("price >= 19.7", 3),
+                ("price > 19.7", 2), ("price == 0.1", 1), ("price >= 0.7 && price <= 0.9", 3),
+                ("net == 0.7", 1), ("net >= 138.6", 1), ("net <= 0.7", 1),
+            ] {
+                let found = try await Tool.run(
+                    "objects", path, "Weighed", "--where", condition, "--format", "jsonl")
+                #expect(found.lines.count == count, "\(condition): \(found.output)")
+                let explained = try await Tool.run(
+                    "objects", path, "Weighed", "--where", condition, "--explain")
+                #expect(explained.output.hasPrefix("index \""), "\(explained.output)")
+            }
         }
     }
 

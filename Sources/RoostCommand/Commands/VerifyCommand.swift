@@ -62,8 +62,8 @@ struct VerifyCommand: AsyncParsableCommand {
             let name = "index \"\(finding.index.name)\" of \"\(finding.index.dictionary)\""
             for problem in finding.problems { printError("\(name): \(problem); see reindex") }
             guard finding.problems.isEmpty else { continue }
-            guard finding.index.state == .built else {
-                try Output.write(["\(name): \(finding.index.state.text), not checked"])
+            if let reason = finding.passedOver {
+                try Output.write(["\(name): \(reason), not checked"])
                 continue
             }
             let compared =
@@ -103,6 +103,7 @@ struct VerifyCommand: AsyncParsableCommand {
                         "repository": .string(finding.index.dictionary),
                         "name": .string(finding.index.name),
                         "state": .string(finding.index.state.text),
+                        "isChecked": .bool(finding.passedOver == nil),
                         "entryCount": .integer(finding.entryCount),
                         "comparedCount": finding.comparedCount.map { .integer($0) } ?? .null,
                         "problems": .array(finding.problems.map { .string($0) }),

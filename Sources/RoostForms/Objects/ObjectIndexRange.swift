@@ -20,17 +20,17 @@ package struct ObjectIndexRange {
         let path = ObjectCondition.MemberPath(field.path)
         for part in condition.conjuncts {
             guard case .comparison(path, let comparison, let literal) = part,
-                let value = IndexedValue(literal), let form = field.form(of: value)
+                let value = IndexedValue(literal), let bounds = field.bounds(of: value)
             else { continue }
-            restrict(comparison, form, isDescending: field.isDescending, part)
+            restrict(comparison, bounds, isDescending: field.isDescending, part)
         }
         if used.isEmpty { return nil }
     }
 
     /// What is equal stays in the range in any case: the condition is asked of each object once more.
     private mutating func restrict(
-        _ comparison: ObjectCondition.Comparison, _ form: [UInt8], isDescending: Bool,
-        _ part: ObjectCondition
+        _ comparison: ObjectCondition.Comparison, _ bounds: (first: [UInt8], last: [UInt8]),
+        isDescending: Bool, _ part: ObjectCondition
     ) {
         let isBoundedBelow: Bool
         let isBoundedAbove: Bool
@@ -41,8 +41,8 @@ package struct ObjectIndexRange {
         case .unequal: return
         }
         used.append(part)
-        if isBoundedBelow, lower.lexicographicallyPrecedes(form) { lower = form }
-        if isBoundedAbove, let end = Self.end(ofPrefix: form),
+        if isBoundedBelow, lower.lexicographicallyPrecedes(bounds.first) { lower = bounds.first }
+        if isBoundedAbove, let end = Self.end(ofPrefix: bounds.last),
             upper.map({ end.lexicographicallyPrecedes($0) }) ?? true
         {
             upper = end
@@ -86,7 +86,8 @@ package struct ObjectIndexRange {
                     agrees = false
                     return false
                 }
-                agrees = object.forms(in: shape)?.contains(entry.form) ?? false
+                agrees =
+                    object.forms(in: shape)?.contains(where: { $0.contains(entry.form) }) ?? false
                 left -= 1
                 return agrees && left > 0
             }

@@ -126,8 +126,8 @@ package struct ObjectPages {
                 guard let stored = try repository.object(key) else { continue }
                 let object = try StoredObject(key, stored, in: repository)
                 guard let forms = object.forms(in: range.shape),
-                    try forms.allSatisfy({
-                        try repository.hasEntry($0, key, in: range.index)
+                    try forms.allSatisfy({ forms in
+                        try forms.contains { try repository.hasEntry($0, key, in: range.index) }
                     })
                 else { throw OtherFields(index: range.index.name) }
                 guard try body(key, object) else { return }
@@ -254,8 +254,8 @@ package struct ObjectPages {
 
     /// Whether the entries of an index are in the order of a member.
     private static func has(_ index: StoredIndex, _ term: ObjectOrderTerm) -> Bool {
-        guard index.state == .built, let shape = index.shape, !shape.isPartial, !shape.isMigrated,
-            let field = shape.fields.first, !field.isEach
+        guard index.state == .built, let shape = index.shape, !shape.isPartial,
+            shape.isOfStoredFields, let field = shape.fields.first, !field.isEach
         else { return false }
         return ObjectCondition.MemberPath(field.path) == term.path
     }
@@ -295,7 +295,8 @@ package struct ObjectPages {
                 throw OtherFields(index: index.name)
             }
             let object = try StoredObject(entry.objectKey, stored, in: repository)
-            guard object.forms(in: shape)?.contains(entry.form) == true else {
+            guard object.forms(in: shape)?.contains(where: { $0.contains(entry.form) }) == true
+            else {
                 throw OtherFields(index: index.name)
             }
             let isFound = try search.matches(object)

@@ -113,8 +113,8 @@ package struct ObjectSearch {
             guard let forms = StoredObject(key, stored)?.forms(in: range.shape) else {
                 return false
             }
-            return try forms.allSatisfy {
-                try repository.hasEntry($0, key, in: range.index)
+            return try forms.allSatisfy { forms in
+                try forms.contains { try repository.hasEntry($0, key, in: range.index) }
             }
         }
     }

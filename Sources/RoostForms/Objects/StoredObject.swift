@@ -28,28 +28,28 @@ package struct StoredObject {
         self = object
     }
 
-    /// The forms that an index has of the object if its members are named as the type's properties are;
-    /// `nil` where that cannot be told.
-    package func forms(in shape: StoredIndexShape) -> [[UInt8]]? {
+    /// The entries that an index has of the object if its members are named as the type's properties are, of each the
+    /// forms of which it has one; `nil` where that cannot be told.
+    package func forms(in shape: StoredIndexShape) -> [[[UInt8]]]? {
         if let first = shape.fields.first, first.isEach {
             let path = ObjectCondition.MemberPath(first.path)
             guard case .array(let elements) = path.value(in: tree) else { return nil }
-            var forms: Set<[UInt8]> = []
+            var entries: Set<[[UInt8]]> = []
             for element in elements {
-                guard let value = IndexedValue(element), let form = first.form(of: value) else {
-                    return nil
-                }
-                forms.insert(form)
+                guard let value = IndexedValue(element) else { return nil }
+                let forms = first.forms(of: value)
+                if forms.isEmpty { return nil }
+                entries.insert(forms)
             }
-            return Array(forms)
+            return Array(entries)
         }
-        var joined: [UInt8] = []
+        var joined: [[UInt8]] = [[]]
         for field in shape.fields {
             let member = ObjectCondition.MemberPath(field.path).value(in: tree) ?? .null
-            guard let value = IndexedValue(member), let form = field.form(of: value) else {
-                return nil
-            }
-            joined += form
+            guard let value = IndexedValue(member) else { return nil }
+            let forms = field.forms(of: value)
+            if forms.isEmpty { return nil }
+            joined = joined.flatMap { begin in forms.map { begin + $0 } }
         }
         return [joined]
     }

@@ -12,6 +12,12 @@ package struct StoredIndexShape: Sendable {
         /// What the form is of: "int64", "string".
         let type: String
 
+        /// Whether it is the place of a case in the order of its type.
+        private var isCase: Bool { type.hasPrefix("cases-") }
+
+        /// Whether what is stored says which form it has: what a type has for a URL or a case is known to it alone.
+        var isOfStoredValue: Bool { type != "url" && !isCase }
+
         /// `nil` where this version knows no such form.
         var layout: IndexShape.Layout? {
             let inner: IndexShape.Layout
@@ -21,7 +27,8 @@ package struct StoredIndexShape: Sendable {
             case "int128", "uint128", "uuid": inner = .fixed(16)
             // Without the addition of an earlier version, which had NaN behind all numbers.
             case "decimal", "decimal-nan-first": inner = Decimal.indexShape.layout
-            case "string", "bytes": inner = .escaped
+            case "string", "bytes", "url": inner = .escaped
+            case _ where isCase: inner = .escaped
             default: return nil
             }
             return isOptional ? .optional(inner) : inner
@@ -35,9 +42,12 @@ package struct StoredIndexShape: Sendable {
     /// Whether objects are brought up to date before the index sees them.
     package let isMigrated: Bool
     /// Whether what the objects have stored says which entries they have: of a property that is computed it
-    /// does not.
+    /// does not, nor of a URL or a case in an order of its type's.
     package var isOfStoredFields: Bool {
-        !isMigrated && !fields.contains { $0.path.contains(FieldPath.computedName) }
+        !isMigrated
+            && fields.allSatisfy {
+                $0.isOfStoredValue && !$0.path.contains(FieldPath.computedName)
+            }
     }
 
     /// `nil` where the text is no shape that this version knows.
@@ -90,11 +100,45 @@ extension StoredIndexShape.Field {
         self.type = String(type)
     }
 
-    /// The form of a value of the field; `nil` where a value of the field's type is none such.
-    package func form(of value: IndexedValue) -> [UInt8]? {
+    /// The forms as one of which an index has a value of the field: two where the field may be a Float, as the text of one
+    /// is not that of the Double that it is; none where a value of the field's type is none such.
+    package func forms(of value: IndexedValue) -> [[UInt8]] {
+        guard let form = form(of: value) else { return [] }
+        guard let float = float(of: value), float.isFinite else { return [form] }
+        let other = self.form(of: Double(float))
+        return other == form ? [form] : [form, other]
+    }
+
+    /// The first and the last form that the entries of values that are equal to this one may have; `nil` where a value of
+    /// the field's type is none such.
+    ///
+    /// Of a Float the neighbours are within, as what it was rounded from is compared.
+    package func bounds(of value: IndexedValue) -> (first: [UInt8], last: [UInt8])? {
+        guard let form = form(of: value) else { return nil }
+        guard let float = float(of: value), !float.isNaN else { return (form, form) }
+        let neighbours = [float.nextDown, float.nextUp].map { self.form(of: Double($0)) }
+        let forms = ([form] + neighbours).sorted { $0.lexicographicallyPrecedes($1) }
+        return (forms[0], forms[2])
+    }
+
+    private func form(of value: IndexedValue) -> [UInt8]? {
         guard var form = plainForm(of: value) else { return nil }
         if isDescending { form.invert(from: 0) }
         return form.bytes
+    }
+
+    private func form(of number: Double) -> [UInt8] {
+        var form = IndexForm()
+        if isOptional { form.append(IndexShape.present) }
+        number.encode(into: &form)
+        if isDescending { form.invert(from: 0) }
+        return form.bytes
+    }
+
+    /// Floats are in indexes as Doubles.
+    private func float(of value: IndexedValue) -> Float? {
+        guard type == "double", case .number(let text) = value else { return nil }
+        return Float(text)
     }
 
     private func plainForm(of value: IndexedValue) -> IndexForm? {

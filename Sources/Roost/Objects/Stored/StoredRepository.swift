@@ -56,6 +56,8 @@ package final class StoredRepository {
         package let objectKey: String
         /// The entry's own key among those of its index.
         package let key: [UInt8]
+        /// Whether it goes at a deadline, which is that of its object: a view has no moment of its own for those.
+        package let expires: Bool
     }
 
     /// Calls `body` with each entry whose key is from `lower` on, up to but not with `upper`, until it
@@ -83,7 +85,9 @@ package final class StoredRepository {
             end < key.count || !shape.isUnique
             ? Array(key[end...]) : indexedObjectKey(inValue: stored)
         guard let text = String(validating: objectKey, as: UTF8.self) else { return nil }
-        return Entry(form: Array(key[..<end]), objectKey: text, key: Array(key))
+        let expires = ValueHeader(stored).map { $0.deadline != .never } ?? false
+        return Entry(
+            form: Array(key[..<end]), objectKey: text, key: Array(key), expires: expires)
     }
 
     /// Whether an index has the entry of an object.
