@@ -51,6 +51,10 @@ import Testing
 
     @Test(arguments: [
         "5", "s", "0s", "-1s", "1.5h", "9w", "36526d", "18446744073709551615d", "tomorrow",
+        "2127-01-01T00:00:00Zx", "2127-01-01T00:00:00", "2127-01-01", "12127-01-01T00:00:00Z",
+        "2127-01-01T00:00:00Z ", "2127-02-29T00:00:00Z", "2127-13-01T00:00:00Z",
+        "2127-01-01T24:00:00Z", "2127-01-01T00:00:00.Z", "2127-01-01T00:00:00+1:00",
+        "2127-01-01 00:00:00Z", "2127-01-01T00:00:00+01:00x",
     ])
     func whatIsNoTimeIsRefused(text: String) async throws {
         try await withTemporaryDirectory { path in
@@ -58,6 +62,14 @@ import Testing
             #expect(set.status == 2 && set.errors.contains("15m"))
             #expect(!FileManager.default.fileExists(atPath: path + "/w"))
         }
+    }
+
+    @Test(arguments: [
+        "2112-11-20T10:00:00Z", "2112-11-20T10:00:00.000Z", "2112-11-20T12:30:00+02:30",
+        "2112-11-20T08:00:00.000-0200",
+    ])
+    func aMomentIsReadInAnyZone(text: String) {
+        #expect(MomentText.milliseconds(text) == 4_509_079_200_000)
     }
 
     @Test func aMomentThatIsOverIsRefused() async throws {
