@@ -35,4 +35,24 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["w"])
         }
     }
+
+    /// A host, or what stands behind a path, would be left out, and another directory read.
+    @Test(arguments: [
+        "file://data/copy", "file:///srv/a#1", "file:///srv/a?b", "file://", "file://localhost",
+        "file://me@localhost/srv/a",
+    ])
+    func anAddressOfADirectoryIsAPathAlone(_ address: String) async throws {
+        try await withTemporaryDirectory { path in
+            for arguments in [["restore", address, "\(path)/t"], ["backups", address]] {
+                let outcome = try await Tool.run(arguments)
+                #expect(outcome.status == 2)
+                #expect(
+                    outcome.errors.contains("not an address as file:///path"), "\(outcome.errors)")
+            }
+            for address in ["file://\(path)/a%23", "file://localhost\(path)/a b"] {
+                let outcome = try await Tool.run("backups", address)
+                #expect(!outcome.errors.contains("not an address"), "\(outcome.errors)")
+            }
+        }
+    }
 }

@@ -30,7 +30,8 @@ struct BackupsCommand: AsyncParsableCommand {
     @OptionGroup var format: ListFormatOption
 
     func validate() throws {
-        guard CopiedPlace(series) != nil else { return try refuseAddress(series) }
+        guard let copied = CopiedPlace(series) else { return try refuseAddress(series) }
+        try copied.check()
         guard !verify else {
             throw ValidationError("--verify is for a series: a copy is checked by restoring it")
         }

@@ -17,6 +17,25 @@ struct CopiedPlace {
         address = argument
     }
 
+    /// - Throws: `ValidationError` where it is no address of a directory: what else it says would be left out, and
+    ///   another directory read.
+    func check() throws {
+        if !address.hasPrefix("s3://") { _ = try directory() }
+    }
+
+    /// Of `file:///path`.
+    private func directory() throws -> String {
+        guard let parts = URLComponents(string: address), parts.scheme == "file",
+            ["", "localhost"].contains(parts.host ?? ""), parts.user == nil, parts.port == nil,
+            parts.query == nil, parts.fragment == nil, parts.path.hasPrefix("/")
+        else {
+            throw ValidationError(
+                "not an address as file:///path: \(address). A path follows file://, with %23 for #, %3F for ? and %25 for %"
+            )
+        }
+        return parts.path
+    }
+
     /// With which keys.
     struct Keys: Sendable {
         /// Of a sealed copy.
@@ -99,10 +118,7 @@ struct CopiedPlace {
 
         private func storage() throws -> any ObjectStorage {
             if address.hasPrefix("s3://") { return try S3Storage(address) }
-            guard let url = URL(string: address), url.isFileURL else {
-                throw ValidationError("not an address as file:///path: \(address)")
-            }
-            return DirectoryStorage(path: url.path)
+            return DirectoryStorage(path: try directory())
         }
 
         private static func point(_ moment: String?, _ sequence: UInt64?) throws -> RestorePoint {

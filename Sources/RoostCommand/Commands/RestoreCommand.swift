@@ -45,7 +45,11 @@ struct RestoreCommand: AsyncParsableCommand {
     @Flag(help: "Of a sealed copy: the new workspace is not encrypted.") var toPlain = false
 
     func validate() throws {
-        if CopiedPlace(backup) == nil { try refuseAddress(backup) }
+        if let copied = CopiedPlace(backup) {
+            try copied.check()
+        } else {
+            try refuseAddress(backup)
+        }
         try refuseAddress(target)
         if generation != nil, CopiedPlace(backup) != nil {
             throw ValidationError(
