@@ -150,6 +150,71 @@ import Testing
         #expect(failure?.status == .failed && failure?.message?.contains("\"five\"") == true)
     }
 
+    private func imported(
+        _ text: String, into store: some RecordStore
+    ) async throws -> Failure? {
+        try await withTemporaryDirectory { path in
+            let file = "\(path)/lines"
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            do {
+                _ = try await ImportCommand.importAll(from: try LineReader(path: file), into: store)
+                return nil
+            } catch { return Failure(error) }
+        }
+    }
+
+    @Test(arguments: ["key", "value"])
+    func aLineThatAClusterDoesNotTakeIsNamed(part: String) async throws {
+        let limits = SharedLimits(
+            operationCount: 128, commitSizeBytes: 64 << 10, keySizeBytes: 4 << 10)
+        let shared = try await cluster(MemoryEngine(limits: limits))
+        let long = String(repeating: "k", count: part == "key" ? 5_000 : 70_000)
+        let line =
+            part == "key"
+            ? "{\"dictionary\":\"d\",\"key\":\"\(long)\",\"value\":1}"
+            : "{\"dictionary\":\"d\",\"key\":\"k\",\"value\":\"\(long)\"}"
+        let failure = try #require(
+            try await imported(lines(0..<2) + line + "\n" + lines(3..<5), into: shared))
+        #expect(failure.status == .usage)
+        let message = try #require(failure.message)
+        #expect(message.hasPrefix("line 3: ") && message.utf8.count < 300, "\(message)")
+        #expect(message.hasSuffix("0 records before it were imported"), "\(message)")
+        // Behind a batch that was written.
+        let later = try #require(
+            try await imported(lines(0..<1_500) + line + "\n", into: shared)?.message)
+        #expect(later.hasPrefix("line 1501: "), "\(later)")
+        #expect(later.hasSuffix("1,000 records before it were imported"), "\(later)")
+        #expect(try await shared.count(of: "d") == 1_000)
+    }
+
+    @Test func anImportThatFailsSaysHowFarItCame() async throws {
+        let broken = FaultyStore(try await cluster(), writeLimit: 1)
+        let failure = try #require(try await imported(lines(0..<2_500), into: broken))
+        #expect(failure.status == .failed)
+        let message = failure.message ?? ""
+        #expect(message.contains("out of reach"), "\(message)")
+        #expect(
+            message.contains(
+                "1,000 records before line 1001 were imported, and of those up to line 2000 none or some"
+            ), "\(message)")
+    }
+
+    @Test func aRecordThatAClusterDoesNotTakeIsNamedByACopy() async throws {
+        let workspace = try await Workspace.inMemory()
+        try await workspace.dictionary("texts").set(
+            String(repeating: "x", count: 70_000), forKey: "long")
+        let limits = SharedLimits(
+            operationCount: 128, commitSizeBytes: 64 << 10, keySizeBytes: 4 << 10)
+        let shared = try await cluster(MemoryEngine(limits: limits))
+        let error = await #expect(throws: RoostError.self) {
+            try await RecordCopy(
+                source: WorkspaceStore(workspace: workspace), target: shared, range: StoredRange()
+            ).run()
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.message.hasPrefix("\"long\" in \"texts\": ") == true)
+    }
+
     @Test func optionsOfAClusterMayStandBeforeTheSubcommand() {
         #expect(ClusterTool.arguments(["get", "w", "d", "--cluster-like"]) == nil)
         #expect(ClusterTool.arguments(["set", "w", "d", "k", "--", "--cluster"]) == nil)

@@ -3,6 +3,8 @@ import Roost
 import RoostTestSupport
 import Testing
 
+@testable import RoostCommand
+
 /// What an app had elsewhere is in Roost afterwards, checked value by value.
 @Suite struct MovingInTests {
     private struct Post: Codable, Identifiable, Equatable {
@@ -286,6 +288,43 @@ import Testing
             }
             #expect(!FileManager.default.fileExists(atPath: "\(path)/w"))
         }
+    }
+
+    /// With small limits in the place of those of a workspace.
+    @Test func valuesThatAWorkspaceDoesNotTakeAreNamedBeforeThereIsOne() throws {
+        let dictionary = "d"
+        func refusal(_ records: [ForeignRecord], batchLimitBytes: Int = .max) -> String? {
+            do {
+                try ForeignRecord.checkSizes(
+                    of: records, in: dictionary, valueLimitBytes: 1_000,
+                    batchLimitBytes: batchLimitBytes)
+                return nil
+            } catch { return (error as? Failure)?.message }
+        }
+        func json(_ number: Int, _ count: Int) -> ForeignRecord {
+            let stored = StoredValue(kind: 1, payload: Array(repeating: 0x20, count: count))
+            return ForeignRecord(key: "k\(number)", value: .json(stored), place: "line \(number)")
+        }
+        #expect(refusal([json(1, 1_000), json(2, 1_000)]) == nil)
+        #expect(
+            refusal([json(1, 10), json(2, 1_001)])
+                == "line 2: the value has 1,001 bytes; up to 1,000 are allowed")
+        // What the log has of a record: 12 bytes, the name with its length, the key, the kind and the payload.
+        let three = (1...3).map { json($0, 500) }
+        #expect(refusal(three, batchLimitBytes: 3 * 517) == nil)
+        #expect(
+            refusal(three, batchLimitBytes: 3 * 517 - 1)?.hasPrefix("line 3: up to here") == true)
+        let trees: [PropertyListTree] = [
+            .string(String(repeating: "x", count: 1_001)), .data(Data(count: 1_001)),
+            .array([.string(String(repeating: "x", count: 1_001))]),
+            .dictionary(["a": .data(Data(count: 1_001))]),
+        ]
+        for tree in trees {
+            let record = ForeignRecord(key: "a", value: .propertyList(tree), place: "key \"a\"")
+            #expect(refusal([record])?.hasPrefix("key \"a\": the value has 1,0") == true)
+        }
+        let small = ForeignRecord(key: "a", value: .propertyList(.array([.int(1)])), place: "")
+        #expect(refusal([small]) == nil)
     }
 
     /// As Excel and its like write CSV where the comma is in numbers, and what Windows puts before a text.

@@ -99,8 +99,11 @@ struct ImportCommand: AsyncParsableCommand {
             path: input, format: format, keys: ObjectKeys(field: idField ?? "id", kind: idKind),
             columns: try ColumnTypes(columns), table: table)
         let records = try file.records()
+        // Before there is a workspace; with --keep once it has said what is left out.
+        if !keep { try check(records) }
         if dryRun {
             let records = try await taken(of: records)
+            if keep { try check(records) }
             for record in records.prefix(3) { printError("would set \"\(record.key)\"") }
             return printError(
                 "\(grouped(records.count)) values would be imported into \"\(into ?? "")\"; nothing was written"
@@ -121,10 +124,15 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
+    private func check(_ records: [ForeignRecord]) throws {
+        try ForeignRecord.checkSizes(of: records, in: into ?? "")
+    }
+
     /// As one batch, on disk when it returns.
     private func write(_ records: [ForeignRecord], into workspace: Workspace) async throws -> Int {
         let dictionary = workspace.dictionary(into ?? "")
         let taken = keep ? try records.filter { try !dictionary.contains($0.key) } : records
+        if keep { try check(taken) }
         try await LiveProgress.show("writing") { progress in
             try await workspace.write(durability: .synced) { batch in
                 for (index, record) in taken.enumerated() {
@@ -148,8 +156,9 @@ struct ImportCommand: AsyncParsableCommand {
         var progress = ProgressBar(verb: "importing")
         var count = 0
         while true {
+            let firstLine = reader.lineNumber + 1
             let batch: [RecordLine]
-            do { batch = try nextBatch(reader) } catch let failure as Failure {
+            do { batch = try nextBatch(reader, store.check) } catch let failure as Failure {
                 progress.clear()
                 // What came before the bad batch stays, so the message says how much that is.
                 try await store.synchronize()
@@ -158,7 +167,14 @@ struct ImportCommand: AsyncParsableCommand {
                     failure.status, "\(message); \(grouped(count)) records before it were imported")
             }
             if batch.isEmpty { break }
-            try await store.write(batch.map(\.record))
+            do { try await store.write(batch.map(\.record)) } catch {
+                progress.clear()
+                guard var failed = error as? RoostError else { throw error }
+                // A cluster takes a batch in several steps.
+                failed.message +=
+                    "; \(grouped(count)) records before line \(firstLine) were imported, and of those up to line \(reader.lineNumber) none or some"
+                throw failed
+            }
             count += batch.count
             let total = reader.sizeBytes.map(Double.init)
             progress.update(count: count, fraction: total.map { Double(reader.offsetBytes) / $0 })
@@ -168,7 +184,10 @@ struct ImportCommand: AsyncParsableCommand {
         return count
     }
 
-    private static func nextBatch(_ reader: LineReader) throws -> [RecordLine] {
+    /// - Parameter check: Throws where a record is not to be written.
+    private static func nextBatch(
+        _ reader: LineReader, _ check: (StoredRecord) throws -> Void = { _ in }
+    ) throws -> [RecordLine] {
         var batch: [RecordLine] = []
         let begin = reader.offsetBytes
         // An empty batch means the end of the input: blank lines alone, however many, are none.
@@ -179,9 +198,14 @@ struct ImportCommand: AsyncParsableCommand {
                 if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) {
                     return nil
                 }
-                do throws(RecordLine.Failure) { return try RecordLine(parsing: line) } catch {
+                let record: RecordLine
+                do throws(RecordLine.Failure) { record = try RecordLine(parsing: line) } catch {
                     throw Failure(.usage, "line \(reader.lineNumber): \(error.reason)")
                 }
+                do { try check(record.record) } catch let error as RoostError {
+                    throw Failure(.usage, "line \(reader.lineNumber): \(error.message)")
+                }
+                return record
             }
             // The outer nil is the end, the inner one a blank line.
             guard let parsed else { break }

@@ -33,6 +33,54 @@ struct ForeignRecord {
     enum Value {
         case json(StoredValue)
         case propertyList(PropertyListTree)
+
+        /// What is stored beside the kind; of a number or a date not more than that.
+        func sizeBytes() throws -> Int {
+            switch self {
+            case .json(let stored): return stored.payload.count
+            case .propertyList(.string(let text)): return text.utf8.count
+            case .propertyList(.data(let data)): return data.count
+            case .propertyList(let tree):
+                switch tree {
+                case .array, .dictionary: break
+                default: return 1
+                }
+                let encoder = PropertyListEncoder()
+                encoder.outputFormat = .binary
+                // As the store has it: in an array.
+                return try encoder.encode([tree]).count
+            }
+        }
+    }
+
+    /// Checks what a workspace would refuse of values, so that it is named.
+    ///
+    /// - Parameter dictionary: Whose name is in each record of the batch.
+    /// - Throws: `Failure` where a value, or with it all so far, are more than `valueLimitBytes` and `batchLimitBytes`.
+    static func checkSizes(
+        of records: [ForeignRecord], in dictionary: String,
+        valueLimitBytes: Int = Limits.valueSizeBytes,
+        batchLimitBytes: Int = Limits.framePayloadSizeBytes
+    ) throws {
+        var wholeBytes = 0
+        for record in records {
+            let sizeBytes = try record.value.sizeBytes()
+            guard sizeBytes <= valueLimitBytes else {
+                throw Failure(
+                    .usage,
+                    "\(record.place): the value has \(grouped(sizeBytes)) bytes; up to \(grouped(valueLimitBytes)) are allowed"
+                )
+            }
+            // The name's length, and the kind.
+            wholeBytes += RoostFormat.Operation.headerSizeBytes + 1 + dictionary.utf8.count
+            wholeBytes += record.key.utf8.count + 1 + sizeBytes
+            guard wholeBytes <= batchLimitBytes else {
+                throw Failure(
+                    .usage,
+                    "\(record.place): up to here the values have more than the \(grouped(batchLimitBytes)) bytes that are imported as one batch: split the file"
+                )
+            }
+        }
     }
 }
 

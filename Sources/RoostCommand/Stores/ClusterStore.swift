@@ -20,6 +20,8 @@ struct ClusterStore: RecordStore {
     /// Counting reads all keys.
     func recordCount(of range: StoredRange) -> Int? { nil }
 
+    func check(_ record: StoredRecord) throws { try workspace.checkStored(record) }
+
     func write(_ records: [StoredRecord]) async throws { try await workspace.writeStored(records) }
 
     /// What a commit has returned is acknowledged by the engine's quorum.

@@ -59,6 +59,13 @@ struct RecordCopy {
     private func copy(_ piece: [StoredRecord]) async throws -> Int {
         let missing = try await missing(of: piece)
         guard !missing.isEmpty else { return 0 }
+        for record in missing {
+            do { try target.check(record) } catch var error as RoostError {
+                error.message =
+                    "\"\(record.key.prefix(60))\" in \"\(record.dictionary)\": \(error.message)"
+                throw error
+            }
+        }
         try await target.write(missing)
         if let lost = try await self.missing(of: missing).first {
             throw Failure(

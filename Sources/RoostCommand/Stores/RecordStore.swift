@@ -15,6 +15,9 @@ protocol RecordStore: Sendable {
     /// How many records a walk of the range gives; `nil` where only the walk tells.
     func recordCount(of range: StoredRange) async throws -> Int?
 
+    /// Throws what `write` throws of a record that the store takes in no case, as one beyond its limits.
+    func check(_ record: StoredRecord) throws
+
     /// Sets records. Returns once a crash of this process takes nothing back; more than the store takes at
     /// once is written in several steps, and where one fails those before it stay.
     func write(_ records: [StoredRecord]) async throws
@@ -36,6 +39,9 @@ protocol RecordCursor: AnyObject {
 }
 
 extension RecordStore {
+    /// What a line holds, or a workspace in files has, is within the limits of one.
+    func check(_ record: StoredRecord) {}
+
     /// - Throws: `Failure` where no key is in the dictionary that was named: its name may be a mistake.
     func require(_ dictionary: String?) async throws {
         guard let dictionary else { return }

@@ -127,6 +127,14 @@ extension SharedWorkspace {
         try await make(commit, Self.names(of: records[first...]))
     }
 
+    /// Asks the engine nothing.
+    ///
+    /// - Throws: `.keyTooLarge`, `.tooLarge` where the engine does not take the record alone in a commit;
+    ///   `.encodingFailed` where its bytes make no sense.
+    package func checkStored(_ record: StoredRecord) throws {
+        try connection.checkLimits(SharedCommit(operations: [try operation(record).change]))
+    }
+
     /// Each once, by its bytes.
     private static func names(of records: ArraySlice<StoredRecord>) -> [String] {
         Set(records.map { Array($0.dictionary.utf8) }).map { String(decoding: $0, as: UTF8.self) }
