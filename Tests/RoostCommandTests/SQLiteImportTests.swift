@@ -186,6 +186,23 @@
             }
         }
 
+        @Test(arguments: ["''", "CAST('' AS TEXT)"])
+        func anEmptyTextIsNoKey(text: String) async throws {
+            let statements = """
+                CREATE TABLE note (id TEXT PRIMARY KEY, name TEXT);
+                INSERT INTO note VALUES ('a', ''), (\(text), 'b');
+                """
+            try await withDatabase(statements) { directory, file in
+                let outcome = try await run(directory, file, "--table", "note")
+                #expect(outcome.status == 2)
+                #expect(
+                    outcome.errors.contains(
+                        "of \"note\": \"id\", which is to be the key, is empty"),
+                    "\(outcome.errors)")
+                #expect(!FileManager.default.fileExists(atPath: "\(directory)/w"))
+            }
+        }
+
         @Test func whatCannotBeReadIsNamedAndNothingIsWritten() async throws {
             let good = "(1, 'a', 1, 1, 0, NULL, 'x', NULL)"
             try await withDatabase(

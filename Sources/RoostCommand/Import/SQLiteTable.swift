@@ -74,6 +74,11 @@ import Roost
             let members = try rows.columnNames.enumerated().map { column, name in
                 JSONValue.Member(name: name, value: try value(rows, Int32(column), name, place))
             }
+            // As of CSV: what is missing in a row is often written so.
+            if members.contains(where: { $0.name == keys.field && $0.value == .string("") }) {
+                throw Failure(
+                    .usage, "\(place): \"\(keys.field)\", which is to be the key, is empty")
+            }
             return try keys.record(of: .object(members), place: place)
         }
 
