@@ -115,11 +115,10 @@ extension ShardState {
             }
         }
         var awaitedVersion: UInt64 = 0
-        if let enqueued, case .log(let operation, _) = place {
-            let version = operation.sequence
-            if version >= EnqueuedWrites.firstVersion, !enqueued.committed.contains(version) {
-                awaitedVersion = version
-            }
+        // A removal is waited for as a value is: what is committed before it is older than that there is none.
+        let newest = key.withUnsafeBytes { enqueued?.table.find($0, hash: hash) }
+        if let version = newest?.sequence, enqueued?.committed.contains(version) == false {
+            awaitedVersion = version
         }
         return InitialRecord(place: place, key: key, hash: hash, awaitedVersion: awaitedVersion)
     }

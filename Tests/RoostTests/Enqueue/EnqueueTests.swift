@@ -200,6 +200,36 @@ private struct Unencodable: Codable, Sendable {
         try await workspace.close()
     }
 
+    /// The story: a batch waits for its sync, and one of its keys is removed behind it. Who began to watch then was told that
+    /// there is no value, and after that the batch's.
+    @Test func aWatcherThatBeginsWithAnEnqueuedRemovalIsNotToldWhatComesBeforeIt() async throws {
+        try await withTemporaryDirectory { path in
+            let gate = Gate()
+            let fileSystem = ObservedFileSystem { call in
+                if case .syncData(let name) = call, name.hasPrefix("log") { gate.pass() }
+            }
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 2, durability: .process),
+                fileSystem: fileSystem)
+            let settings = workspace.dictionary("settings")
+            gate.close()
+            async let batch: Void = settings.setAll([("a", 1), ("b", 1)], durability: .synced)
+            await gate.waitForArrival()
+            settings.enqueueRemoval(forKey: "a")
+            let told = Told<Int>()
+            let subscription = settings.subscribe("a", of: Int.self) { told.add($0) }
+            await told.waitFor(1)
+            gate.open()
+            try await batch
+            try await workspace.synchronize()
+            try await settings.set(2, forKey: "a")
+            await told.waitFor(2)
+            #expect(told.all == [.initial(nil), .updated(2)])
+            subscription.cancel()
+            try await workspace.close()
+        }
+    }
+
     // MARK: Failures
 
     @Test func whatIsWrongAtOnceIsReturnedAndToldAndThrownOnce() async throws {
