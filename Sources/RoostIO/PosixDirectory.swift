@@ -147,9 +147,10 @@ final class PosixDirectory: Directory {
         #else
             let changed = status.st_mtim
         #endif
+        // Whatever somebody has set the time to: it is compared with itself alone, and may wrap around.
         return FileIdentity(
             device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino),
-            changeNanoseconds: Int64(changed.tv_sec) * 1_000_000_000 + Int64(changed.tv_nsec))
+            changeNanoseconds: Int64(changed.tv_sec) &* 1_000_000_000 &+ Int64(changed.tv_nsec))
     }
 
     func isReplaced() throws -> Bool {

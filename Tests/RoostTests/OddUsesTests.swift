@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostTestSupport
 import Testing
@@ -144,5 +145,21 @@ import Testing
         try await workspace.synchronize()
         #expect(told.all == [.initial(0)])
         try await workspace.close()
+    }
+
+    /// Each opening for writing ended the process: nanoseconds since 1970 have 64 bits until 2262.
+    @Test func aManifestOfAnotherCenturyIsOpenedAndReplaced() async throws {
+        try await withTemporaryDirectory { path in
+            try await Workspace.open(at: path).close()
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 9_999_999_999)],
+                ofItemAtPath: "\(path)/MANIFEST")
+            let workspace = try await Workspace.open(at: path)
+            let numbers = workspace.dictionary("numbers")
+            try await numbers.set(1, forKey: "a")
+            try await workspace.compact()
+            #expect(try numbers["a", as: Int.self] == 1)
+            try await workspace.close()
+        }
     }
 }
