@@ -75,7 +75,9 @@ public enum Frame {
                     operation.frameOffset == offset,
                     operation.keyCount > 0, operation.keyCount <= Limits.recordKeySizeBytes,
                     operation.valueCount <= Limits.valueSizeBytes + Limits.valueOverheadBytes,
-                    end - offset >= operation.sizeBytes, operation.isConsistent
+                    end - offset >= operation.sizeBytes, operation.isConsistent,
+                    // The dictionary's name is whole.
+                    operation.keyCount > Int(operation.key[0])
                 else { return false }
                 try body(operation)
                 offset += operation.sizeBytes

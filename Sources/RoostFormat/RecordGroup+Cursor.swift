@@ -85,7 +85,9 @@ extension RecordGroup {
         @inline(__always)
         func record(_ head: Head) -> Record? {
             var offset = head.sequenceOffset
-            guard isSound(head), let sequence = readSequence(&offset) else { return nil }
+            // What is written again of it counts on numbers that keep the limit.
+            guard isSound(head), let sequence = readSequence(&offset), sequence < Limits.number
+            else { return nil }
             let suffix = suffix(head)
             return Record(
                 flags: Flags(rawValue: head.flags.rawValue & Flags.meaning), shared: head.shared,

@@ -83,6 +83,17 @@ private func isFrame(_ bytes: [UInt8], _ seed: ChecksumSeed, at offset: Int = 0)
         }
     }
 
+    /// Such a key went into a snapshot, whose counts nobody could read from then on.
+    @Test(
+        arguments: [(2, true), (1, true), (0, true), (3, false), (255, false)] as [(UInt8, Bool)])
+    func aKeyHasAWholeDictionaryName(nameCount: UInt8, isWhole: Bool) {
+        let bytes = frame(payload([nameCount, 65, 66], [9, 0]), 7, seed)
+        bytes.withUnsafeBytes { bytes in
+            let view = Frame.view(in: bytes, at: 0, seed: seed)
+            #expect(view?.forEachOperation { _ in } == isWhole)
+        }
+    }
+
     @Test func zerosAreNoFrame() {
         #expect(!isFrame([UInt8](repeating: 0, count: 64), seed))
         #expect(!isFrame([UInt8](repeating: 0, count: 64), ChecksumSeed(0)))

@@ -98,7 +98,7 @@ private struct PlainGroup {
             suffixCount = Int(clamping: second)
         }
         guard (0...keyCount).contains(shared), suffixCount <= 65_792,
-            1...65_792 ~= shared + suffixCount, let sequence = sequence()
+            1...65_792 ~= shared + suffixCount, let sequence = sequence(), sequence < 1 << 62
         else { return nil }
         var stored = 0
         var raw = 0

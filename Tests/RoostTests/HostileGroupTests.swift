@@ -91,7 +91,7 @@ import Testing
     }
 
     /// Other keys in the place of those of the first group, with the right checksum.
-    private func rewriteGroup(_ path: String, keys: [[UInt8]]) throws {
+    private func rewriteGroup(_ path: String, keys: [[UInt8]], sequence: UInt64 = 1) throws {
         let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
         var bytes = try readBytes("\(path)/\(name)")
         let footer = try #require(Self.footer(bytes))
@@ -101,7 +101,7 @@ import Testing
             key.withUnsafeBytes { key in
                 value.withUnsafeBytes {
                     builder.add(
-                        key: key, sequence: 1, flags: .put, stored: $0, rawCount: $0.count)
+                        key: key, sequence: sequence, flags: .put, stored: $0, rawCount: $0.count)
                 }
             }
         }
@@ -167,6 +167,62 @@ import Testing
             // On the way up those after the last key of the range are not looked for.
             #expect(refusedCount == (keys.count == 3 ? 8 : 4))
             try await workspace.close()
+        }
+    }
+
+    /// The merge with records of numbers that are far from it ended the process.
+    @Test(arguments: [Limits.number, .max])
+    func aNumberBeyondTheLimitIsRefusedByReadsAndMerges(sequence: UInt64) async throws {
+        try await withTemporaryDirectory { path in
+            try await makeSmall(path)
+            try rewriteGroup(path, keys: [[1, 100, 97]], sequence: sequence)
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 1, durability: .process))
+            let dictionary = workspace.dictionary("d")
+            #expect { _ = try dictionary["a", as: [UInt8].self] } throws: {
+                ($0 as? RoostError)?.code == .corrupt
+            }
+            try await dictionary.set([6] as [UInt8], forKey: "z")
+            await #expect { try await workspace.compact() } throws: {
+                ($0 as? RoostError)?.code == .corrupt
+            }
+            do { try await workspace.close() } catch let error as RoostError {
+                #expect(error.code == .corrupt)
+            }
+        }
+    }
+
+    /// Such a log was replayed, and the counts of the snapshot that its flush wrote could not be read.
+    @Test(arguments: [Workspace.Configuration.Access.readWrite, .readOnly])
+    func aKeyWithoutAWholeDictionaryNameIsRefusedByOpenings(
+        access: Workspace.Configuration.Access
+    ) async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 1, durability: .process))
+            try await workspace.dictionary("d").set([5] as [UInt8], forKey: "k")
+            try await workspace.close()
+            let name = try #require(try fileNames(in: path, prefix: "log").first)
+            var bytes = try readBytes("\(path)/\(name)")
+            try bytes.withUnsafeMutableBytes { bytes in
+                guard case .valid(let header) = SegmentHeader.read(.init(bytes)) else {
+                    Issue.record("no segment")
+                    return
+                }
+                let frame = try #require(
+                    Frame.view(
+                        in: .init(bytes), at: SegmentHeader.sizeBytes, seed: header.seed))
+                let start = bytes.baseAddress! + SegmentHeader.sizeBytes
+                (start + Frame.headerSizeBytes + Operation.headerSizeBytes).storeBytes(
+                    of: 255, as: UInt8.self)
+                Frame.finish(
+                    at: start, payloadCount: frame.payloadCount, sequence: frame.sequence,
+                    durableSequence: frame.durableSequence, flags: frame.flags, seed: header.seed)
+            }
+            try writeBytes(bytes, to: "\(path)/\(name)")
+            await #expect {
+                _ = try await Workspace.open(at: path, configuration: .init(access: access))
+            } throws: { ($0 as? RoostError)?.code == .corrupt }
         }
     }
 
