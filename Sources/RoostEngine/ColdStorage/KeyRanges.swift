@@ -89,6 +89,13 @@ struct KeyRanges: Sendable {
         let snapshot = part.snapshot
         let first = UInt64(try firstGroup(of: part))
         let groupCount = UInt64(snapshot.groupCount)
-        return snapshot.footer.fileSizeBytes * (groupCount - first) / groupCount
+        return share(of: snapshot.footer.fileSizeBytes, from: first, of: groupCount)
+    }
+
+    /// How much of `sizeBytes` the groups from `first` on have, of `groupCount`, which is not zero. The product of a long
+    /// file's two numbers may be above what 64 bits hold.
+    static func share(of sizeBytes: UInt64, from first: UInt64, of groupCount: UInt64) -> UInt64 {
+        let product = sizeBytes.multipliedFullWidth(by: groupCount - min(first, groupCount))
+        return groupCount.dividingFullWidth(product).quotient
     }
 }
