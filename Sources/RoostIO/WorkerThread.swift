@@ -58,8 +58,8 @@ package final class WorkerThread: SerialExecutor {
     }
 }
 
-/// The same thread as an executor of tasks. Keeps the queue, not the thread, alive: a job that
-/// is added after the thread's end is run by nobody, so a task holds the actor that it works for.
+/// The same thread as an executor of tasks. Keeps the queue, not the thread, alive: a job that is added after the
+/// thread's end has another thread begun for it.
 package final class WorkerTaskExecutor: TaskExecutor {
     private let queue: JobQueue
 
@@ -134,16 +134,17 @@ private final class JobQueue: Sendable {
     func run() {
         if let order { return run(in: order) }
         while true {
-            let (jobs, isStopped) = state.withLock { state in
+            let (jobs, isOver) = state.withLock { state in
                 let jobs = state.jobs
                 state.jobs.removeAll(keepingCapacity: true)
-                return (jobs, state.isStopped)
+                let isOver = jobs.isEmpty && state.isStopped
+                // A task may have slept meanwhile: its next job begins a thread.
+                if isOver { state.isStarted = false }
+                return (jobs, isOver)
             }
             for job in jobs { job.run() }
-            if jobs.isEmpty {
-                if isStopped { return }
-                signal.wait()
-            }
+            if isOver { return }
+            if jobs.isEmpty { signal.wait() }
         }
     }
 

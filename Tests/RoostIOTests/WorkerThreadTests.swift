@@ -53,6 +53,22 @@ private actor Worker {
         }
     }
 
+    /// A task that slept while the last actor of the thread went was never finished.
+    @Test(.timeLimit(.minutes(5)))
+    func aTaskThatWakesBehindTheThreadsEndIsFinished() async throws {
+        for _ in 0..<20 {
+            var thread: WorkerThread? = WorkerThread(name: "test-gone")
+            let executor = thread!.forTasks
+            await Task(executorPreference: executor) {}.value
+            thread = nil
+            // Before, while, and after the thread ends.
+            for step in 0..<5 {
+                if step > 1 { try await Task.sleep(for: .milliseconds(step)) }
+                await Task(executorPreference: executor) { await Task.yield() }.value
+            }
+        }
+    }
+
     /// Foundation's `Thread` did not say that there was none: the executor took itself for started, and whoever waited for
     /// its jobs waited for ever.
     @Test(.timeLimit(.minutes(1))) func aThreadThatCannotBeHadIsAskedForAgain() async {
