@@ -10,6 +10,7 @@ import RoostLog
 ///   log would else stand in memory whole at the end of an opening that reads it once.
 struct Replay {
     private let hashSeed: HashSeed
+    private let start: StartedThread.Start
     private var tables: [LogTable]
     private var filler: TableFiller?
     private var batch: [ReplayedOperation] = []
@@ -24,8 +25,13 @@ struct Replay {
     /// A thread takes as long to begin as some thousand operations take.
     private static let operationCountBeforeFiller = 32 * batchCount
 
-    init(shardCount: Int, hashSeed: HashSeed) {
+    /// - Parameter start: How the filler's thread is started, for tests.
+    init(
+        shardCount: Int, hashSeed: HashSeed,
+        startedBy start: @escaping StartedThread.Start = StartedThread.bySystem
+    ) {
         self.hashSeed = hashSeed
+        self.start = start
         tables = (0..<shardCount).map { _ in LogTable() }
     }
 
@@ -84,12 +90,10 @@ struct Replay {
         }
     }
 
+    /// Where the system has no thread the tables are filled here, and it is asked again with the next batch.
     private mutating func beginFiller() {
-        var taken: [LogTable] = []
-        swap(&taken, &tables)
-        let filler = TableFiller(taken)
-        for region in regions { filler.hold(region) }
-        self.filler = filler
+        filler = TableFiller.begin(with: &tables, startedBy: start)
+        for region in regions { filler?.hold(region) }
     }
 
     /// What was replayed, by shard; to be called once, at the end, in place of `apply`.

@@ -1,4 +1,4 @@
-import Foundation
+import Dispatch
 import RoostFormat
 import RoostIO
 import Synchronization
@@ -50,7 +50,12 @@ final class TableFiller: Sendable {
         let room = DispatchSemaphore(value: 16)
         let done = DispatchSemaphore(value: 0)
 
-        init(_ tables: consuming [LogTable]) { state = Mutex(State(tables: tables)) }
+        init(_ tables: inout [LogTable]) {
+            var taken: [LogTable] = []
+            // As below.
+            swap(&taken, &tables)
+            state = Mutex(State(tables: taken))
+        }
 
         func takeTables() -> [LogTable] {
             state.withLock { state in
@@ -78,12 +83,17 @@ final class TableFiller: Sendable {
         func end() { added.signal() }
     }
 
-    /// To go on with `tables`, which nobody else holds.
-    init(_ tables: consuming [LogTable]) {
-        channel = Channel(tables)
-        let thread = Thread { [channel] in channel.run() }
-        thread.name = "roost-replay"
-        thread.start()
+    private init(_ channel: Channel) { self.channel = channel }
+
+    /// Takes `tables`, which nobody else holds, to go on with them; `nil`, with all of them left, where there is no thread
+    /// to be had now.
+    static func begin(
+        with tables: inout [LogTable], startedBy start: StartedThread.Start
+    ) -> TableFiller? {
+        let channel = Channel(&tables)
+        if start("roost-replay", 0, { channel.run() }) { return TableFiller(channel) }
+        tables = channel.takeTables()
+        return nil
     }
 
     deinit { channel.end() }
