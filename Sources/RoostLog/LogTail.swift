@@ -82,7 +82,8 @@ package struct LogTail {
 
     // MARK: Reading
 
-    /// Hands out the next batches, of about `limitBytes`. Looks for a further segment where one has ended,
+    /// Hands out the next batches, of about `limitBytes`, to `visit`, which asks the segment's region whether all that it
+    /// looks at could be read before it does anything with it. Looks for a further segment where one has ended,
     /// and with `looksFurther` also where it has not: the writer may have died, and its successor begun
     /// another.
     package mutating func read(
@@ -232,6 +233,7 @@ package struct LogTail {
     ) throws {
         keep(segment, at, size)
         guard let frame = segment.frame(at: place.offset), frame.sequence == place.expected else {
+            try segment.region.checkRead(from: place.offset, count: size)
             throw damage(segment, "a batch is not where it was read before")
         }
         try visit(frame, segment)

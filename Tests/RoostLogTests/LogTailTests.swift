@@ -114,6 +114,28 @@ import Testing
         }
     }
 
+    /// It was taken for damage.
+    @Test func aPageThatIsLostBehindTheLookAtItIsUnreadable() async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path, sizeBytes: 64 << 10)
+            try log.append(Array(repeating: 5, count: 9000))
+            try log.append([2], isAwaited: true)
+            guard case .mapped = try log.directory.sharing else { return }
+            var tail = try tail(log)
+            #expect {
+                _ = try tail.read(
+                    limitBytes: .max, looksFurther: true,
+                    isHeld: { _ in
+                        try log.directory.openFile(FileName.segment(1).text, writable: true)
+                            .truncate(to: 8192)
+                        return false
+                    }
+                ) { _, _ in }
+            } throws: { ($0 as? RoostError)?.code == .io }
+            #expect(tail.lastSequence == 1)
+        }
+    }
+
     @Test func whatSomebodyWaitsForIsHeldBackUntilItIsOnDisk() async throws {
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path)

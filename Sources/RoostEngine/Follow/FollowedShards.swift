@@ -28,11 +28,13 @@ struct FollowedShards: Sendable {
                         frameOffset: Int(operation.location - appended.location)))
             }
         }
+        let offset = frame.start - UnsafeRawPointer(segment.region.base)
+        // Before anything of it is visible: zeros stand where a page could not be read.
+        try segment.region.checkRead(from: offset, count: frame.sizeBytes)
         guard isWhole else {
             throw RoostError(
                 .corrupt, "a batch's operations make no sense though its checksum holds",
-                file: segment.file.path,
-                offset: UInt64(frame.start - UnsafeRawPointer(segment.region.base)))
+                file: segment.file.path, offset: UInt64(offset))
         }
         if parsed.changes.count == 1, parsed.clears.isEmpty {
             try applySingle(appended, hash: parsed.changes[0].hash)

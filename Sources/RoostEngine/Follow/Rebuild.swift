@@ -30,6 +30,7 @@ struct Rebuild {
                 throw tail.damage(nil, "a segment of the log is not at hand")
             }
             guard let frame = segment.frame(at: place!.offset), frame.sequence == next else {
+                try segment.region.checkRead(from: place!.offset, count: Frame.headerSizeBytes)
                 throw tail.damage(segment, "a batch is not where it was read before")
             }
             try replay.add(frame, segment.region, path: segment.file.path)

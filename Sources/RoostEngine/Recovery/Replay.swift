@@ -61,6 +61,8 @@ struct Replay {
                 enter(operation, sequence)
             }
         }
+        // Zeros stand where a page could not be read, and would be the key of another record.
+        try region.checkRead(from: offset, count: frame.sizeBytes)
         guard isWhole else {
             throw RoostError(
                 .corrupt, "a batch's operations make no sense though its checksum holds",
