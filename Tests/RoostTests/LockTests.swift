@@ -20,13 +20,13 @@ import Testing
 
     /// Leaves the workspace open, which nobody refers to afterwards.
     private func count(
-        _ count: Int, in path: String, whileOpen: () -> Void = {}
+        _ count: Int, in path: String, whileOpen: () throws -> Void = {}
     ) async throws {
         let counts = try await opened(path, atOnce: count % 2 == 0).dictionary("counts")
         #expect(try counts["count", default: 0] == count - 1)
         try await counts.set(count, forKey: "count")
         if count % 3 == 0 { counts.enqueue(count, forKey: "enqueued") }
-        withExtendedLifetime(counts, whileOpen)
+        try withExtendedLifetime(counts, whileOpen)
     }
 
     @Test func aSecondOpeningForWritingInThisProcessIsLocked() async throws {
@@ -111,7 +111,7 @@ import Testing
                 defer { for copy in copies { close(copy) } }
                 for number in 1...3 {
                     try await count(number, in: path) {
-                        copies += Self.copiesOfDescriptors(of: path)
+                        copies += try Self.copiesOfDescriptors(of: path)
                     }
                 }
                 #expect(copies.count >= 3)
@@ -121,17 +121,17 @@ import Testing
             }
         }
 
-        private static func copiesOfDescriptors(of path: String) -> [Int32] {
+        /// Of all descriptors of the directory that are there when it begins.
+        private static func copiesOfDescriptors(of path: String) throws -> [Int32] {
             var directory = stat()
-            guard stat(path, &directory) == 0 else { return [] }
-            return (0..<Int32(sysconf(Int32(_SC_OPEN_MAX)))).compactMap { descriptor -> Int32? in
+            try #require(stat(path, &directory) == 0)
+            let all = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            let open = all.compactMap { Int32($0) }.filter { descriptor in
                 var status = stat()
-                guard fstat(descriptor, &status) == 0, status.st_dev == directory.st_dev,
-                    status.st_ino == directory.st_ino
-                else { return nil }
-                let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-                return copy < 0 ? nil : copy
+                return fstat(descriptor, &status) == 0 && status.st_dev == directory.st_dev
+                    && status.st_ino == directory.st_ino
             }
+            return open.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
         }
     #endif
 }
