@@ -28,9 +28,9 @@ FIRST_SEED ?= 1
 KILLS ?= 300
 FUZZ_SECONDS ?= 30
 
-# Imports real records, kills a writer, recovers, compacts, reads cold; prints what it took.
+# Stores real records, kills a writer, recovers, compacts, reads cold; prints what it took.
 demo: dependencies
-	$(SWIFT) run -c release roost demo --fixture Fixtures/packages.jsonl
+	$(SWIFT) run -c release roost-demo --fixture Fixtures/packages.jsonl
 
 # What every change must pass: builds and runs all suites. Under 10 minutes
 # on two cores with nothing built before; what takes longer is in `prove` and `long`.
@@ -127,8 +127,10 @@ crash: dependencies
 followers: dependencies
 	$(SWIFT) run -c release roost-crash followers --kills $(KILLS) --seconds $$(($(KILLS) * 3))
 
-# Puts with eight readers beside in other processes, and without, in turn.
+# Puts with eight readers beside in other processes, and without, in turn: readers on the other processors, which
+# shows what the put pays, and readers on all of them, which shows what so many programs cost each other too.
 put-cost: dependencies
+	$(SWIFT) run -c release roost-crash put-cost --apart
 	$(SWIFT) run -c release roost-crash put-cost
 
 # Every bit flipped and every length cut of small stores.

@@ -246,6 +246,11 @@ let package = Package(
                 .target(name: "RoostEncryption", condition: .when(traits: ["Encryption"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .executableTarget(
+            name: "roost-demo",
+            dependencies: [
+                "Roost", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Sources/RoostDemo"),
         .target(
             name: "RoostTestSupport", dependencies: ["RoostIO"], path: "Tests/RoostTestSupport"),
         .executableTarget(

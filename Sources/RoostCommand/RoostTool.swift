@@ -34,9 +34,7 @@ struct RoostTool: AsyncParsableCommand {
             RepairCommand.self, ReindexCommand.self, RotateKeyCommand.self, SalvageCommand.self,
             CompactCommand.self,
             DumpCommand.self,
-            InspectCommand.self, CompletionsCommand.self, DemoCommand.self,
-            DemoWriterCommand.self,
-            DemoReaderCommand.self,
+            InspectCommand.self, CompletionsCommand.self,
         ])
 
     static func main() async {

@@ -6,12 +6,13 @@ import Synchronization
 ///
 /// - A reader that has seen all asks for news and waits. The thread of this object wakes, and has the
 ///   log's next append call `noteAppended`, by the comparison that every append makes anyway
-///   (`LogWriter.AheadOffsets`); `pauseSeconds` later it tells all readers at once. So an append pays only where
-///   a reader waits, and at most once in that time.
+///   (`LogWriter.AheadOffsets`); `pauseSeconds` later it tells all readers at once.
+/// - For `lookedSeconds` after that it looks itself, so that the appends of a writer that goes on pay nothing.
+///   An append wakes the thread only where a reader waits and nothing was written for so long.
 /// - What no append comes with is told by those who bring it about: a sync, a new manifest, an opening.
 /// - The thread begins with the first append: an opening that writes nothing never has it.
 ///
-/// docs/decisions/0102, 0267.
+/// docs/decisions/0102, 0267, 0299.
 package final class LogSignals: Sendable {
     package let page: SignalPage
     /// Until `stop`: not weakly, as an object that was ever referred to so takes a slower way at each
@@ -23,6 +24,10 @@ package final class LogSignals: Sendable {
 
     /// How long after the first append readers are told. They take what came meanwhile together.
     private static let pauseSeconds = 0.001
+    /// How often, and for how long after readers were told, the thread looks for more: to wake it would cost
+    /// an append as much as a hundred others.
+    private static let lookSeconds = 0.002
+    private static let lookedSeconds = 0.1
     /// For a request that got lost, as with the page of a file system that is full.
     private static let requestPatience: UInt64 = 60_000_000_000
 
@@ -91,9 +96,11 @@ package final class LogSignals: Sendable {
                 page.waitForRequest(after: seen, nanoseconds: Self.requestPatience)
             }
             seen = page.requestCount
-            guard let last = lastSequence(wantsNews: true) else { return }
-            // What came since the readers were told, they may have missed.
-            if last == told { appended.wait() }
+            if !hasGrown(beyond: told) {
+                guard let last = lastSequence(wantsNews: true) else { return }
+                // What came since the readers were told, they may have missed.
+                if last == told { appended.wait() }
+            }
             // Before they are told, so that a burst of appends wakes them once, and mostly behind its end.
             Thread.sleep(forTimeInterval: Self.pauseSeconds)
             guard let last = lastSequence(wantsNews: false) else { return }
@@ -103,12 +110,27 @@ package final class LogSignals: Sendable {
         }
     }
 
+    /// Whether more is in the log than readers were told of, now or soon.
+    private func hasGrown(beyond told: UInt64) -> Bool {
+        for _ in 0..<Int(Self.lookedSeconds / Self.lookSeconds) {
+            guard let log = log.withLock({ $0 }) else { return false }
+            if log.hasGrown(beyond: told) { return true }
+            Thread.sleep(forTimeInterval: Self.lookSeconds)
+        }
+        return false
+    }
+
     private func lastSequence(wantsNews: Bool) -> UInt64? {
         log.withLock { $0 }?.lastSequence(wantsNews: wantsNews)
     }
 }
 
 extension LogWriter {
+    /// Whether there is a batch after `sequence`, or one on its way. Whoever appends never waits for it.
+    func hasGrown(beyond sequence: UInt64) -> Bool {
+        state.withLockIfAvailable { $0.lastSequence > sequence } ?? true
+    }
+
     /// The last batch; with `wantsNews`, the next append tells `signals` of itself, and else none does.
     func lastSequence(wantsNews: Bool) -> UInt64 {
         state.withLock { state in

@@ -81,7 +81,6 @@ import Testing
                 try await Tool.run("set", "\(path)/w", "d", "k", "not json"),
                 try await Tool.run("import", "\(path)/w", "\(path)/missing"),
                 try await Tool.run("dump", "\(path)/missing"),
-                try await Tool.run("demo", "--count", "1"),
             ] {
                 #expect(outcome.status == 2)
                 #expect(outcome.errors.hasPrefix("roost: "), "\(outcome.errors)")

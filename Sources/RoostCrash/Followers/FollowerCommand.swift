@@ -30,7 +30,8 @@ struct FollowerCommand: AsyncParsableCommand {
 
     private func followUntilStopped() async throws {
         let workspace = try await Workspace.open(at: path, configuration: .init(access: .readOnly))
-        while !isStopped { try await Task.sleep(for: .milliseconds(20)) }
+        // Seldom, as that would be counted as the cost of following.
+        while !isStopped { try await Task.sleep(for: .milliseconds(500)) }
         try await workspace.close()
     }
 

@@ -50,16 +50,16 @@ struct PutCostCommand: AsyncParsableCommand {
         try await Task.sleep(for: .milliseconds(300))
         var alone = Cost()
         var followed = Cost()
-        // The first is for the pages and the caches.
-        for round in 0...rounds {
-            for reader in running { reader.halt() }
-            let quiet = try await measure(workspace)
-            for reader in running { reader.goOn() }
-            let busy = try await measure(workspace)
-            guard round > 0 else { continue }
-            alone.add(quiet)
-            followed.add(busy)
+        // The first round is for the pages and the caches. Each begins with the turn that the one before ended
+        // with, as the second of two may find other caches than the first.
+        for turn in 0..<(rounds + 1) * 2 {
+            let isFollowed = (turn + 1) / 2 % 2 == 1
+            for reader in running { isFollowed ? reader.goOn() : reader.halt() }
+            let cost = try await measure(workspace)
+            guard turn > 1 else { continue }
+            if isFollowed { followed.add(cost) } else { alone.add(cost) }
         }
+        for reader in running { reader.goOn() }
         try Data().write(to: URL(fileURLWithPath: "\(root)/stop"))
         for reader in running { try await reader.waitForEnd() }
         try await workspace.close()

@@ -1,18 +1,27 @@
 import ArgumentParser
 import Foundation
-import Roost
 
-/// `roost demo`: the whole life of a workspace on real records, measured as it goes.
+/// `make demo`: the whole life of a workspace on real records, measured as it goes. A program of its own, which
+/// builds little more than the library.
+@main
+struct DemoTool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "roost-demo",
+        abstract: "Shows what a workspace goes through.",
+        subcommands: [DemoCommand.self, WriterCommand.self, ReaderCommand.self],
+        defaultSubcommand: DemoCommand.self)
+}
+
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo",
+        commandName: "run",
         abstract: "Writes, is killed, recovers, compacts and reads, and prints what it took.",
         discussion: """
             Works in a temporary directory, which it removes. Every figure is measured in this \
             run. Exit status 3 where anything acknowledged is missing.
             """)
 
-    @Option(help: "Records to import, as JSON Lines.", completion: .file())
+    @Option(help: "Records to store, as JSON Lines.", completion: .file())
     var fixture = "Fixtures/packages.jsonl"
     @Option(help: "How many integers, and how many structs, to write.")
     var count = 40_000
@@ -39,13 +48,31 @@ struct DemoCommand: AsyncParsableCommand {
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
+        let outcome: Result<Void, any Error>
         do {
             var run = DemoRun(options: self, directory: directory.path)
             try await run.all()
-        } catch {
-            try FileManager.default.removeItem(at: directory)
-            throw error
-        }
+            outcome = .success(())
+        } catch { outcome = .failure(error) }
         try FileManager.default.removeItem(at: directory)
+        do { try outcome.get() } catch let missing as MissingWrites {
+            printError("\(missing)")
+            throw ExitCode(3)
+        }
     }
 }
+
+/// What was acknowledged is not there, or not as it was written.
+struct MissingWrites: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// The demo could not go on, for a reason that is not the store's.
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// Progress goes to standard error, so that the table alone can be kept.
+func printError(_ text: String) { FileHandle.standardError.write(Data("roost-demo: \(text)\n".utf8)) }

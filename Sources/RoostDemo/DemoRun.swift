@@ -29,21 +29,22 @@ struct DemoRun {
             "On disk: allocated blocks, what the log has preallocated included. Resident: of "
                 + "this process, and below \"new process\" of that one; anonymous and "
                 + "file-backed memory apart.")
-        try Output.write(table.lines + [""] + notes)
+        printTable()
     }
 
     // MARK: Writing
 
     private mutating func write() async throws {
-        announce("importing \(options.fixture)")
-        let reader = try LineReader(path: options.fixture)
+        announce("reading \(options.fixture)")
+        let packages = try PackageLine.all(at: options.fixture)
         var begin = clock.now
         let workspace = try await Workspace.open(at: path)
         try record("open a new workspace", since: begin)
         begin = clock.now
-        let importedCount = try await ImportCommand.importAll(
-            from: reader, into: WorkspaceStore(workspace: workspace))
-        try record("import \(grouped(importedCount)) packages", since: begin, count: importedCount)
+        for package in packages {
+            try await workspace.dictionary(package.dictionary).set(package.value, forKey: package.key)
+        }
+        try record("set \(grouped(packages.count)) packages", since: begin, count: packages.count)
 
         announce("writing \(grouped(options.count)) integers and as many structs, one set each")
         let integers = workspace.dictionary(DemoCommand.integerDictionaryName)
@@ -68,16 +69,16 @@ struct DemoRun {
 
     private mutating func readCold() async throws {
         announce("reopening in a new process")
-        let child = try ChildProcess(["demo-reader", path, "--count", String(options.count)])
+        let child = try ChildProcess(["reader", path, "--count", String(options.count)])
         var lines: [String] = []
         while let line = child.nextLine() { lines.append(line) }
         let end = child.wait()
         guard end.status == 0, let line = lines.first else {
-            throw Failure(.damaged, "the reading child failed, status \(end.status)")
+            throw MissingWrites("the reading child failed, status \(end.status)")
         }
         let report = try JSONDecoder().decode(
-            DemoReaderCommand.Report.self, from: Data(line.utf8))
-        let disk = try DiskUsage(directory: path).allocatedBytes
+            ReaderCommand.Report.self, from: Data(line.utf8))
+        let disk = try allocatedBytes(in: path)
         table.add("new process, before opening", nil, memory: report.memoryBeforeOpening)
         table.add(
             "reopen cold", report.openSeconds, diskBytes: disk, memory: report.memoryAfterOpening)
@@ -111,6 +112,8 @@ struct DemoRun {
 
     func announce(_ text: String) { printError(text) }
 
+    func printTable() { print((table.lines + [""] + notes).joined(separator: "\n")) }
+
     private func seconds(since begin: ContinuousClock.Instant) -> Double {
         (clock.now - begin) / .seconds(1)
     }
@@ -123,7 +126,7 @@ struct DemoRun {
         let seconds = seconds(since: begin)
         table.add(
             step, seconds, count: count,
-            diskBytes: try DiskUsage(directory: path).allocatedBytes,
+            diskBytes: try allocatedBytes(in: path),
             memory: hasMemory ? ProcessMemory.current() : nil)
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The demo's table: a row for each step, columns as wide as they must be.
 struct DemoTable {
     private var rows: [[String]] = [
@@ -23,9 +25,8 @@ struct DemoTable {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         var lines = rows.map { row in
             row.enumerated().map { column, cell in
-                column == 0
-                    ? cell.padding(toWidth: widths[0])
-                    : cell.rightAligned(toWidth: widths[column])
+                let padding = String(repeating: " ", count: widths[column] - cell.count)
+                return column == 0 ? cell + padding : padding + cell
             }.joined(separator: "  ")
         }
         let ruleWidth = widths.reduce(0, +) + 2 * (widths.count - 1)
@@ -56,4 +57,9 @@ struct DemoTable {
         default: grouped(Int(value.rounded()))
         }
     }
+}
+
+/// A number with a comma between thousands.
+func grouped(_ number: some BinaryInteger) -> String {
+    IntegerFormatStyle<Int>.number.locale(Locale(identifier: "en_US")).format(Int(number))
 }

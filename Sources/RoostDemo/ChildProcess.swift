@@ -8,7 +8,7 @@ final class ChildProcess {
 
     init(_ arguments: [String]) throws {
         guard let executable = Bundle.main.executableURL else {
-            throw Failure(.failed, "this program cannot find its own file")
+            throw DemoFailure("this program cannot find its own file")
         }
         process.executableURL = executable
         process.arguments = arguments

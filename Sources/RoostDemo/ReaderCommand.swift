@@ -4,9 +4,9 @@ import Roost
 
 /// The demo's child that opens the workspace cold: a new process, so that its memory is what
 /// opening and reading take.
-struct DemoReaderCommand: AsyncParsableCommand {
+struct ReaderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo-reader", abstract: "Opens, reads a few keys, and reports.",
+        commandName: "reader", abstract: "Opens, reads a few keys, and reports.",
         shouldDisplay: false)
 
     /// What it reports, as JSON on one line.
@@ -22,7 +22,7 @@ struct DemoReaderCommand: AsyncParsableCommand {
         var memoryAfterReading: ProcessMemory?
     }
 
-    @OptionGroup var target: WorkspaceArgument
+    @Argument var path: String
     @Option(help: "How many of the demo's records there are.") var count: Int
 
     private static let readCount = 100
@@ -31,7 +31,7 @@ struct DemoReaderCommand: AsyncParsableCommand {
         let before = ProcessMemory.current()
         let clock = ContinuousClock()
         let begin = clock.now
-        let workspace = try await Workspace.open(at: target.workspace)
+        let workspace = try await Workspace.open(at: path)
         let opened = clock.now
         let afterOpening = ProcessMemory.current()
         let keys = (0..<Self.readCount).map { $0 * (count / Self.readCount) }
@@ -46,7 +46,7 @@ struct DemoReaderCommand: AsyncParsableCommand {
             memoryAfterReading: ProcessMemory.current())
         try await workspace.close()
         let line = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
-        try Output.write([line])
+        print(line)
     }
 
     private func check(_ indices: [Int], in workspace: Workspace) throws {
@@ -54,7 +54,7 @@ struct DemoReaderCommand: AsyncParsableCommand {
         for index in indices {
             let key = DemoCommand.key(index)
             guard try records.value(forKey: key, as: DemoRecord.self) == DemoRecord(index) else {
-                throw Failure(.damaged, "\"\(key)\" is not what was written")
+                throw MissingWrites("\"\(key)\" is not what was written")
             }
         }
     }

@@ -4,24 +4,23 @@ import Roost
 
 /// The demo's child that is killed: several tasks write one record after another, and say after
 /// each acknowledged write which it was.
-struct DemoWriterCommand: AsyncParsableCommand {
+struct WriterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo-writer", abstract: "Writes until it is killed.", shouldDisplay: false)
+        commandName: "writer", abstract: "Writes until it is killed.", shouldDisplay: false)
 
     static let dictionaryName = "acknowledged"
     static let taskCount = 4
 
-    @OptionGroup var target: WorkspaceArgument
+    @Argument var workspace: String
 
     func run() async throws {
-        try await target.withWorkspace(.readWrite) { workspace in
-            let records = workspace.dictionary(Self.dictionaryName)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for task in 0..<Self.taskCount {
-                    group.addTask { try await Self.write(task, to: records) }
-                }
-                try await group.waitForAll()
+        let workspace = try await Workspace.open(at: workspace)
+        let records = workspace.dictionary(Self.dictionaryName)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<Self.taskCount {
+                group.addTask { try await Self.write(task, to: records) }
             }
+            try await group.waitForAll()
         }
     }
 

@@ -8,12 +8,12 @@ extension DemoRun {
     mutating func killAWriter() throws -> [Int] {
         announce("killing a child that writes")
         let begin = clock.now
-        let child = try ChildProcess(["demo-writer", path])
-        var acknowledged = Array(repeating: 0, count: DemoWriterCommand.taskCount)
+        let child = try ChildProcess(["writer", path])
+        var acknowledged = Array(repeating: 0, count: WriterCommand.taskCount)
         var total = 0
         while let line = child.nextLine() {
             guard let task = Int(line), acknowledged.indices.contains(task) else {
-                throw Failure(.failed, "the writing child said \"\(line)\"")
+                throw DemoFailure("the writing child said \"\(line)\"")
             }
             acknowledged[task] += 1
             total += 1
@@ -23,7 +23,7 @@ extension DemoRun {
         }
         let end = child.wait()
         guard end.wasKilled else {
-            throw Failure(.failed, "the writing child ended by itself, status \(end.status)")
+            throw DemoFailure("the writing child ended by itself, status \(end.status)")
         }
         try record(
             "child sets structs until killed", since: begin, count: total, hasMemory: false)
@@ -42,8 +42,8 @@ extension DemoRun {
         try record("check \(grouped(total)) acknowledged", since: begin, count: total)
         note(workspace, total: total, missingCount: missingCount)
         guard missingCount == 0 else {
-            try Output.write(table.lines + [""] + notes)
-            throw Failure(.damaged, "\(grouped(missingCount)) acknowledged writes are missing")
+            printTable()
+            throw MissingWrites("\(grouped(missingCount)) acknowledged writes are missing")
         }
         announce("compacting")
         begin = clock.now
@@ -53,17 +53,17 @@ extension DemoRun {
         let report = try await workspace.verify()
         try record("verify every checksum", since: begin)
         if let damage = report.damages.first { throw damage }
-        let foundCount = try workspace.dictionary(DemoWriterCommand.dictionaryName).count
+        let foundCount = try workspace.dictionary(WriterCommand.dictionaryName).count
         notes.append("After compaction \(grouped(foundCount)) of the child's writes are there.")
         try await workspace.close()
     }
 
     private func countMissing(_ acknowledged: [Int], in workspace: Workspace) throws -> Int {
-        let records = workspace.dictionary(DemoWriterCommand.dictionaryName)
+        let records = workspace.dictionary(WriterCommand.dictionaryName)
         var missingCount = 0
         for (task, count) in acknowledged.enumerated() {
             for index in 0..<count {
-                let key = DemoWriterCommand.key(task: task, index: index)
+                let key = WriterCommand.key(task: task, index: index)
                 let found = try records.value(forKey: key, as: DemoRecord.self)
                 if found != DemoRecord(index) { missingCount += 1 }
             }
@@ -74,7 +74,7 @@ extension DemoRun {
     private mutating func note(_ workspace: Workspace, total: Int, missingCount: Int) {
         let recovery = workspace.recovery
         notes.append(
-            "Killed with SIGKILL while \(DemoWriterCommand.taskCount) tasks wrote: "
+            "Killed with SIGKILL while \(WriterCommand.taskCount) tasks wrote: "
                 + "\(grouped(total)) writes were acknowledged, \(grouped(missingCount)) of them "
                 + "are missing.")
         notes.append(
