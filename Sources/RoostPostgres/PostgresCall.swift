@@ -68,18 +68,18 @@
             before deadline: ContinuousClock.Instant, mayRepeat: Bool, _ flag: CancellationFlag
         ) async throws -> PostgresRows {
             let call = PostgresCall()
-            let timer = Task {
-                do { try await Task.sleep(until: deadline) } catch { return }
-                call.giveUp(
-                    .unavailable,
-                    "PostgreSQL could not be asked in time: calls before it took all the time")
+            let number = deadlines.add(call, deadline)
+            callCount.wrappingAdd(1, ordering: .relaxed)
+            defer {
+                deadlines.remove(number)
+                callCount.wrappingSubtract(1, ordering: .relaxed)
             }
-            defer { timer.cancel() }
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     guard call.wait(continuation) else { return }
-                    Task {
-                        await make(
+                    // From its begin on the session's thread: no thread of the pool is woken for it.
+                    Task(executorPreference: thread.forTasks) {
+                        await self.make(
                             call, statement, parameters, before: deadline, mayRepeat: mayRepeat,
                             flag)
                     }

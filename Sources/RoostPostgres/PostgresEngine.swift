@@ -1,7 +1,6 @@
 #if Postgres
     import RoostIO
     import RoostShared
-    import Synchronization
 
     /// PostgreSQL, or what speaks its protocol, as the engine of a shared workspace.
     ///
@@ -13,7 +12,6 @@
             operationCount: 1000, commitSizeBytes: 8 << 20, keySizeBytes: 2000)
         private let writer: PostgresSession
         private let readers: [PostgresSession]
-        private let nextReader = Atomic<Int>(0)
         private let watches: PostgresWatches
         private let care: Task<Void, Never>
 
@@ -51,8 +49,7 @@
             } else {
                 statement = PostgresSchema.read(isDescending: read.isDescending)
             }
-            let index = nextReader.wrappingAdd(1, ordering: .relaxed).newValue
-            let reader = readers[abs(index % readers.count)]
+            let reader = reader
             let rows = try await CancellationFlag.with { [parameters] flag in
                 try await reader.run(
                     statement, parameters, before: deadline, mayRepeat: true, flag)
@@ -75,6 +72,18 @@
             return SharedPage(
                 records: Array(records.prefix(read.limit)), revision: read.revision ?? first,
                 hasMore: hasMore)
+        }
+
+        /// The first that nobody waits for, whose thread and process were used last; else that with the fewest calls.
+        private var reader: PostgresSession {
+            var best = readers[0]
+            var fewest = Int.max
+            for reader in readers {
+                let count = reader.callCount.load(ordering: .relaxed)
+                if count == 0 { return reader }
+                if count < fewest { (best, fewest) = (reader, count) }
+            }
+            return best
         }
 
         func commit(

@@ -3,6 +3,7 @@
     import Foundation
     import RoostIO
     import RoostShared
+    import Synchronization
 
     /// One connection to the server, on a thread of its own: libpq's calls block.
     ///
@@ -15,7 +16,10 @@
         let servers: [[String: String]]
         var server = 0
         let isSerializable: Bool
-        private let thread: WorkerThread
+        let thread: WorkerThread
+        let deadlines = PostgresDeadlines()
+        /// Of the calls that are not over.
+        nonisolated let callCount = Atomic<Int>(0)
         var connection: OpaquePointer?
         var prepared: Set<String> = []
         var isListening = false

@@ -45,6 +45,30 @@ import Testing
         _ = await silence.first.result
     }
 
+    /// They share a timer, which the earliest sets.
+    @Test func eachOfSeveralCallsEndsAtItsOwnDeadline() async throws {
+        let silence = try await beginCall()
+        defer { silence.server.stop() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for milliseconds in [2600, 400, 1500, 400] {
+                group.addTask {
+                    let limit = Duration.milliseconds(milliseconds)
+                    let begin = ContinuousClock.now
+                    let error = await #expect(throws: RoostError.self) {
+                        try await Self.run(silence.session, within: limit)
+                    }
+                    let taken = ContinuousClock.now - begin
+                    #expect(error?.code == .unavailable)
+                    #expect(taken >= limit && taken < limit + .seconds(1), "\(taken) of \(limit)")
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(silence.session.callCount.load(ordering: .relaxed) == 1)
+        silence.first.cancel()
+        _ = await silence.first.result
+    }
+
     @Test func aCallBehindAnotherEndsWhereItIsCancelled() async throws {
         let silence = try await beginCall()
         defer { silence.server.stop() }

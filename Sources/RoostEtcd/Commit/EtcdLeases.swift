@@ -10,6 +10,8 @@
         private struct Lease {
             let task: Task<Int64, any Error>
             let lastUse: ContinuousClock.Instant
+            /// Once etcd has answered: nobody has to wait for `task` any more.
+            var id: Int64?
         }
 
         private let caller: EtcdCaller
@@ -27,6 +29,7 @@
             let seconds = min(max(duration.components.seconds, 0), Self.longestSeconds) + 1
             let now = ContinuousClock.now
             if let lease = granted[seconds], now < lease.lastUse {
+                if let id = lease.id { return id }
                 do { return try await id(of: lease, before: deadline) } catch {
                     if Task.isCancelled || ContinuousClock.now >= deadline { throw error }
                     // Whoever began it may have had less time; it is begun again.
@@ -46,7 +49,11 @@
             }
             let lease = Lease(task: task, lastUse: now + .seconds(slack - 1))
             granted[seconds] = lease
-            do { return try await id(of: lease, before: deadline) } catch {
+            do {
+                let id = try await id(of: lease, before: deadline)
+                if granted[seconds]?.task == task { granted[seconds]?.id = id }
+                return id
+            } catch {
                 // Others may wait for it, where only this caller gives it up.
                 if !Task.isCancelled { granted[seconds] = nil }
                 throw error

@@ -120,44 +120,45 @@
 
         /// Sends one message and waits for the one that answers it.
         ///
+        /// All of it is done in one turn of the connection's thread, as to wake a thread takes longer than most else of
+        /// a call: it is woken once, and wakes the caller once.
+        ///
         /// - Throws: `RemoteFailure`.
         func call(
             _ path: String, _ request: [UInt8], before deadline: ContinuousClock.Instant
         ) async throws -> [UInt8] {
-            let answer = channel.eventLoop.makePromise(of: [UInt8].self)
-            let stream = try await open(path) { message, event in
-                switch event {
-                case .message(let bytes): message = bytes
-                case .ended(nil):
-                    if let message {
-                        answer.succeed(message)
-                    } else {
-                        answer.fail(
-                            RemoteFailure(.internal, "an answer without a message", wasSent: true))
-                    }
-                case .ended(let failure?): answer.fail(failure)
+            let loop = channel.eventLoop
+            let answer = loop.makePromise(of: [UInt8].self)
+            let headers = headers(path)
+            loop.execute { [self] in
+                let timeout = loop.scheduleTask(in: TimeAmount(deadline - .now)) {
+                    answer.fail(
+                        RemoteFailure(.deadlineExceeded, "no answer in time", wasSent: true))
                 }
-            } onFailure: {
-                answer.fail($0)
+                answer.futureResult.whenComplete { _ in timeout.cancel() }
+                open { message, event in
+                    Self.take(event, &message, answer)
+                }.whenComplete { opened in
+                    switch opened {
+                    case .failure(let error): answer.fail(error)
+                    case .success(let stream):
+                        // Whether it is the deadline, or the task's cancellation, also if that was before.
+                        answer.futureResult.whenFailure { _ in stream.close(promise: nil) }
+                        stream.write(
+                            HTTP2Frame.FramePayload.headers(.init(headers: headers)), promise: nil)
+                        stream.writeAndFlush(
+                            HTTP2Frame.FramePayload.data(
+                                .init(data: .byteBuffer(request.framed), endStream: true)),
+                            promise: nil)
+                    }
+                }
             }
-            let timeout = stream.eventLoop.scheduleTask(in: TimeAmount(deadline - .now)) {
-                answer.fail(
-                    RemoteFailure(.deadlineExceeded, "no answer in time", wasSent: true))
-                stream.close(promise: nil)
-            }
-            stream.write(
-                HTTP2Frame.FramePayload.headers(.init(headers: headers(path))), promise: nil)
-            stream.writeAndFlush(
-                HTTP2Frame.FramePayload.data(
-                    .init(data: .byteBuffer(request.framed), endStream: true)), promise: nil)
-            defer { timeout.cancel() }
             do {
                 let bytes = try await withTaskCancellationHandler {
                     try await answer.futureResult.get()
                 } onCancel: {
                     answer.fail(
                         RemoteFailure(.cancelled, "the task was cancelled", wasSent: true))
-                    stream.close(promise: nil)
                 }
                 hasAnswered.store(true, ordering: .relaxed)
                 return bytes
@@ -169,6 +170,23 @@
             }
         }
 
+        /// Of a call that one message answers.
+        private static func take(
+            _ event: CallHandler.Event, _ message: inout [UInt8]?,
+            _ answer: EventLoopPromise<[UInt8]>
+        ) {
+            switch event {
+            case .message(let bytes): message = bytes
+            case .ended(let failure?): answer.fail(failure)
+            case .ended(nil):
+                guard let message else {
+                    return answer.fail(
+                        RemoteFailure(.internal, "an answer without a message", wasSent: true))
+                }
+                answer.succeed(message)
+            }
+        }
+
         /// Opens a stream on which both sides send messages.
         ///
         /// - Parameter metadata: what gRPC sends before the messages.
@@ -177,10 +195,7 @@
             _ path: String, metadata: [(String, String)],
             _ received: @escaping @Sendable (CallHandler.Event) -> Void
         ) async throws -> EtcdStream {
-            let channel = try await open(path) { (_: inout [UInt8]?, event) in
-                received(event)
-            } onFailure: { _ in
-            }
+            let channel = try await open { _, event in received(event) }.get()
             var headers = headers(path)
             headers.add(contentsOf: metadata)
             channel.writeAndFlush(
@@ -188,25 +203,21 @@
             return EtcdStream(channel: channel)
         }
 
+        /// - Parameter received: is told what comes, with the last message that it kept.
+        /// - Returns: fails with a `RemoteFailure`.
         private func open(
-            _ path: String,
-            _ received: @escaping @Sendable (inout [UInt8]?, CallHandler.Event) -> Void,
-            onFailure fail: @escaping @Sendable (RemoteFailure) -> Void
-        ) async throws -> any Channel {
-            do {
-                return try await multiplexer.createStreamChannel { stream in
-                    stream.eventLoop.makeCompletedFuture {
-                        var last: [UInt8]?
-                        try stream.pipeline.syncOperations.addHandler(
-                            CallHandler { received(&last, $0) })
-                    }
-                }.get()
-            } catch {
-                let remote = RemoteFailure(
+            _ received: @escaping @Sendable (inout [UInt8]?, CallHandler.Event) -> Void
+        ) -> EventLoopFuture<any Channel> {
+            multiplexer.createStreamChannel { stream in
+                stream.eventLoop.makeCompletedFuture {
+                    var last: [UInt8]?
+                    try stream.pipeline.syncOperations.addHandler(
+                        CallHandler { received(&last, $0) })
+                }
+            }.flatMapErrorThrowing { [self] error in
+                throw RemoteFailure(
                     .unavailable, "the connection to \(endpoint.description) broke",
                     wasSent: false, cause: failure.error ?? error)
-                fail(remote)
-                throw remote
             }
         }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostFormat
 import RoostIO
@@ -46,10 +47,14 @@ public final class FollowedDictionary: Sendable {
         }
     }
 
-    /// The values, where `key` is loaded.
-    private func values(with key: String) throws -> WorkspaceDictionary {
-        guard let keyFollower, !keyFollower.isLoaded(key) else { return values }
-        throw RoostError(
+    /// Throws where nobody knows here what `key` is.
+    @inline(__always)
+    private func requireLoaded(_ key: String) throws {
+        if let keyFollower, !keyFollower.isLoaded(key) { throw Self.notLoaded(key) }
+    }
+
+    private static func notLoaded(_ key: String) -> RoostError {
+        RoostError(
             .notLoaded, "\"\(key)\" is not loaded, so nobody knows here what it is: `load` it first"
         )
     }
@@ -133,10 +138,20 @@ public final class FollowedDictionary: Sendable {
     ///
     /// - Throws: `.notLoaded` where keys are loaded as they are asked for and this one is not yet; as `value(forKey:as:)` of a
     ///   `WorkspaceDictionary`.
+    #if compiler(>=6.3)
+        // As of a `WorkspaceDictionary`.
+        @specialized(where Value == Int)
+        @specialized(where Value == String)
+        @specialized(where Value == [UInt8])
+        @specialized(where Value == Data)
+        @specialized(where Value == Double)
+        @specialized(where Value == Bool)
+    #endif
     public func value<Value: BinaryCodable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self
     ) throws -> Value? {
-        try values(with: key).value(forKey: key, as: type)
+        try requireLoaded(key)
+        return try values.value(forKey: key, as: type)
     }
 
     /// The value of `key`, or `nil`; as the other `value(forKey:as:)`.
@@ -144,14 +159,18 @@ public final class FollowedDictionary: Sendable {
     public func value<Value: Codable & Sendable>(
         forKey key: String, as type: Value.Type = Value.self
     ) throws -> Value? {
-        try values(with: key).value(forKey: key, as: type)
+        try requireLoaded(key)
+        return try values.value(forKey: key, as: type)
     }
 
     /// The value of `key`, or `value` where it has none; as `value(forKey:as:)`.
     public subscript<Value: BinaryCodable & Sendable>(
         key: String, default value: @autoclosure () -> Value
     ) -> Value {
-        get throws { try values(with: key).value(forKey: key, as: Value.self) ?? value() }
+        get throws {
+            try requireLoaded(key)
+            return try values.value(forKey: key, as: Value.self) ?? value()
+        }
     }
 
     /// The value of `key`, or `value` where it has none; as `value(forKey:as:)`.
@@ -159,18 +178,27 @@ public final class FollowedDictionary: Sendable {
     public subscript<Value: Codable & Sendable>(
         key: String, default value: @autoclosure () -> Value
     ) -> Value {
-        get throws { try values(with: key).value(forKey: key, as: Value.self) ?? value() }
+        get throws {
+            try requireLoaded(key)
+            return try values.value(forKey: key, as: Value.self) ?? value()
+        }
     }
 
     /// The value of `key`, or its default; as `value(forKey:as:)`.
     public subscript<Value>(key: Key<Value>) -> Value {
-        get throws { try values(with: key.name)[key] }
+        get throws {
+            try requireLoaded(key.name)
+            return try values[key]
+        }
     }
 
     /// Whether `key` has a value.
     ///
     /// - Throws: `.notLoaded`; as `contains(_:)` of a `WorkspaceDictionary`.
-    public func contains(_ key: String) throws -> Bool { try values(with: key).contains(key) }
+    public func contains(_ key: String) throws -> Bool {
+        try requireLoaded(key)
+        return try values.contains(key)
+    }
 
     /// How many keys there are; of those that are loaded.
     ///
