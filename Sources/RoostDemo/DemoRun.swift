@@ -42,7 +42,8 @@ struct DemoRun {
         try record("open a new workspace", since: begin)
         begin = clock.now
         for package in packages {
-            try await workspace.dictionary(package.dictionary).set(package.value, forKey: package.key)
+            try await workspace.dictionary(package.dictionary).set(
+                package.value, forKey: package.key)
         }
         try record("set \(grouped(packages.count)) packages", since: begin, count: packages.count)
 

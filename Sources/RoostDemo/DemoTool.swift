@@ -75,4 +75,6 @@ struct DemoFailure: Error, CustomStringConvertible {
 }
 
 /// Progress goes to standard error, so that the table alone can be kept.
-func printError(_ text: String) { FileHandle.standardError.write(Data("roost-demo: \(text)\n".utf8)) }
+func printError(_ text: String) {
+    FileHandle.standardError.write(Data("roost-demo: \(text)\n".utf8))
+}

@@ -26,7 +26,9 @@
             }
         }
 
-        func remove(_ number: UInt64) { state.withLock { _ = $0.waiting.removeValue(forKey: number) } }
+        func remove(_ number: UInt64) {
+            state.withLock { _ = $0.waiting.removeValue(forKey: number) }
+        }
 
         private func setTimer(_ end: ContinuousClock.Instant, _ state: inout State) {
             state.timer?.task.cancel()
