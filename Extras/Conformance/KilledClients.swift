@@ -63,6 +63,10 @@ final class KilledClients: Sendable {
             try await check(calls, round)
         }
         let tally = tally.withLock { $0 }
+        guard tally.killed > 0, tally.answered > 0 else {
+            throw KilledClientsFailure(
+                "\(tally.killed) clients were killed, and \(tally.answered) calls answered")
+        }
         return
             "\(tally.killed) clients killed in \(tally.rounds) rounds, \(tally.answered) calls answered, \(tally.unanswered) not, of which \(tally.made) were made; none by half, none gone"
     }
@@ -104,6 +108,10 @@ final class KilledClients: Sendable {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         let lines = try Data(contentsOf: file).split(separator: UInt8(ascii: "\n"))
+        guard wasRunning || !lines.isEmpty else {
+            throw KilledClientsFailure(
+                "a client ended with \(process.terminationStatus), and said nothing")
+        }
         let calls = try Self.calls(id, lines.map { Data($0) }, wasKilled: wasRunning)
         tally.withLock { tally in
             if wasRunning { tally.killed += 1 }

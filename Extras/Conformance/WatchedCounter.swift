@@ -86,6 +86,10 @@ struct WatchedCounter {
 
     private func check(_ seen: [Int?], _ written: [Int], _ perhaps: Set<Int>) throws -> String {
         let told = seen.compactMap { $0 }
+        guard !told.isEmpty, !written.isEmpty else {
+            throw WatchFailure(
+                description: "\(written.count) changes were acknowledged, and \(told.count) told")
+        }
         guard Set(told).count == told.count, told == told.sorted() else {
             throw WatchFailure(description: "a change was told twice or out of order")
         }

@@ -86,8 +86,7 @@ package struct ObjectIndexRange {
                     agrees = false
                     return false
                 }
-                agrees =
-                    object.forms(in: shape)?.contains(where: { $0.contains(entry.form) }) ?? false
+                agrees = object.hasForm(entry.form, in: shape) ?? false
                 left -= 1
                 return agrees && left > 0
             }

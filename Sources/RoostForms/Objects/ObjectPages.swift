@@ -126,9 +126,7 @@ package struct ObjectPages {
                 guard let stored = try repository.object(key) else { continue }
                 let object = try StoredObject(key, stored, in: repository)
                 guard let forms = object.forms(in: range.shape),
-                    try forms.allSatisfy({ forms in
-                        try forms.contains { try repository.hasEntry($0, key, in: range.index) }
-                    })
+                    try repository.hasEntries(forms, key, in: range.index)
                 else { throw OtherFields(index: range.index.name) }
                 guard try body(key, object) else { return }
             }
@@ -295,8 +293,7 @@ package struct ObjectPages {
                 throw OtherFields(index: index.name)
             }
             let object = try StoredObject(entry.objectKey, stored, in: repository)
-            guard object.forms(in: shape)?.contains(where: { $0.contains(entry.form) }) == true
-            else {
+            guard object.hasForm(entry.form, in: shape) == true else {
                 throw OtherFields(index: index.name)
             }
             let isFound = try search.matches(object)

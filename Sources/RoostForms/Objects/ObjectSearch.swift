@@ -113,9 +113,7 @@ package struct ObjectSearch {
             guard let forms = StoredObject(key, stored)?.forms(in: range.shape) else {
                 return false
             }
-            return try forms.allSatisfy { forms in
-                try forms.contains { try repository.hasEntry($0, key, in: range.index) }
-            }
+            return try repository.hasEntries(forms, key, in: range.index)
         }
     }
 }

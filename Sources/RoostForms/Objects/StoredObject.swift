@@ -53,6 +53,22 @@ package struct StoredObject {
         }
         return [joined]
     }
+
+    /// Whether an entry of this form is one of those that an index has of the object; `nil` where that cannot be told.
+    package func hasForm(_ form: [UInt8], in shape: StoredIndexShape) -> Bool? {
+        forms(in: shape)?.contains { $0.contains(form) }
+    }
+}
+
+extension StoredRepository {
+    /// Whether the index has of the object with this key, for each entry that it is to have, one of its forms.
+    package func hasEntries(
+        _ forms: [[[UInt8]]], _ key: String, in index: StoredIndex
+    ) throws -> Bool {
+        try forms.allSatisfy { forms in
+            try forms.contains { try hasEntry($0, key, in: index) }
+        }
+    }
 }
 
 extension ObjectCondition.MemberPath {

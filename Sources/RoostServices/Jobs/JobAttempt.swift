@@ -13,6 +13,7 @@
         let jobs: Attempt.NamedDictionary
         let due: Attempt.NamedDictionary
         let dead: Attempt.NamedDictionary
+        let schedules: Attempt.NamedDictionary
         let now: Date
 
         /// - Precondition: The attempt is one of the queue's workspace.
@@ -23,6 +24,7 @@
             jobs = Self.own(queue.jobs)
             due = Self.own(queue.due)
             dead = Self.own(queue.dead)
+            schedules = Self.own(queue.schedules)
         }
 
         private static func own(_ dictionary: any KeyValueDictionary) -> Attempt.NamedDictionary {
@@ -123,6 +125,20 @@
             }
             try attempt.removeValue(forKey: id, in: jobs)
             return true
+        }
+
+        // MARK: Schedules
+
+        /// The newest moment of a schedule that a job was enqueued for, or its begin.
+        nonisolated(nonsending) func lastMoment(of schedule: String) async throws -> Date? {
+            try await attempt.load(schedule, as: Int.self, in: schedules).map {
+                Date(timeIntervalSince1970: Double($0) / 1000)
+            }
+        }
+
+        func setLastMoment(_ moment: Date, of schedule: String) throws {
+            let milliseconds = (moment.timeIntervalSince1970 * 1000).rounded(.down)
+            try attempt.set(Int(milliseconds), forKey: schedule, in: schedules)
         }
     }
 

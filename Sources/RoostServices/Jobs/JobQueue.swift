@@ -55,6 +55,8 @@
         let jobs: any KeyValueDictionary
         let due: any KeyValueDictionary
         let dead: any KeyValueDictionary
+        /// The last moments of `JobSchedule`s, in milliseconds since 1970.
+        let schedules: any KeyValueDictionary
         private let clock: (@Sendable () -> Date)?
 
         /// - Parameters:
@@ -71,6 +73,7 @@
             jobs = workspace.dictionary("\(name).jobs")
             due = workspace.dictionary("\(name).due")
             dead = workspace.dictionary("\(name).dead")
+            schedules = workspace.dictionary("\(name).schedules")
         }
 
         // MARK: Enqueuing

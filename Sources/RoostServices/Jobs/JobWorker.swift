@@ -109,43 +109,15 @@
         }
 
         private func workUntilShutdown() async throws {
-            var delay = Self.firstDelay
-            while !Task.isShuttingDownGracefully, !Task.isCancelled {
-                do {
-                    if let lease = try await queue.lease(for: leaseDuration) {
-                        try await work(lease)
-                    } else {
-                        await wait(pollInterval)
-                    }
-                    delay = Self.firstDelay
-                } catch {
-                    if Task.isCancelled || Self.isFinal(error) { throw error }
-                    logger.error(
-                        "the queue cannot be written to: the worker tries again",
-                        metadata: ["reason": "\(error)", "delay": "\(delay)"])
-                    await wait(delay)
-                    delay = min(delay * 2, Self.longestDelay)
+            try await ServiceLoop.untilShutdown(
+                logger, onFailure: "the queue cannot be written to: the worker tries again"
+            ) {
+                guard let lease = try await queue.lease(for: leaseDuration) else {
+                    return pollInterval
                 }
+                try await work(lease)
+                return .zero
             }
-        }
-
-        private static var firstDelay: Duration { .seconds(1) }
-        private static var longestDelay: Duration { .seconds(30) }
-
-        /// Whether the workspace takes no more writes, however long one waits.
-        private static func isFinal(_ error: any Error) -> Bool {
-            guard let error = error as? RoostError else { return false }
-            return [.closed, .poisoned, .readOnly].contains(error.code)
-        }
-
-        /// Waits for `duration`, or a day where that is longer: the clock cannot tell every later time.
-        private func wait(_ duration: Duration) async {
-            // Where the wait is cut short, the loop sees why.
-            do {
-                try await cancelWhenGracefulShutdown {
-                    try await Task.sleep(for: min(duration, .seconds(86_400)))
-                }
-            } catch {}
         }
 
         private func work(_ lease: JobQueue<Payload>.Lease) async throws {
@@ -233,7 +205,7 @@
             } catch let error as RoostError {
                 // The job has ended, and this error says no more than that.
                 if Task.isCancelled { return }
-                if Self.isFinal(error) { throw error }
+                if ServiceLoop.isFinal(error) { throw error }
                 logger.warning(
                     "a job's lease could not be extended",
                     metadata: ["job": "\(lease.id)", "reason": "\(error)"])

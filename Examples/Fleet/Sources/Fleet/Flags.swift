@@ -15,13 +15,12 @@ struct Flags {
     func add(to router: Router<some RequestContext>) {
         router.put("flags/:name/:value") { _, context in
             try await shared.set(
-                try context.parameters.require("value"),
-                forKey: try context.parameters.require("name"))
+                try context.plain("value"), forKey: try context.plain("name"))
             return HTTPResponse.Status.noContent
         }
         router.get("flags/:name") { _, context in
             // Does not suspend: the value is beside the process.
-            try followed[try context.parameters.require("name"), default: "off"]
+            try followed[try context.plain("name"), default: "off"]
         }
     }
 }

@@ -34,7 +34,7 @@ struct Jobs {
     func add(to router: Router<some RequestContext>) {
         // Asked again with the same name, it is the same job as long as that is to be done.
         router.post("jobs/:name") { _, context in
-            let name = try context.parameters.require("name")
+            let name = try context.plain("name")
             try await workspace.transaction { attempt in
                 try await queue.enqueue(Job(name: name), id: name, in: attempt)
             }

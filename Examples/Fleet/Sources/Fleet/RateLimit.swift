@@ -12,7 +12,7 @@ struct RateLimit {
 
     func add(to router: Router<some RequestContext>) {
         router.post("limited/:client") { _, context in
-            let decision = try await limiter.admit(try context.parameters.require("client"))
+            let decision = try await limiter.admit(try context.plain("client"))
             guard decision.isAllowed else { throw HTTPError(.tooManyRequests) }
             return HTTPResponse.Status.noContent
         }

@@ -23,8 +23,9 @@ enum Server {
         let events = EventStreams()
 
         let router = Router(context: BasicRequestContext.self)
-        router.add(middleware: StoreErrors())
+        // The first is told last: it counts the statuses that clients are told.
         router.add(middleware: MetricsMiddleware())
+        router.add(middleware: StoreErrors())
         OperationsRoutes(workspace: workspace, observability: observability, registry: registry)
             .add(to: router)
         SessionRoutes(workspace: workspace, settings: settings).add(to: router)

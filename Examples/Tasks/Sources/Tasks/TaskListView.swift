@@ -22,12 +22,13 @@ struct TaskListView {
         defer { terminal.end() }
         let keys = Task.detached { for await key in terminal.keys { sender.yield(.key(key)) } }
         let draining = Task {
-            do {
-                while !Task.isCancelled {
+            while !Task.isCancelled {
+                // What fails is tried again: a disk may be full for a moment.
+                do {
                     try await queue.drain(into: tasks) { sender.yield(.failure($0)) }
-                    try await Task.sleep(for: Self.queuePause)
-                }
-            } catch is CancellationError {} catch { sender.yield(.failure("\(error)")) }
+                } catch { if !Task.isCancelled { sender.yield(.failure("\(error)")) } }
+                do { try await Task.sleep(for: Self.queuePause) } catch { return }
+            }
         }
         defer {
             keys.cancel()

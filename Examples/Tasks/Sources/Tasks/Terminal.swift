@@ -13,7 +13,7 @@ final class Terminal: Sendable {
         }
         let found = settings
         earlier.withLock { $0 = found }
-        settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         // The other screen, without a cursor.
         write("\u{1b}[?1049h\u{1b}[?25l")
@@ -30,7 +30,8 @@ final class Terminal: Sendable {
             Thread.detachNewThread {
                 var byte: UInt8 = 0
                 while read(STDIN_FILENO, &byte, 1) == 1 {
-                    keys.yield(Character(UnicodeScalar(byte)))
+                    // Control-C too ends the list, which leaves the terminal as it was.
+                    keys.yield(byte == 3 ? "q" : Character(UnicodeScalar(byte)))
                 }
                 // The terminal is gone.
                 keys.yield("q")

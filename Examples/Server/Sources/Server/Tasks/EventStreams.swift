@@ -29,10 +29,10 @@ final class EventStreams: Service {
         for stream in streams { stream.cancel() }
     }
 
-    /// Every change of the tasks from now on.
-    func response(following tasks: Repository<TaskItem>) -> Response {
+    /// Every change of the tasks from now on, or behind the event that the client had last.
+    func response(following tasks: Repository<TaskItem>, since version: UInt64?) -> Response {
         // From here on, so that nothing is missed between this and the first look.
-        let changes = tasks.changes()
+        let changes = tasks.changes(since: version)
         return Response(
             status: .ok,
             headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],

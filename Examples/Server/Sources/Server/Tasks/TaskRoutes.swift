@@ -28,7 +28,11 @@ struct TaskRoutes {
             return EditedResponse(status: added.isNew ? .created : .ok, response: added.task)
         }
         group.get { request, _ in try await list(limit: request.uri.queryParameters["limit"]) }
-        group.get("events") { _, _ in events.response(following: tasks) }
+        group.get("events") { request, _ in
+            // A browser's `EventSource` says it when it comes again.
+            let last = request.headers.first { $0.name.canonicalName == "last-event-id" }
+            return events.response(following: tasks, since: last.flatMap { UInt64($0.value) })
+        }
         group.get("finished") { _, _ in try counts() }
         group.get(":id") { _, context in try await task(context) }
         group.put(":id/done") { _, context in try await finish(try await task(context)) }
