@@ -22,7 +22,8 @@ struct CrashCommand: AsyncParsableCommand {
         abstract: "Kills writers with SIGKILL, reopens what they leave, and compares.",
         discussion: """
             The last line is JSON. Exit status 1 where anything was lost, torn, stale or failed; \
-            the workspace that shows it is then kept, and its path printed.
+            the workspace that shows it is then kept, and its path printed. So too where nobody was killed or \
+            no write acknowledged.
             """)
 
     @Option(help: "Kills in all; 0 for no limit.") var kills = 1000
@@ -55,9 +56,10 @@ struct CrashCommand: AsyncParsableCommand {
             group.addTask { await tally.showProgress() }
         }
         let counts = tally.counts
+        if let omission = counts.omission { printLine(omission) }
         if counts.isSound { try FileManager.default.removeItem(atPath: root) }
         printLine(counts.json)
-        if !counts.isSound { throw ExitCode.failure }
+        if !counts.isSound || counts.omission != nil { throw ExitCode.failure }
     }
 }
 

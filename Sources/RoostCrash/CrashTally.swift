@@ -19,6 +19,13 @@ struct CrashCounts: Sendable {
 
     var isSound: Bool { lost + tornBatches + stale + unexpectedErrors == 0 }
 
+    /// What a run that has ended did not try; `nil` where there is nothing.
+    var omission: String? {
+        if kills == 0 { return "nobody was killed" }
+        // Of so many some are killed while they write.
+        return kills >= 20 && acknowledged == 0 ? "no write was ever acknowledged" : nil
+    }
+
     var json: String {
         #"{"kills":\#(kills),"acknowledged":\#(acknowledged),"lost":\#(lost),"#
             + #""torn_batches":\#(tornBatches),"stale":\#(stale),"#

@@ -12,13 +12,17 @@ struct IndexCommand: AsyncParsableCommand {
             Says how long the building takes at rest and beside two writers, how much slower these are \
             meanwhile than with the indexes complete, and by how much memory grows that no file is \
             behind. Then kills the building again and again, and compares what ends with the objects. \
-            Exit status 1 where an index is wrong or was never complete.
+            Exit status 1 where an index is wrong or was never complete, or where no kill met a building.
             """)
 
     @Option(help: "How many objects.") var objects = 1_000_000
     @Option(help: "How often the building is killed.") var deaths = 10
     @Option(help: "Where the workspace is made.")
     var directory = FileManager.default.temporaryDirectory.path
+
+    func validate() throws {
+        if objects < 1 { throw ValidationError("Without objects nothing is shown.") }
+    }
 
     func run() async throws {
         let path = "\(directory)/roost-index-\(ProcessInfo.processInfo.processIdentifier)"
@@ -73,6 +77,8 @@ struct IndexCommand: AsyncParsableCommand {
         let begin = ContinuousClock.now
         let (seconds, peak, writes) = try await withThrowingTaskGroup(of: Int.self) { group in
             let stop = Stop()
+            // The writers of a building that throws end too.
+            defer { stop.set() }
             for writer in 0..<writerCount {
                 group.addTask { try await write(items, writer, until: stop) }
             }
@@ -107,6 +113,7 @@ struct IndexCommand: AsyncParsableCommand {
         try await items.indexesBuilt()
         let stop = Stop()
         let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            defer { stop.set() }
             for writer in 0..<2 { group.addTask { try await write(items, writer, until: stop) } }
             try await Task.sleep(for: .seconds(seconds))
             stop.set()
@@ -138,7 +145,12 @@ struct IndexCommand: AsyncParsableCommand {
     }
 
     private func check(_ items: Repository<BuiltItem>) throws {
-        for state in try items.indexStates() {
+        let states = try items.indexStates()
+        // An index that the catalog does not list has no state.
+        guard states.map(\.name) == items.declaredIndexNames, !states.isEmpty else {
+            throw CrashFailure("of \(items.declaredIndexNames) there are \(states.map(\.name))")
+        }
+        for state in states {
             guard case .built = state.progress, state.faults.isEmpty else {
                 throw CrashFailure(
                     "index \(state.name) is \(state.progress): \(state.faults.prefix(3))")
@@ -148,35 +160,76 @@ struct IndexCommand: AsyncParsableCommand {
 
     // MARK: Deaths
 
+    /// So many further kills are tried where none has met a building.
+    private static let furtherDeathCount = 40
+
     private func buildThroughKills(_ path: String, longest: Double) async throws {
         var random = CrashRandom(seed: 5)
-        for kill in 0..<deaths {
-            let builder = try WriterProcess(["index-builder", path])
-            // So that all of them together come about to its end.
-            let share = longest / Double(max(deaths, 1))
-            let milliseconds = 300 + random.below(Int(share * 1_500) + 1)
-            try await Task.sleep(for: .milliseconds(milliseconds))
-            _ = try await builder.kill()
-            printLine("kill \(kill + 1) after \(milliseconds) ms: \(try await progress(path))")
+        // So that all of them together come about to its end.
+        var share = longest / Double(max(deaths, 1))
+        var killCount = 0
+        var buildingCount = 0
+        var isBuilt = false
+        while killCount < deaths
+            || (deaths > 0 && buildingCount == 0 && killCount < deaths + Self.furtherDeathCount)
+        {
+            // Nothing would be left to be killed in.
+            if isBuilt { try await drop(path) }
+            let microseconds = random.below(Int(share * 1_500_000) + 1)
+            try await killBuilder(path, afterMicroseconds: microseconds)
+            killCount += 1
+            let states = try await statesBehindKill(path)
+            let isBuilding = states.contains { $0.progress == .building }
+            isBuilt = !states.isEmpty && states.allSatisfy { $0.progress == .built }
+            buildingCount += isBuilding ? 1 : 0
+            // This machine builds faster than it did at rest.
+            if isBuilt, buildingCount == 0 { share /= 2 }
+            let progress = states.map { "\($0.name) \($0.progress)" }.joined(separator: ", ")
+            printLine("kill \(killCount) after \(microseconds / 1000) ms: \(progress)")
+        }
+        if deaths > 0, buildingCount == 0 {
+            throw CrashFailure("none of \(killCount) kills met a building")
         }
         let workspace = try await Workspace.open(at: path)
         let items = BuiltItem.repository(workspace, isIndexed: true)
         try await items.indexesBuilt()
         try check(items)
         try await workspace.close()
-        printLine("built behind \(deaths) kills, and right")
+        printLine("built behind \(killCount) kills, \(buildingCount) of them in it, and right")
+    }
+
+    /// Starts a builder and kills it so long after it has begun to build.
+    private func killBuilder(_ path: String, afterMicroseconds microseconds: Int) async throws {
+        let begun = "\(path).begun"
+        let builder = try WriterProcess(["index-builder", path, "--begun", begun])
+        while !FileManager.default.fileExists(atPath: begun), builder.isRunning {
+            try await Task.sleep(for: .microseconds(300))
+        }
+        try await Task.sleep(for: .microseconds(microseconds))
+        let status = try await builder.kill()
+        if FileManager.default.fileExists(atPath: begun) {
+            try FileManager.default.removeItem(atPath: begun)
+        }
+        guard status & 0x7f == SIGKILL else {
+            throw CrashFailure("the builder ended by itself, with status \(status)")
+        }
     }
 
     /// How far the killed building had come; what it has is right.
-    private func progress(_ path: String) async throws -> String {
+    private func statesBehindKill(_ path: String) async throws -> [IndexState] {
         let workspace = try await Workspace.open(
             at: path, configuration: .init(access: .readOnly))
         let states = try BuiltItem.repository(workspace, isIndexed: true).indexStates()
         try await workspace.close()
-        for state in states where !state.faults.isEmpty {
-            throw CrashFailure("index \(state.name): \(state.faults.prefix(3))")
+        for state in states {
+            guard state.faults.isEmpty,
+                [IndexState.Progress.building, .built].contains(state.progress)
+            else {
+                throw CrashFailure(
+                    "index \(state.name) is \(state.progress): \(state.faults.prefix(3))")
+            }
         }
-        return states.map { "\($0.name) \($0.progress)" }.joined(separator: ", ")
+        return states
     }
 }
 
@@ -186,9 +239,11 @@ struct IndexBuilderCommand: AsyncParsableCommand {
         commandName: "index-builder", shouldDisplay: false)
 
     @Argument var path: String
+    @Option(help: "Made when the building begins.") var begun: String
 
     func run() async throws {
         let workspace = try await Workspace.open(at: path)
+        try Data().write(to: URL(fileURLWithPath: begun))
         try await BuiltItem.repository(workspace, isIndexed: true).indexesBuilt()
         try await Task.sleep(for: .seconds(3_600))
     }

@@ -37,7 +37,7 @@ struct FollowedCommand: AsyncParsableCommand {
                 }
                 try await workspace.write(durability: kind) { batch in
                     // What the batch itself sets stays.
-                    if number % 97 == 0 { batch.removeAll(in: pairs) }
+                    if FollowedPlan.clears(number) { batch.removeAll(in: pairs) }
                     for key in FollowedPlan.pairKeys { batch.set(value, forKey: key, in: pairs) }
                 }
                 for key in 0..<3 {

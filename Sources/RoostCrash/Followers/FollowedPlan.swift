@@ -5,6 +5,8 @@ import Roost
 enum FollowedPlan {
     static let pairKeys = (0..<8).map { "pair \($0)" }
     static let objectCount = 4
+    /// Which batches empty the dictionary of the pairs before they set them.
+    static func clears(_ number: UInt64) -> Bool { number % 97 == 0 }
     /// What all processes of the machine count alike.
     static var nanoseconds: UInt64 {
         var time = timespec()
@@ -32,6 +34,16 @@ enum FollowedPlan {
         }
         return bytes == value(number, at: time) ? (number, time) : nil
     }
+
+    /// The newest numbers that `workspace` shows.
+    static func newest(in workspace: Workspace) throws -> FollowedEnd {
+        let bytes = try workspace.dictionary("pairs").value(forKey: pairKeys[0], as: [UInt8].self)
+        let objects = try workspace.repository(of: FollowedObject.self)
+            .where { $0.number > 0 }.fetch()
+        return FollowedEnd(
+            number: bytes.flatMap(read)?.number ?? 0,
+            objectNumber: objects.map(\.number).max() ?? 0)
+    }
 }
 
 /// An object of which all have the number of the batch that wrote them.
@@ -40,4 +52,10 @@ struct FollowedObject: Codable, Sendable, Identifiable, Indexed {
     var number: UInt64
 
     static var indexes: [Index<FollowedObject>] { [Index("number", \.number)] }
+}
+
+/// What the last of the writers has left, 0 for nothing.
+struct FollowedEnd: Codable, Equatable, Sendable {
+    var number: UInt64
+    var objectNumber: UInt64
 }

@@ -19,12 +19,16 @@ struct FollowerCommand: AsyncParsableCommand {
         let state = FollowerState()
         if followsOnly { return try await followUntilStopped() }
         var openingCount = 0
-        while !isStopped {
+        var hasSeenTheEnd = false
+        while !hasSeenTheEnd {
             openingCount += 1
-            do { try await readForAWhile(state) } catch { state.note(error) }
-            state.report.withLock { $0.openingCount = openingCount }
+            do { hasSeenTheEnd = try await readForAWhile(state) } catch {
+                state.note(error)
+                hasSeenTheEnd = isStopped
+            }
         }
-        let found = state.report.withLock { $0 }
+        var found = state.report.withLock { $0 }
+        found.openingCount = openingCount
         try JSONEncoder().encode(found).write(to: URL(fileURLWithPath: report), options: .atomic)
     }
 
@@ -37,28 +41,55 @@ struct FollowerCommand: AsyncParsableCommand {
 
     private var isStopped: Bool { FileManager.default.fileExists(atPath: stop) }
 
-    /// Opens, reads for some seconds, and closes: openings meet compactions and openings of writers.
-    private func readForAWhile(_ state: FollowerState) async throws {
+    /// Opens, reads for some seconds, and closes: openings meet compactions and openings of writers. Whether this
+    /// was the last time.
+    private func readForAWhile(_ state: FollowerState) async throws -> Bool {
         let workspace = try await Workspace.open(
             at: path,
             configuration: .init(
                 access: .readOnly, memoryBudgetBytes: 1 << 16,
                 encryption: CrashEncryption.encryption(encrypted)))
         let end = ContinuousClock.now + .milliseconds(Int.random(in: 20..<8000))
-        let watching = Task.detached { await watch(workspace, state) }
+        // From here on it is told of each batch.
+        let changes = workspace.dictionary("pairs").changes(as: [UInt8].self)
+        let begin = try FollowedPlan.newest(in: workspace).number
+        let watching = Task.detached { await watch(changes, FollowedChanges(upTo: begin), state) }
+        let isLast: Bool
+        let seen: UInt64
         do {
             while ContinuousClock.now < end, !isStopped {
                 try look(workspace, state)
                 try query(workspace, state)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1..<10)))
             }
+            isLast = isStopped
+            if isLast { try await lookAtTheEnd(workspace, state) }
+            seen = try FollowedPlan.newest(in: workspace).number
         } catch {
             watching.cancel()
-            await watching.value
+            _ = await watching.value
             throw error
         }
         try await workspace.close()
-        await watching.value
+        if let objection = await watching.value.objection(atEndWith: seen) {
+            state.noteUntold(objection)
+        }
+        return isLast
+    }
+
+    /// No writer is left: what it has left is to be seen, all of it.
+    private func lookAtTheEnd(_ workspace: Workspace, _ state: FollowerState) async throws {
+        let told = try Data(contentsOf: URL(fileURLWithPath: stop))
+        // Where the run has failed anyway, nobody says what is to be seen.
+        if told.isEmpty { return }
+        let expected = try JSONDecoder().decode(FollowedEnd.self, from: told)
+        try await workspace.catchUp()
+        try look(workspace, state)
+        try query(workspace, state)
+        let found = try FollowedPlan.newest(in: workspace)
+        state.report.withLock { $0.endCount += 1 }
+        guard found != expected else { return }
+        state.noteProblem("the end is \(expected), and \(found) is seen")
     }
 
     private func look(_ workspace: Workspace, _ state: FollowerState) throws {
@@ -89,96 +120,31 @@ struct FollowerCommand: AsyncParsableCommand {
         state.noteQuery(found.map(\.number))
     }
 
-    private func watch(_ workspace: Workspace, _ state: FollowerState) async {
-        var lastVersion: UInt64 = 0
-        for await change in workspace.dictionary("pairs").changes(as: [UInt8].self) {
+    /// Takes what is told until the workspace is closed.
+    private func watch(
+        _ changes: DictionaryChanges<[UInt8]>, _ told: FollowedChanges, _ state: FollowerState
+    ) async -> FollowedChanges {
+        var told = told
+        for await change in changes {
             let now = FollowedPlan.nanoseconds
             switch change {
-            case .set(_, let value, let version):
+            case .set(let key, let value, let version):
                 guard let read = FollowedPlan.read(value) else {
                     state.noteProblem("a change of bytes that nobody wrote")
                     continue
                 }
-                state.noteChange(
-                    read.number, isInOrder: version >= lastVersion,
-                    lagNanoseconds: now - min(now, read.time))
-                lastVersion = version
-            case .removedAll(let version): lastVersion = version
-            case .missed(let count): state.report.withLock { $0.missedCount += count }
+                state.noteChange(lagNanoseconds: now - min(now, read.time))
+                if let objection = told.noteSet(key, to: read.number, in: version) {
+                    state.noteUntold(objection)
+                }
+            case .removedAll(let version):
+                if let objection = told.noteRemovedAll(in: version) { state.noteUntold(objection) }
+            case .missed(let count):
+                state.report.withLock { $0.missedCount += count }
+                told.noteMissed()
             case .removed, .unreadable: state.noteProblem("a change that nobody made: \(change)")
             }
         }
+        return told
     }
-}
-
-/// What a reader has seen, over all of its openings: a later one sees as much at least.
-final class FollowerState: Sendable {
-    let report = Mutex(FollowerReport())
-    private let newest = Mutex<UInt64>(0)
-    private let newestObject = Mutex<UInt64>(0)
-
-    func noteView(_ numbers: [UInt64]) {
-        report.withLock { $0.viewCount += 1 }
-        if Set(numbers).count > 1 {
-            report.withLock { report in
-                report.tornCount += 1
-                report.problems.append("a view of a batch by half: \(numbers)")
-            }
-        }
-        for number in numbers { noteLook(number) }
-    }
-
-    func noteLook(_ number: UInt64) {
-        let before = newest.withLock { newest in
-            defer { newest = max(newest, number) }
-            return newest
-        }
-        report.withLock { report in
-            report.lookCount += 1
-            guard number < before else { return }
-            report.staleCount += 1
-            report.problems.append("\(number) behind \(before)")
-        }
-    }
-
-    func noteQuery(_ numbers: [UInt64]) {
-        report.withLock { report in
-            report.queryCount += 1
-            guard
-                Set(numbers).count > 1
-                    || (!numbers.isEmpty && numbers.count != FollowedPlan.objectCount)
-            else { return }
-            report.tornCount += 1
-            report.problems.append("a query of a batch by half: \(numbers)")
-        }
-        guard let number = numbers.first else { return }
-        let before = newestObject.withLock { newest in
-            defer { newest = max(newest, number) }
-            return newest
-        }
-        guard number < before else { return }
-        report.withLock { report in
-            report.staleCount += 1
-            report.problems.append("the objects of \(number) behind those of \(before)")
-        }
-    }
-
-    func noteChange(_ number: UInt64, isInOrder: Bool, lagNanoseconds: UInt64) {
-        report.withLock { report in
-            report.changeCount += 1
-            report.addLag(nanoseconds: lagNanoseconds)
-            guard !isInOrder else { return }
-            report.staleCount += 1
-            report.problems.append("the change of \(number) behind a later one")
-        }
-    }
-
-    func noteProblem(_ text: String) {
-        report.withLock { report in
-            report.errorCount += 1
-            report.problems.append(text)
-        }
-    }
-
-    func note(_ error: any Error) { noteProblem("\(error)") }
 }
