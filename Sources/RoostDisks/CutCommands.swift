@@ -72,6 +72,9 @@ struct CutCommand: AsyncParsableCommand {
         var broken: [String] = []
         var oldest: UInt64 = 0
         var lostCount = 0
+        let acknowledgedCount = (0..<AcknowledgedWrites.taskCount).reduce(0) {
+            $0 + shared.count(task: $1)
+        }
         do {
             let workspace = try await Workspace.open(
                 at: path,
@@ -85,6 +88,9 @@ struct CutCommand: AsyncParsableCommand {
                 let (found, wanted) = (numbers[0], shared.count(task: task))
                 guard found < wanted else { continue }
                 lostCount += wanted - found
+                if wanted - found >= AcknowledgedWrites.ringCount {
+                    broken.append("lost: task \(task): more than times are kept of")
+                }
                 // The first that is missing was acknowledged longest ago.
                 let age = beganAt - min(beganAt, shared.time(of: found + 1, task: task))
                 oldest = max(oldest, age)
@@ -97,14 +103,18 @@ struct CutCommand: AsyncParsableCommand {
             try await workspace.close()
         } catch { broken.append("\(error)") }
         try report(
-            ["lost": lostCount, "oldestLostMilliseconds": Double(oldest) / 1e6], broken: broken)
+            [
+                "acknowledged": acknowledgedCount, "lost": lostCount,
+                "oldestLostMilliseconds": Double(oldest) / 1e6,
+            ], broken: broken)
     }
 }
 
 /// Shared memory: for each task how many writes were acknowledged, and when each of the last was.
 final class AcknowledgedWrites: Sendable {
     static let taskCount = 3
-    private static let ringCount = 1 << 18
+    /// So many of the last have their times.
+    static let ringCount = 1 << 18
     private static let taskWords = 8 + ringCount
     private static let sizeBytes = taskCount * taskWords * 8
 

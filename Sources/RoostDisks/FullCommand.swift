@@ -123,9 +123,10 @@ extension FullTrial {
         for _ in 0..<300 { try await put(workspace, count: 1) }
         try await workspace.compact()
         for _ in 0..<300 { try await put(workspace, count: 1) }
-        if stage == .merge { try await workspace.engine.flush() }
         if stage == .append || stage == .backup {
             ballast.fill()
+        } else if stage == .merge {
+            try await fillInMerge(workspace)
         } else {
             isArmed.value.store(true, ordering: .relaxed)
         }
@@ -146,6 +147,31 @@ extension FullTrial {
         let report = try await again.verify()
         if !report.isSound { broken.append("verify: \(report)") }
         try await again.close()
+    }
+
+    /// Fills the disk at the first write of a merge. Where the engine has merged by itself there is nothing left to
+    /// merge: then with further tiers.
+    private mutating func fillInMerge(_ workspace: Workspace) async throws {
+        for _ in 0..<10 {
+            // With an empty log a compaction begins with the merge, and not with a flush.
+            try await workspace.engine.flush()
+            let before = workspace.engine.statistics
+            isArmed.value.store(true, ordering: .relaxed)
+            await trying { _ in try await workspace.compact() }
+            let wasMet = !isArmed.value.exchange(false, ordering: .relaxed)
+            if wasMet {
+                let after = workspace.engine.statistics
+                if after.mergeCount > before.mergeCount || after.flushCount > before.flushCount {
+                    broken.append("the disk was not filled in a merge")
+                }
+                if fullErrorCount == 0 {
+                    broken.append("the merge did not say that the disk is full")
+                }
+                return
+            }
+            for _ in 0..<100 { try await put(workspace, count: 1) }
+        }
+        broken.append("nothing was merged")
     }
 
     /// Everything that writes, as long as the disk is full.
