@@ -21,6 +21,8 @@ struct ObjectsCommand: AsyncParsableCommand {
 
     @Flag(help: "Of encrypted workspaces.") var encrypted = false
 
+    func validate() throws { try requireWork(seeds, steps) }
+
     func run() async throws {
         if encrypted { SimulatedEncryption.begin() }
         let (isTraced, steps) = (trace, steps)

@@ -42,6 +42,8 @@ struct SeedsCommand: AsyncParsableCommand {
     @Flag(help: "Of encrypted workspaces, whose keys change from opening to opening.")
     var encrypted = false
 
+    func validate() throws { try requireWork(seeds, steps) }
+
     func run() async throws {
         if encrypted { SimulatedEncryption.begin() }
         let progress = Progress(seedCount: seeds)
@@ -73,6 +75,11 @@ struct SeedsCommand: AsyncParsableCommand {
         print(String(decoding: try encoder.encode(outcome.counts), as: UTF8.self))
         if !outcome.failed.isEmpty { throw ExitCode.failure }
     }
+}
+
+/// A run of nothing would pass.
+func requireWork(_ seeds: Int, _ steps: Int) throws {
+    if seeds < 1 || steps < 1 { throw ValidationError("Without seeds or steps nothing is shown.") }
 }
 
 /// Says on standard error how far it is, every few seconds.

@@ -9,12 +9,20 @@ import RoostSimulation
 ///
 /// What an opening and the reads of every key may then give: the right value, an error that says
 /// damage, or a log that is declared torn and everything as it was before the tear. Never an
-/// older value, a wrong one, or one that was removed.
+/// older value, a wrong one, or one that was removed; nor is a log declared torn before a batch of which
+/// what is left says that it was on disk.
 package enum DamageSweep {
     package enum Damage: Sendable, CustomStringConvertible {
         case flip(offset: Int, bit: Int)
         case cut(sizeBytes: Int)
         case remove
+
+        /// So many batches of `store` are kept, where it opens at all.
+        func leastKept(of store: SampleStore) -> Int {
+            // What stands behind a piece of a sealed file that does not check cannot be read, nor what it says.
+            if case .flip = self, !SimulatedEncryption.isOn { return store.certainCount }
+            return store.flushedCount
+        }
 
         package var description: String {
             switch self {
@@ -94,7 +102,9 @@ package enum DamageSweep {
                 var disk = store.disk
                 disk.apply(cases[index], to: file)
                 do {
-                    try await check(disk, store, &counts, scheduling)
+                    try await check(
+                        disk, store, leastKept: cases[index].leastKept(of: store), &counts,
+                        scheduling)
                 } catch {
                     counts.failures.append("\(place): \(error)")
                     if counts.failures.count > 20 { return counts }
@@ -137,7 +147,7 @@ package enum DamageSweep {
     }
 
     private static func check(
-        _ disk: Disk, _ store: SampleStore, _ counts: inout Counts,
+        _ disk: Disk, _ store: SampleStore, leastKept: Int, _ counts: inout Counts,
         _ scheduling: SimulatedScheduling
     ) async throws {
         let fileSystem = SimulatedFileSystem(disk: disk, scheduling: scheduling)
@@ -157,6 +167,10 @@ package enum DamageSweep {
         let kept = Int(engine.recovery.lastSequence)
         guard kept < store.contents.count else {
             throw SimulationFailure("invented: \(kept) batches of \(store.contents.count - 1)")
+        }
+        guard kept >= leastKept else {
+            throw SimulationFailure(
+                "\(kept) batches are kept, though \(leastKept) are known to have been on disk")
         }
         let isTorn = kept < store.contents.count - 1
         if isTorn, engine.recovery.tornTails.isEmpty {

@@ -15,6 +15,15 @@ struct SampleStore: Sendable {
     private(set) var contents: [History.Content] = [[:]]
     /// Every key that was ever written, by dictionary, and one that was not.
     private(set) var keys: [String: Set<String>] = [:]
+    /// Batches up to this one are kept whichever bit is flipped.
+    ///
+    /// Of a store that was closed the manifest says that all are on disk. In the log that a kill leaves the frames
+    /// behind a batch that was synced say so of it: a flip in a frame before them is damage therefore, and one in them
+    /// leaves what stands before them.
+    private(set) var certainCount = 0
+    /// Batches up to this one are in snapshots, or in a log of which the manifest says that it is on disk: they are
+    /// kept whatever is cut off.
+    private(set) var flushedCount = 0
 
     private typealias Body = (Engine, inout Recorder) async throws -> Void
 
@@ -22,14 +31,22 @@ struct SampleStore: Sendable {
     private struct Recorder {
         var contents: [History.Content] = [[:]]
         var keys: [String: Set<String>] = ["a": ["absent"]]
+        var syncedCount = 0
+        /// The last batch that was synced before another was made.
+        var certainCount = 0
+        var flushedCount = 0
+
+        var count: Int { contents.count - 1 }
 
         mutating func make(
             _ changes: [History.Change], _ durability: Durability, on engine: Engine
         ) async throws {
             _ = try await engine.make(changes, durability)
+            certainCount = syncedCount
             var content = contents[contents.count - 1]
             History.apply(.init(changes: changes, isAwaited: false), to: &content)
             contents.append(content)
+            if durability == .synced { syncedCount = count }
             for change in changes {
                 switch change {
                 case .put(let dictionary, let key, _), .remove(let dictionary, let key):
@@ -73,6 +90,9 @@ struct SampleStore: Sendable {
             isClosed: closes)
         store.contents = recorder.contents
         store.keys = recorder.keys
+        store.flushedCount = closes ? recorder.count : recorder.flushedCount
+        store.certainCount =
+            closes ? recorder.count : max(recorder.certainCount, recorder.flushedCount)
         return store
     }
 
@@ -125,5 +145,6 @@ struct SampleStore: Sendable {
         try await recorder.make(
             [put("y", 2, deadline: .latest), put("w", 2, version: 300)], .process, on: engine)
         try await engine.flush()
+        recorder.flushedCount = recorder.count
     }
 }
