@@ -46,11 +46,12 @@ struct DamageTally: Sendable {
     var refusedCount = 0
     var broken: [String] = []
 
-    /// What so many cases did not try; `nil` where there is nothing. Of cases with an image a part only is damaged:
+    /// What so many cases did not try; `nil` where there is nothing. Of cases with an image three of four are damaged:
     /// files of less than a page have no block, and blocks of zeros are let be.
     func omission(of cases: Int) -> String? {
-        if damagedCount * 10 < cases { return "of \(cases) cases \(damagedCount) were damaged" }
-        return cases >= 20 && errorCount + refusedCount == 0 ? "no error was ever met" : nil
+        guard cases >= 20 else { return nil }
+        if damagedCount * 3 < cases { return "of \(cases) cases \(damagedCount) were damaged" }
+        return errorCount + refusedCount == 0 ? "no error was ever met" : nil
     }
 }
 
