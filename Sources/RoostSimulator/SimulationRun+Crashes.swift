@@ -28,6 +28,7 @@ extension SimulationRun {
         note("\(isPowerCut ? "power cut" : "kill") at \(history.lastKnown), needs \(requiredCount)")
         note("  \(survivor.listing.joined(separator: ", "))")
         fileSystem = SimulatedFileSystem(disk: survivor, scheduling: scheduling)
+        isFaultLasting = false
         countedFaults = [:]
         if random.once(in: 2) { try await tryRot(survivor) }
     }
@@ -48,9 +49,11 @@ extension SimulationRun {
             if isDisturbed, random.once(in: 8) { injectFault() }
             if !isDisturbed {
                 fileSystem.stop(afterCalls: nil)
-                fileSystem.clearFaults()
+                clearFaults()
             }
-            excusedFaultCount = firedFaultCount
+            pastFaults = fileSystem.firedFaults
+            hasPastFaults = false
+            mayBePoisoned = false
             do {
                 let (opened, secret) = try await open(fileSystem)
                 secrets = [secret]

@@ -33,8 +33,18 @@ package actor SimulationRun {
     var requiredCount = 0
     /// Whether the next opening must find every acknowledged batch.
     var requiresAcknowledged = false
-    /// Faults that had hit when the workspace was opened; any more excuse its errors.
-    var excusedFaultCount = 0
+    /// Faults that had hit when the workspace was opened, or at the begin of a later round where it has got over them;
+    /// any more excuse its errors.
+    var pastFaults: [FaultKind: Int] = [:]
+    /// Some of them hit in this opening.
+    var hasPastFaults = false
+    /// No room was there, in this opening: a sync may have failed, which poisons.
+    var mayBePoisoned = false
+    /// What flushes had failed with when the round began: where the log is twice too long, writes are refused with it
+    /// until a flush that is tried again succeeds.
+    var standingFailure: String?
+    /// A fault was injected that hits again and again, until faults are cleared.
+    var isFaultLasting = false
     /// The machine's faults that are in `counts`.
     var countedFaults: [FaultKind: Int] = [:]
     /// Those of this round.
@@ -100,6 +110,7 @@ package actor SimulationRun {
             left -= stepCount
             let ahead = max(1, stepCount / taskCount)
             if let workspace {
+                endExcuses(of: workspace)
                 beginTracking(workspace)
                 beginWatching(workspace)
             }
@@ -147,7 +158,7 @@ package actor SimulationRun {
         case ..<13: injectFault()
         case ..<15:
             note("faults cleared")
-            fileSystem.clearFaults()
+            clearFaults()
         default: break
         }
         counts.operations += 1
@@ -186,31 +197,13 @@ package actor SimulationRun {
         let call = random.once(in: 2) ? nil : hit[random.below(hit.count)]
         let fault = Fault(kind, at: call, skipping: random.below(8), isLasting: random.once(in: 4))
         note("fault \(fault)")
+        if fault.isLasting { isFaultLasting = true }
         fileSystem.inject(fault)
     }
 
-    // MARK: Errors
-
-    var firedFaultCount: Int {
-        fileSystem.firedFaults.filter { $0.key.isFailure }.values.reduce(0, +)
-    }
-    var hasFaults: Bool { firedFaultCount > excusedFaultCount }
-
-    /// Errors are right only where a fault hit or the machine is off, and only some of them.
-    func excuse(_ error: RoostError) throws {
-        if error.code == .closed, isClosing || workspace == nil { return }
-        if error.code == .cancelled { return }
-        // Told late: the machine's faults may have been cleared since.
-        if error.message.hasPrefix("the enqueued write") { return }
-        let codes: [RoostError.Code] = [.io, .outOfSpace, .poisoned, .closed]
-        guard fileSystem.isOff || hasFaults, codes.contains(error.code) else {
-            throw SimulationFailure("an error without a reason: \(error)")
-        }
-    }
-
-    /// Runs `body`, whose errors need a reason.
-    func attempt(_ body: () throws -> Void) throws {
-        do { try body() } catch let error as RoostError { try excuse(error) }
+    func clearFaults() {
+        isFaultLasting = false
+        fileSystem.clearFaults()
     }
 
     func countFaults() {
