@@ -92,9 +92,8 @@
                 try attempt.setLastMoment(now, of: name)
                 return (nil, nextOfNow)
             }
-            guard let next = moments.next(after: last), next <= now else {
-                return (nil, moments.next(after: last))
-            }
+            let next = moments.next(after: last)
+            guard let next, next <= now else { return (nil, next) }
             let moment = max(moments.last(through: now) ?? next, next)
             try await attempt.add(
                 payload(moment), "\(name)@\(moment.formatted(.iso8601))", .zero)
