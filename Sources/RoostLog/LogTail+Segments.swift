@@ -10,30 +10,30 @@ extension LogTail {
         case gap
     }
 
-    /// Those of the segments that may have the next batch, in order. The one that is read is among them while
-    /// nothing of it was handed out: a writer that closes removes a segment without batches, and its
-    /// successor begins another of the same number.
+    /// Those of the segments that may have the next batch, in order. A writer that closes removes a segment
+    /// without batches, as a recovery does: where the one that is read is gone so, its successor may have begun another
+    /// of the same number, or of a lower one.
     private func nextNumbers() throws -> [UInt64] {
-        let last = place.segmentNumber ?? 0
+        let last = try isCurrentGone() ? usedNumber : place.segmentNumber ?? 0
         return try directory.entries().compactMap { entry -> UInt64? in
             guard case .segment(let number) = FileName(entry.name), number >= firstSegment,
-                isAtBegin ? number >= last : number > last
+                number > last
             else { return nil }
             return number
         }.sorted()
     }
 
-    /// Whether segment `number` is the one that is read, and not another that has its place.
-    private func isRead(_ number: UInt64) throws -> Bool {
-        guard let current, current.number == number else { return false }
-        let found = try FollowedSegment.begin(of: number, in: directory, workspace: workspace)
-        return found?.header == current.header
+    /// Whether the segment that is read, of which nothing was handed out, is no more, or another has its place.
+    private func isCurrentGone() throws -> Bool {
+        guard let current, current.number > usedNumber else { return false }
+        let found = try FollowedSegment.begin(
+            of: current.number, in: directory, workspace: workspace)
+        return found?.header != current.header
     }
 
     /// The segment that the next batch is in or will be.
     func nextSegment() throws -> Next {
         for number in try nextNumbers() {
-            if try isRead(number) { continue }
             guard
                 let segment = try FollowedSegment.open(
                     number, in: directory, workspace: workspace, sharing: sharing)

@@ -39,6 +39,9 @@ package struct LogTail {
     let workspace: WorkspaceIdentifier
     let sharing: MemorySharing
     package private(set) var place: Place
+    /// The last segment that a batch was handed out of, or 0: what comes next has a higher number. Those without a
+    /// batch may go, and their numbers be given again.
+    private(set) var usedNumber: UInt64 = 0
     /// Those that were read, and are needed yet.
     package private(set) var segments: [FollowedSegment]
     var firstSegment: UInt64
@@ -121,8 +124,8 @@ package struct LogTail {
     }
 
     mutating func begin(_ segment: FollowedSegment) {
-        // The one that it has the place of had no batch.
-        segments.removeAll { $0.number == segment.number }
+        // Those that it has the place of had no batch.
+        segments.removeAll { $0.number >= segment.number }
         segments.append(segment)
         place.segmentNumber = segment.number
         place.offset = SegmentHeader.sizeBytes
@@ -237,6 +240,7 @@ package struct LogTail {
             throw damage(segment, "a batch is not where it was read before")
         }
         try visit(frame, segment)
+        usedNumber = segment.number
         place.offset += size
         place.expected += 1
     }

@@ -18,12 +18,12 @@ struct SampleLog {
     init(
         at path: String, fileSystem: any FileSystem = PosixFileSystem(), sizeBytes: Int = 8192,
         minimumSegmentSizeBytes: Int = 1 << 20,
-        recovered: LogRecovery? = nil, makesReady: Bool = false
+        recovered: LogRecovery? = nil, makesReady: Bool = false, number: UInt64? = nil
     ) throws {
         directory = try fileSystem.openDirectory(at: path, create: false)
         writer = try LogWriter(
             directory: directory, workspace: Self.workspace,
-            number: (recovered?.highestNumber ?? 0) + 1, sizeBytes: sizeBytes,
+            number: number ?? (recovered?.highestNumber ?? 0) + 1, sizeBytes: sizeBytes,
             lastSequence: recovered?.lastSequence ?? 0,
             durableSequence: recovered?.durableSequence ?? 0,
             minimumSegmentSizeBytes: minimumSegmentSizeBytes,

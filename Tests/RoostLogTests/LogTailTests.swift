@@ -149,6 +149,60 @@ import Testing
         }
     }
 
+    /// A killed writer leaves a segment that was made ahead. The next opening counts on from that one, and where it writes
+    /// nothing, takes both away; so the one after it begins with a lower number.
+    @Test func aSegmentWithALowerNumberThanOneThatWasTakenAwayIsFound() async throws {
+        try await withTemporaryDirectory { path in
+            let killed = try SampleLog(at: path)
+            try killed.append([1])
+            var tail = try tail(killed)
+            #expect(try payloads(of: &tail) == [[1]])
+
+            func successor(_ number: UInt64) throws -> SampleLog {
+                try SampleLog(
+                    at: path, recovered: SampleRecovery(at: path).recovery, number: number)
+            }
+            let idle = try successor(4)
+            #expect(try payloads(of: &tail).isEmpty)
+            idle.writer.stopAppending()
+            try idle.writer.close()
+
+            let writer = try successor(2)
+            #expect(try payloads(of: &tail).isEmpty)
+            try writer.append([2])
+            #expect(try payloads(of: &tail) == [[2]])
+            for byte in UInt8(3)...6 {
+                _ = try writer.writer.rotate()
+                try writer.append([byte])
+            }
+            #expect(try payloads(of: &tail) == [[3], [4], [5], [6]])
+            #expect(tail.segments.map(\.number) == [1, 2, 3, 4, 5, 6])
+        }
+    }
+
+    /// As above, of one that was sealed as it was, for a smaller one.
+    @Test func aSegmentWithTheNumberOfASealedOneWithoutABatchIsFound() async throws {
+        try await withTemporaryDirectory { path in
+            let first = try SampleLog(at: path, minimumSegmentSizeBytes: 8192)
+            try first.append([1])
+            first.writer.stopAppending()
+            try first.writer.close()
+            let idle = try SampleLog(
+                at: path, sizeBytes: 65536, minimumSegmentSizeBytes: 8192,
+                recovered: SampleRecovery(at: path).recovery)
+            var tail = try tail(idle)
+            #expect(try payloads(of: &tail) == [[1]])
+            #expect(try payloads(of: &tail).isEmpty)
+            try idle.writer.shrink()
+            #expect(try payloads(of: &tail).isEmpty)
+            idle.writer.stopAppending()
+            try idle.writer.close()
+            let last = try SampleLog(at: path, recovered: SampleRecovery(at: path).recovery)
+            try last.append([2])
+            #expect(try payloads(of: &tail) == [[2]])
+        }
+    }
+
     @Test func segmentsThatAreGoneAreMissedAndALogThatWasPutBackIsRefused() async throws {
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path)

@@ -160,7 +160,7 @@ package actor Follower {
         }
         return Pass(
             goesOn: end == .limit || end == .missing || rebuild != nil,
-            isAtEnd: end == .log || end == .unsynced, isWriterOpen: isWriterOpen,
+            isAtEnd: (end == .log && !isBehind) || end == .unsynced, isWriterOpen: isWriterOpen,
             isBehind: isBehind, isMissing: end == .missing && missedLookCount > 0)
     }
 
