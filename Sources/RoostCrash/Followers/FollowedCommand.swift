@@ -14,6 +14,15 @@ struct FollowedCommand: AsyncParsableCommand {
     func run() async throws {
         var random = CrashRandom(seed: seed)
         do {
+            // Openings that write nothing take their segment away again, and what the killed one had made ahead. The
+            // readers look at them meanwhile, or do not.
+            for _ in 0..<random.below(3) {
+                let idle = try await open(&random)
+                if random.once(in: 2) {
+                    try await Task.sleep(for: .milliseconds(random.below(200)))
+                }
+                try await idle.close()
+            }
             let workspace = try await open(&random)
             let durability: [Durability] = [.process, .interval(.milliseconds(2)), .synced]
             let pairs = workspace.dictionary("pairs")

@@ -32,6 +32,41 @@ import Testing
         }
     }
 
+    /// A killed writer leaves a segment that it had made ahead. An opening that writes nothing takes it away with
+    /// its own, so that the next one begins with a number that the reader has gone past.
+    @Test func aReaderGoesOnBehindAnOpeningThatWroteNothing() async throws {
+        try await withTemporaryDirectory { path in
+            let first = try await Workspace.open(at: path)
+            try await first.dictionary("values").set(1, forKey: "a")
+            try await first.close()
+            let last = try #require(
+                FileManager.default.contentsOfDirectory(atPath: path).filter {
+                    $0.hasPrefix("log-")
+                }.max())
+            let number = try #require(Int(last.dropFirst(4)))
+            let ahead = "\(path)/log-" + String(format: "%012d", number + 1)
+            try #require(FileManager.default.createFile(atPath: ahead, contents: Data(count: 4096)))
+
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            let idle = try await Workspace.open(at: path)
+            try await reader.catchUp()
+            try await idle.close()
+            let writer = try await Workspace.open(at: path)
+            try await writer.dictionary("values").set(2, forKey: "a")
+            try await reader.catchUp()
+            #expect(try reader.dictionary("values")["a", as: Int.self] == 2)
+            // And beyond that segment.
+            for number in 3...5 {
+                try await writer.dictionary("values").set(Data(count: 2 << 20), forKey: "large")
+                try await writer.dictionary("values").set(number, forKey: "a")
+                try await reader.catchUp()
+                #expect(try reader.dictionary("values")["a", as: Int.self] == number)
+            }
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
     @Test func aReaderFollowsWithoutBeingAsked() async throws {
         try await withTemporaryDirectory { path in
             let writer = try await Workspace.open(at: path)
