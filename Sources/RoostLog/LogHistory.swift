@@ -43,11 +43,19 @@ package final class LogHistory: Sendable {
 
     package var segments: [Segment] { state.withLock { $0.segments } }
 
-    /// Adds the newest segment, unless it is there.
-    package func addIfNew(_ segment: @autoclosure () -> Segment, number: UInt64) {
-        state.withLock { state in
-            if state.segments.last?.number != number { state.segments.append(segment()) }
+    /// Adds the newest segment, of `region`, unless it is there. Others of its number and of higher ones held no batch,
+    /// and are gone.
+    package func addIfNew(_ segment: @autoclosure () -> Segment, region: MappedRegion) {
+        let replaced = state.withLock { state -> ArraySlice<Segment> in
+            if state.segments.last?.region === region { return [] }
+            let new = segment()
+            let begin =
+                state.segments.firstIndex { $0.number >= new.number } ?? state.segments.endIndex
+            let replaced = state.segments[begin...]
+            state.segments.replaceSubrange(begin..., with: [new])
+            return replaced
         }
+        withExtendedLifetime(replaced) {}
     }
 
     /// Begins anew.

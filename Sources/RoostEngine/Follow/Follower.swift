@@ -144,7 +144,7 @@ package actor Follower {
             limitBytes: Self.passSizeBytes, looksFurther: looksFurther,
             isHeld: { try shared.openPage(in: directory)?.isAwaited($0) ?? false }
         ) { frame, segment in
-            shards.log.history.addIfNew(segment.forHistory, number: segment.number)
+            shards.log.history.addIfNew(segment.forHistory, region: segment.region)
             try shards.apply(frame, segment)
         }
         if end == .missing { try skipAhead() }

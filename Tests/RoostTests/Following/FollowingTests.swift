@@ -67,6 +67,27 @@ import Testing
         }
     }
 
+    /// The segment that the reader began with is another's by then, with the same number.
+    @Test func whatComesBehindAnOpeningThatWroteNothingIsInTheHistoryOfAReader() async throws {
+        try await withTemporaryDirectory { path in
+            let first = try await Workspace.open(at: path)
+            try await first.dictionary("values").set(1, forKey: "a")
+            let version = first.statistics.lastSequence
+            try await first.close()
+            let idle = try await Workspace.open(at: path)
+            let reader = try await Workspace.open(at: path, configuration: readOnly)
+            try await idle.close()
+            let writer = try await Workspace.open(at: path)
+            try await writer.dictionary("values").set(2, forKey: "a")
+            try await reader.catchUp()
+            let changes = reader.dictionary("values").changes(as: Int.self, since: version)
+            #expect(
+                try await changes.first(1) == [.set(key: "a", value: 2, version: version + 1)])
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
     @Test func aReaderFollowsWithoutBeingAsked() async throws {
         try await withTemporaryDirectory { path in
             let writer = try await Workspace.open(at: path)
