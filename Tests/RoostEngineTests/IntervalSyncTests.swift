@@ -29,6 +29,42 @@ import Testing
         #expect(room(32, 20, 32) == 32)
     }
 
+    @Test func aSyncBeginsBeforeTheIntervalsEndByWhatItIsExpectedToTake() {
+        func lead(_ milliseconds: Int) -> Duration {
+            IntervalSync.lead(of: .milliseconds(milliseconds), interval: .milliseconds(100))
+        }
+        #expect([0, 10, 25, 300].map(lead) == [0, 10, 25, 25].map { .milliseconds($0) })
+    }
+
+    /// A disk that takes 30 of 200 ms for each sync: what is written now and then is on disk after the interval.
+    @Test func aWriteIsOnDiskAfterTheIntervalThoughASyncTakesItsTime() async throws {
+        try await withTemporaryDirectory { path in
+            let fileSystem = ObservedFileSystem { call in
+                guard case .syncData(let name) = call, name.hasPrefix("log") else { return }
+                Thread.sleep(forTimeInterval: 0.03)
+            }
+            var configuration = EngineConfiguration()
+            configuration.durability = .interval(.milliseconds(200))
+            let engine = try await Engine.open(
+                at: path, fileSystem: fileSystem, configuration: configuration)
+            var ages: [Duration] = []
+            for number in 0..<8 {
+                let written = ContinuousClock.now
+                _ = try await engine.write(
+                    SampleNumbers.value(1), key: "\(number)", name: SampleNumbers.name,
+                    durability: nil)
+                while engine.statistics.oldestUnsyncedWriteAge != nil {
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+                ages.append(ContinuousClock.now - written)
+            }
+            // The first sync has no other to go by.
+            #expect(ages[0] > .milliseconds(200))
+            #expect(ages[1...].min()! < .milliseconds(225), "\(ages)")
+            try await engine.close()
+        }
+    }
+
     /// Another interval than the usual one has a timer of its own.
     @Test func theOldestWriteIsOneOfAnyInterval() async throws {
         var configuration = EngineConfiguration()

@@ -3,10 +3,10 @@ import RoostLog
 import Synchronization
 
 /// Brings writes of `.interval` durability to disk in time: the first write after a sync's begin sets a
-/// timer, later ones find it set. docs/decisions/0076.
+/// timer, later ones find it set. docs/decisions/0076, 0301.
 ///
-/// - While `isArmed`, a sync of everything appended so far will begin within the usual interval;
-///   the flag falls before the sync looks at the log, so no write falls between.
+/// - While `isArmed`, a sync of everything appended so far will begin within the usual interval, and before its end by
+///   what syncs have taken lately; the flag falls before the sync looks at the log, so no write falls between.
 /// - A write that comes right after a sync has begun is on disk once that sync and the next are through. So
 ///   that both take no longer than the interval, writers may append `roomBytes` between the begins of two
 ///   syncs: whoever reaches `limitBytes` has the next sync begin at once, and holds up all writers until
@@ -25,6 +25,8 @@ final class IntervalSync: Sendable {
         /// As many bytes had been appended when the last sync began.
         var lastBeginBytes: UInt64 = 0
         var roomBytes = IntervalSync.firstRoomBytes
+        /// What a sync is expected to take.
+        var expected = Duration.zero
         /// Which timer is for `armedAt`; those before it have nothing to do any more.
         var timer: UInt64 = 0
         var isSyncing = false
@@ -88,12 +90,12 @@ final class IntervalSync: Sendable {
     @inline(never)
     private func noteUsual(_ duration: Duration, _ totalBytes: UInt64) {
         if !isArmed.exchange(true, ordering: .relaxed) {
-            let timer = state.withLock { state in
+            let (timer, lead) = state.withLock { state in
                 state.armedAt = .now
                 state.timer += 1
-                return state.timer
+                return (state.timer, Self.lead(of: state.expected, interval: duration))
             }
-            start(after: duration) { [self] in
+            start(after: duration - lead) { [self] in
                 let isMeant = state.withLock { $0.armedAt != nil && $0.timer == timer }
                 if isMeant { await syncUsual(duration) }
             }
@@ -153,7 +155,7 @@ final class IntervalSync: Sendable {
         if isOther { return }
         var isDue = true
         while isDue {
-            let begin = ContinuousClock.now
+            let begin = scheduling.now
             let syncedBytes = state.withLock { state in
                 isArmed.store(false, ordering: .sequentiallyConsistent)
                 state.isDue = false
@@ -167,15 +169,22 @@ final class IntervalSync: Sendable {
             condition.releaseHeld()
             // A failure poisons the workspace, which is how the next call learns of it.
             do { try await syncer.sync() } catch {}
-            let duration = ContinuousClock.now - begin
+            let duration = scheduling.now - begin
             isDue = state.withLock { state in
                 state.syncedFrom = nil
+                state.expected = max(duration, state.expected * 7 / 8)
                 state.roomBytes = Self.room(
                     after: syncedBytes, in: duration, interval: interval, before: state.roomBytes)
                 state.isSyncing = state.isDue
                 return state.isDue
             }
         }
+    }
+
+    /// How long before an interval's end a sync begins, so that it is through by then. More would keep a slow disk
+    /// with nothing but syncs.
+    static func lead(of expected: Duration, interval: Duration) -> Duration {
+        min(expected, interval / 4)
     }
 
     /// How many bytes a sync may have to bring to disk, after one of `syncedBytes` that took `duration`.
