@@ -49,6 +49,32 @@ import Testing
         }
     }
 
+    /// Whoever imports an old export has written to its keys since.
+    @Test func aRecordThatHasExpiredIsPassedOverAtAnImport() async throws {
+        try await withTemporaryDirectory { path in
+            let store = path + "/store"
+            let lines = path + "/lines"
+            try """
+            {"dictionary":"d","key":"renewed","value":1,"expires":"2020-01-01T00:00:00Z"}
+            {"dictionary":"d","key":"lasting","value":2,"expires":"2112-01-01T00:00:00Z"}
+            {"dictionary":"d","key":"plain","value":3,"version":2}
+
+            """.write(toFile: lines, atomically: true, encoding: .utf8)
+            #expect(try await Tool.run("set", store, "d", "renewed", "7").status == 0)
+            let rehearsed = try await Tool.run("import", store, lines, "--dry-run")
+            let expected = "2 records imported, 1 passed over, which have expired"
+            #expect(
+                rehearsed.errors.contains(
+                    "2 records would be imported, 1 passed over, which have expired; nothing"))
+            let imported = try await Tool.run("import", store, lines)
+            #expect(imported.status == 0)
+            #expect(imported.errors.contains(expected))
+            for (key, value) in [("renewed", "7\n"), ("lasting", "2\n"), ("plain", "3\n")] {
+                #expect(try await Tool.run("get", store, "d", key).output == value)
+            }
+        }
+    }
+
     @Test(arguments: [
         "5", "s", "0s", "-1s", "1.5h", "9w", "36526d", "18446744073709551615d", "tomorrow",
         "2127-01-01T00:00:00Zx", "2127-01-01T00:00:00", "2127-01-01", "12127-01-01T00:00:00Z",

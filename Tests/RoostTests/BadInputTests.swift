@@ -178,6 +178,21 @@ import Testing
         }
     }
 
+    @Test func aWorkspaceMayBeAtTheRootOfAFileSystem() async throws {
+        try await withTemporaryDirectory { path in
+            try FileManager.default.createDirectory(
+                atPath: "\(path)/lost+found", withIntermediateDirectories: false)
+            try await sample(path)
+            for access in [Workspace.Configuration.Access.readOnly, .readWrite] {
+                let workspace = try await Workspace.open(
+                    at: path, configuration: .init(access: access))
+                #expect(try !workspace.dictionaryNames.isEmpty)
+                #expect(try await workspace.verify().isSound)
+                try await workspace.close()
+            }
+        }
+    }
+
     @Test func linksAndPipesInTheDirectoryAreRefused() async throws {
         try await withTemporaryDirectory { path in
             try await sample(path)

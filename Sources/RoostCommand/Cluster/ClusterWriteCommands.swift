@@ -59,7 +59,7 @@ struct ClusterImportCommand: AsyncParsableCommand {
         let count = try await target.withStore(makesNamespace: true) { store in
             try await ImportCommand.importAll(from: reader, into: store)
         }
-        printError("\(grouped(count)) records imported")
+        printError(count.text())
     }
 }
 

@@ -82,16 +82,16 @@ struct ImportCommand: AsyncParsableCommand {
         if format != .records { return try await importForeign() }
         let reader = try LineReader(path: input)
         if dryRun {
-            var count = 0
+            var count = ImportedRecords()
             while case let batch = try Self.nextBatch(reader), !batch.isEmpty {
-                count += batch.count
+                _ = count.take(batch)
             }
-            return printError("\(grouped(count)) records would be imported; nothing was written")
+            return printError("\(count.text("would be")); nothing was written")
         }
         let count = try await target.withWorkspace(.readWrite) { workspace in
             try await Self.importAll(from: reader, into: WorkspaceStore(workspace: workspace))
         }
-        printError("\(grouped(count)) records imported")
+        printError(count.text())
     }
 
     private func importForeign() async throws {
@@ -149,12 +149,12 @@ struct ImportCommand: AsyncParsableCommand {
         return taken.count
     }
 
-    /// Writes every line of `reader`; returns how many there were. On disk when it returns.
+    /// Writes every line of `reader` that has not expired. On disk when it returns.
     static func importAll(
         from reader: LineReader, into store: some RecordStore
-    ) async throws -> Int {
+    ) async throws -> ImportedRecords {
         var progress = ProgressBar(verb: "importing")
-        var count = 0
+        var imported = ImportedRecords()
         while true {
             let firstLine = reader.lineNumber + 1
             let batch: [RecordLine]
@@ -164,24 +164,27 @@ struct ImportCommand: AsyncParsableCommand {
                 try await store.synchronize()
                 let message = failure.message ?? "the input could not be read"
                 throw Failure(
-                    failure.status, "\(message); \(grouped(count)) records before it were imported")
+                    failure.status,
+                    "\(message); \(grouped(imported.count)) records before it were imported")
             }
             if batch.isEmpty { break }
-            do { try await store.write(batch.map(\.record)) } catch {
+            var after = imported
+            do { try await store.write(after.take(batch)) } catch {
                 progress.clear()
                 guard var failed = error as? RoostError else { throw error }
                 // A cluster takes a batch in several steps.
                 failed.message +=
-                    "; \(grouped(count)) records before line \(firstLine) were imported, and of those up to line \(reader.lineNumber) none or some"
+                    "; \(grouped(imported.count)) records before line \(firstLine) were imported, and of those up to line \(reader.lineNumber) none or some"
                 throw failed
             }
-            count += batch.count
+            imported = after
             let total = reader.sizeBytes.map(Double.init)
-            progress.update(count: count, fraction: total.map { Double(reader.offsetBytes) / $0 })
+            progress.update(
+                count: imported.count, fraction: total.map { Double(reader.offsetBytes) / $0 })
         }
         try await store.synchronize()
-        progress.finish(count: count)
-        return count
+        progress.finish(count: imported.count)
+        return imported
     }
 
     /// - Parameter check: Throws where a record is not to be written.

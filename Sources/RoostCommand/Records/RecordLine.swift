@@ -85,6 +85,13 @@ struct RecordLine {
         return StoredValue(value, deadlineMilliseconds: deadline, version: number)
     }
 
+    /// Whether nobody would be shown the value.
+    func isExpired(at moment: Deadline) -> Bool {
+        guard value.kind & ValueHeader.flags != 0 else { return false }
+        let begin = [value.kind] + value.payload.prefix(Limits.valueOverheadBytes)
+        return begin.withUnsafeBytes { ValueHeader($0) }.map { $0.deadline <= moment } ?? false
+    }
+
     var record: StoredRecord { StoredRecord(dictionary: dictionary, key: key, value: value) }
 
     var json: JSONValue {

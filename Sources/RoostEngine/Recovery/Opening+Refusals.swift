@@ -5,13 +5,17 @@ import RoostSnapshot
 
 /// What an opening does not take for a workspace that may be written to.
 extension Opening {
+    /// What the root of a file system has.
+    private static let lostAndFound = "lost+found"
+
     func refuseIrregular(_ entries: [DirectoryEntry], _ path: String) throws {
         for entry in entries where !entry.isRegularFile && FileName(entry.name) != nil {
             throw RoostError(
-                .io, "not a regular file: a workspace holds no links, pipes or directories",
+                .io,
+                "not a regular file: a workspace holds no links, pipes or directories. Move it elsewhere",
                 file: "\(path)/\(entry.name)")
         }
-        for entry in entries where !entry.isRegularFile {
+        for entry in entries where !entry.isRegularFile && entry.name != Self.lostAndFound {
             guard entries.contains(where: { FileName($0.name) != nil }) else {
                 throw RoostError(
                     .io,
