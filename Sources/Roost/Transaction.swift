@@ -6,6 +6,7 @@ import RoostFormat
 /// - Reads are of one moment, whatever other writers do meanwhile; what the body itself has
 ///   changed it reads as it left it.
 /// - Changes stay in the attempt until the body returns.
+/// - A call that throws has changed nothing: a body that catches that goes on, and the rest is committed.
 ///
 /// It cannot be copied or kept: it ends with the body.
 public struct Transaction: ~Copyable {

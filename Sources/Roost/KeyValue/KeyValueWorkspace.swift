@@ -63,7 +63,8 @@ extension KeyValueWorkspace {
 /// One attempt of a transaction, as ``KeyValueWorkspace/transaction(durability:_:)`` hands it to its body.
 ///
 /// Reads are of one moment; what the body has changed it reads as it left it. Changes stay in the
-/// attempt until the body returns.
+/// attempt until the body returns. A call that throws has changed nothing: a body that catches that goes on, and the
+/// rest is committed.
 public protocol KeyValueTransaction {
     /// The dictionaries that it reads and writes.
     associatedtype NamedDictionary: KeyValueDictionary

@@ -227,14 +227,30 @@ package struct EngineTransaction: ~Copyable {
 
     /// Removes what the dictionary holds, what the attempt itself has put included.
     package mutating func clear(_ name: DictionaryName) throws {
-        // In a batch a clear comes before all puts, wherever it stands.
-        for change in ownChanges(in: RecordRange(name))
-        where batch.isPut(at: change, clock: engine.clock) {
-            let own = ownKey(change)
-            try remove(
-                String(decoding: own.key.dropFirst(name.prefix.count), as: UTF8.self), in: name)
+        try asOne { transaction in
+            // In a batch a clear comes before all puts, wherever it stands.
+            for change in transaction.ownChanges(in: RecordRange(name))
+            where transaction.batch.isPut(at: change, clock: transaction.engine.clock) {
+                let own = transaction.ownKey(change)
+                try transaction.remove(
+                    String(decoding: own.key.dropFirst(name.prefix.count), as: UTF8.self), in: name)
+            }
+            guard !transaction.clearedDictionaries.contains(name.prefix) else { return }
+            transaction.batch.clear(name)
+            try transaction.batch.throwFailure()
+            transaction.clearedDictionaries.insert(name.prefix)
         }
-        if clearedDictionaries.insert(name.prefix).inserted { batch.clear(name) }
+    }
+
+    /// Makes several changes of which none is left where one of them fails.
+    private mutating func asOne<Result>(
+        _ body: (inout EngineTransaction) throws -> Result
+    ) throws -> Result {
+        let extent = batch.extent
+        do { return try body(&self) } catch {
+            takeBack(to: extent)
+            throw error
+        }
     }
 
     /// How much the attempt has changed, to go back to by `takeBack(to:)`.
@@ -243,13 +259,14 @@ package struct EngineTransaction: ~Copyable {
     /// Takes back what the attempt has put and removed since. What it has read stays read.
     package mutating func takeBack(to extent: EncodedBatch.Extent) {
         batch.shrink(to: extent)
+        clearedDictionaries = Set(batch.clears)
         keyOrder.removeAll()
         latest.removeAll(keepingCapacity: true)
         for index in batch.changes.indices { latest[batch.changes[index].hash] = index }
     }
 
     private mutating func noteChange() throws {
-        if let failure = batch.failure { throw failure }
+        try batch.throwFailure()
         if let last = batch.changes.last { latest[last.hash] = batch.changes.count - 1 }
     }
 }

@@ -106,15 +106,23 @@ package struct EncodedBatch: Sendable {
     /// clear counts wherever it stands.
     package mutating func clear(_ name: DictionaryName) {
         let prefix = name.prefixBytes
-        layOut(.clear, keyCount: prefix.count, valueCount: 0) { keyStart, _ in
+        let cleared: Void? = layOut(.clear, keyCount: prefix.count, valueCount: 0) { keyStart, _ in
             keyStart.copyMemory(
                 from: prefix.baseAddress.unsafelyUnwrapped, byteCount: prefix.count)
         }
-        clears.append(name.prefix)
+        if cleared != nil { clears.append(name.prefix) }
     }
 
     package mutating func fail(_ error: RoostError) {
         if failure == nil { failure = error }
+    }
+
+    /// Throws what was wrong with the last call, which has changed nothing, to whoever made it: the batch may be
+    /// committed without that.
+    mutating func throwFailure() throws {
+        guard let failure else { return }
+        self.failure = nil
+        throw failure
     }
 
     // MARK: Going back

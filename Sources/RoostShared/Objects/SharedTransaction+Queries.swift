@@ -57,15 +57,18 @@ extension SharedTransaction {
 
     /// Removes the matching objects; how many they were.
     ///
-    /// - Throws: as `fetch(_:)` and `delete`.
+    /// - Throws: as `fetch(_:)` and `delete`. Then none of them is removed, and the transaction's body may go on.
     @discardableResult
     public nonisolated(nonsending) func deleteAll<Item>(
         _ query: SharedQuery<Item>
     ) async throws -> Int {
         // By the keys that matched: an object that was written round the repository may have another identifier.
         let keys = try await run(query).page().map(\.key)
-        for key in keys {
-            try await change(String(decoding: key, as: UTF8.self), to: nil, in: query.repository)
+        try await asOne {
+            for key in keys {
+                try await change(
+                    String(decoding: key, as: UTF8.self), to: nil, in: query.repository)
+            }
         }
         return keys.count
     }
@@ -73,8 +76,8 @@ extension SharedTransaction {
     /// Changes the matching objects; how many they were. Values that are to be unique are so once all are changed: objects
     /// may pass them on to each other. Objects that would have expired stay.
     ///
-    /// - Throws: what `body` throws; `.conflict` where `body` changes an identifier, `.notUnique`, and as `save`; after that the
-    ///   transaction should be left.
+    /// - Throws: what `body` throws; `.conflict` where `body` changes an identifier, `.notUnique`, and as `save`. Then none
+    ///   of them is changed, and the transaction's body may go on.
     @discardableResult
     public nonisolated(nonsending) func updateAll<Item>(
         _ query: SharedQuery<Item>, _ body: (inout Item) throws -> Void

@@ -56,12 +56,6 @@ extension SharedTransaction {
         catalogs[connection.keys.catalog(of: dictionary)]?.revision
     }
 
-    func setCatalog(_ catalog: SharedIndexCatalog, of dictionary: String) {
-        let key = connection.keys.catalog(of: dictionary)
-        catalogs[key]?.catalog = catalog
-        catalogs[key]?.isChanged = true
-    }
-
     /// Takes those indexes away of which `isDropped` says so: the commit does not keep them.
     nonisolated(nonsending) func dropIndexes(
         ofDictionary name: String,
@@ -89,8 +83,14 @@ extension SharedTransaction {
     /// Puts an object under `key`, or with none removes it, with its entries in all indexes that are listed and
     /// declared; one that is not declared here is taken away.
     ///
-    /// - Throws: `.notUnique`; `.valueTooLarge` where a value that is to be unique is cut off.
+    /// - Throws: `.notUnique`; `.valueTooLarge` where a value that is to be unique is cut off; and then nothing is changed.
     nonisolated(nonsending) func change<Item>(
+        _ key: String, to item: Item?, in repository: SharedRepository<Item>
+    ) async throws {
+        try await asOne { try await changeInSteps(key, to: item, in: repository) }
+    }
+
+    private nonisolated(nonsending) func changeInSteps<Item>(
         _ key: String, to item: Item?, in repository: SharedRepository<Item>
     ) async throws {
         let dictionary = repository.dictionary
@@ -186,7 +186,7 @@ extension SharedTransaction {
 
     /// Stores an object whose identifier has none yet.
     ///
-    /// - Throws: `.alreadyExists`, and as `save`; after that the transaction should be left.
+    /// - Throws: `.alreadyExists`, and then nothing is changed; as `save`.
     public nonisolated(nonsending) func insert<Item>(
         _ item: Item, in repository: SharedRepository<Item>
     ) async throws {
@@ -202,7 +202,8 @@ extension SharedTransaction {
     ///
     /// - Throws: `.notUnique`, whose cause names the index and the other object; `.encodingFailed`, `.keyTooLarge`;
     ///   `.valueTooLarge` where a value that is to be unique is too long; `.decodingFailed` where the type does not decode
-    ///   what it has encoded and has indexes; what reading from the engine throws.
+    ///   what it has encoded and has indexes; what reading from the engine throws. Then nothing is
+    ///   changed, and the transaction's body may go on.
     public nonisolated(nonsending) func save<Item>(
         _ item: Item, in repository: SharedRepository<Item>
     ) async throws {

@@ -11,18 +11,20 @@ struct AwaitedSharedEntry {
 
 extension SharedTransaction {
     /// Changes many objects as one: their values have to be unique once all are changed, whatever they are between.
-    /// Where it fails the transaction should be left.
+    /// Where it fails none of them is changed.
     nonisolated(nonsending) func changeTogether<Item>(
         _ items: [(String, Item)], in repository: SharedRepository<Item>
     ) async throws {
         awaitedEntries = AwaitedEntries()
         defer { awaitedEntries = nil }
-        for (key, item) in items { try await change(key, to: item, in: repository) }
-        for entry in awaitedEntries?.all ?? [] {
-            if let other = try await holder(entry.key, entry.objectKey) {
-                throw entry.notUnique(other)
+        try await asOne {
+            for (key, item) in items { try await change(key, to: item, in: repository) }
+            for entry in awaitedEntries?.all ?? [] {
+                if let other = try await holder(entry.key, entry.objectKey) {
+                    throw entry.notUnique(other)
+                }
+                try write(entry.value, forKey: entry.key)
             }
-            try write(entry.value, forKey: entry.key)
         }
     }
 }

@@ -30,6 +30,8 @@ public final class SharedTransaction: KeyValueTransaction {
     /// The first deadline of what was read: from then on it is no longer so.
     private var earliestDeadline = Deadline.never
     private var isLost = false
+    /// How to take back what a call has changed that may fail after a part of its changes; `nil` while there is none.
+    private var steps: [Step]?
 
     init(
         _ workspace: SharedWorkspace, isFirst: Bool, before deadline: ContinuousClock.Instant
@@ -47,6 +49,14 @@ public final class SharedTransaction: KeyValueTransaction {
         var value: [UInt8]?
         /// When the engine may remove the value; the value itself has its deadline.
         var duration: Duration?
+    }
+
+    /// What there was before a change.
+    private enum Step {
+        case write([UInt8], Write?)
+        case notCleared(SharedKeyRange)
+        case notChangedByKeys([UInt8])
+        case catalog([UInt8], AttemptCatalog)
     }
 
     /// What the body has set, as long as it has not expired.
@@ -277,7 +287,7 @@ public final class SharedTransaction: KeyValueTransaction {
         expiresIn duration: Duration?, form: ValueForm<Value>
     ) throws {
         let stored = try dictionary.stored(value, form, expiresIn: duration)
-        writes[try engineKey(key, dictionary)] = Write(value: stored, duration: duration)
+        set(Write(value: stored, duration: duration), forKey: try engineKey(key, dictionary))
         noteChange(byKeysOf: dictionary)
     }
 
@@ -285,7 +295,7 @@ public final class SharedTransaction: KeyValueTransaction {
     ///
     /// - Throws: `.keyTooLarge`.
     public func removeValue(forKey key: String, in dictionary: SharedDictionary) throws {
-        writes[try engineKey(key, dictionary)] = Write()
+        set(Write(), forKey: try engineKey(key, dictionary))
         noteChange(byKeysOf: dictionary)
     }
 
@@ -300,19 +310,60 @@ public final class SharedTransaction: KeyValueTransaction {
     }
 
     private func noteChange(byKeysOf dictionary: SharedDictionary) {
-        changedByKeys[connection.keys.catalog(of: dictionary.name)] = dictionary.name
+        let key = connection.keys.catalog(of: dictionary.name)
+        if changedByKeys.updateValue(dictionary.name, forKey: key) == nil {
+            steps?.append(.notChangedByKeys(key))
+        }
+    }
+
+    /// Sets what becomes of a key, or with no `write` forgets it.
+    private func set(_ write: Write?, forKey key: [UInt8]) {
+        steps?.append(.write(key, writes[key]))
+        writes[key] = write
     }
 
     /// Puts, or with no value removes, a record; what is derived of it is the caller's to keep.
     func write(_ value: [UInt8]?, forKey key: [UInt8]) throws {
         try connection.checkKey(key)
-        writes[key] = Write(value: value)
+        set(Write(value: value), forKey: key)
     }
 
     /// Removes the records of a range, those that were written before included.
     func clear(_ range: SharedKeyRange) {
-        for key in writes.keys where range.contains(key) { writes[key] = nil }
-        cleared.insert(range)
+        for key in writes.keys where range.contains(key) { set(nil, forKey: key) }
+        if cleared.insert(range).inserted { steps?.append(.notCleared(range)) }
+    }
+
+    func setCatalog(_ catalog: SharedIndexCatalog, of dictionary: String) {
+        let key = connection.keys.catalog(of: dictionary)
+        guard let known = catalogs[key] else { return }
+        steps?.append(.catalog(key, known))
+        catalogs[key]?.catalog = catalog
+        catalogs[key]?.isChanged = true
+    }
+
+    /// Makes several changes of which none is left where one of them fails. What was read for them stays guarded.
+    nonisolated(nonsending) func asOne(
+        _ body: nonisolated(nonsending) () async throws -> Void
+    ) async throws {
+        guard steps == nil else { return try await body() }
+        steps = []
+        defer { steps = nil }
+        do { try await body() } catch {
+            for step in (steps ?? []).reversed() { takeBack(step) }
+            throw error
+        }
+    }
+
+    private func takeBack(_ step: Step) {
+        switch step {
+        case .write(let key, let write): writes[key] = write
+        case .notCleared(let range): cleared.remove(range)
+        case .notChangedByKeys(let key): changedByKeys[key] = nil
+        case .catalog(let key, let before):
+            catalogs[key]?.catalog = before.catalog
+            catalogs[key]?.isChanged = before.isChanged
+        }
     }
 
     func engineKey(_ key: String, _ dictionary: SharedDictionary) throws -> [UInt8] {

@@ -235,23 +235,34 @@ extension Transaction {
                 from: before, expires: earlier == .expiring || deadline != .never, to: entries,
                 objectKey)
             try checkUnique(changes, objectKey, repository)
-            for change in changes {
-                let entry = change.entry
-                if entry.isSole, awaitedEntries != nil,
-                    isAwaited(change, change.index.awaited(entry, objectKey, until: deadline))
-                {
-                    continue
-                }
-                let value =
-                    change.isAdded ? entry.value(objectKey).with(deadline: deadline) : nil
-                try attempt.write(
-                    value, in: change.index.entries, entry.form, entry.isSole ? [] : objectKey)
+            let extent = attempt.extent
+            do {
+                try write(changes, objectKey, until: deadline)
+                try attempt.write(value, in: name, objectKey)
+            } catch {
+                attempt.takeBack(to: extent)
+                throw error
             }
-            keep(indexes)
-            return try attempt.write(value, in: name, objectKey)
+            return keep(indexes)
         }
         guard let value else { return try attempt.remove(key, in: name) }
         try attempt.put(value, forKey: key, in: name)
+    }
+
+    private mutating func write(
+        _ changes: [IndexChange], _ objectKey: [UInt8], until deadline: Deadline
+    ) throws {
+        for change in changes {
+            let entry = change.entry
+            if entry.isSole, awaitedEntries != nil,
+                isAwaited(change, change.index.awaited(entry, objectKey, until: deadline))
+            {
+                continue
+            }
+            let value = change.isAdded ? entry.value(objectKey).with(deadline: deadline) : nil
+            try attempt.write(
+                value, in: change.index.entries, entry.form, entry.isSole ? [] : objectKey)
+        }
     }
 
     /// Says that the batch keeps the indexes of a set, as all that it writes of one repository does.

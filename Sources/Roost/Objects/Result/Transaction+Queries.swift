@@ -257,11 +257,13 @@ extension Transaction {
 
     /// Removes the matching objects; how many they were.
     ///
-    /// - Throws: as `fetch(_:)` and `delete`.
+    /// - Throws: as `fetch(_:)` and `delete`. Then none of them is removed, and the transaction's body may go on.
     @discardableResult
     public mutating func deleteAll<Item>(_ query: Query<Item>) throws -> Int {
         let keys = try pinned(query).keys(&attempt)
-        for key in keys { _ = try delete(key: key, query.repository) }
+        try changeTogether { transaction in
+            for key in keys { _ = try transaction.delete(key: key, query.repository) }
+        }
         return keys.count
     }
 
