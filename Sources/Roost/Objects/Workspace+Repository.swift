@@ -43,6 +43,24 @@ extension Workspace {
         repository(type, name, .codable(), .raw)
     }
 
+    /// The repository of the objects of a type that is coded in both ways, whose identifiers have a raw value that is a key.
+    @_disfavoredOverload
+    public func repository<Item: BinaryCodable & Codable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> Repository<Item>
+    where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
+        repository(type, name, .binary(), .raw)
+    }
+
+    /// The repository of the objects of a type whose identifiers are keys and have a raw value that is one.
+    @_disfavoredOverload
+    public func repository<Item: Codable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> Repository<Item>
+    where Item.ID: KeyRepresentable & RawRepresentable, Item.ID.RawValue: KeyRepresentable {
+        repository(type, name, .codable(), .own)
+    }
+
     private func repository<Item: Identifiable & Sendable>(
         _ type: Item.Type, _ name: String?, _ codec: ValueCodec<Item>,
         _ identifiers: IdentifierForm<Item.ID>

@@ -249,10 +249,37 @@ extension SharedWorkspace {
 
     /// The repository of the objects of a type whose identifiers have a raw value that is a key.
     @_disfavoredOverload
+    public func repository<Item: BinaryCodable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> SharedRepository<Item>
+    where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
+        SharedRepository(dictionary(name ?? "\(type)"), .binary()) { $0.rawValue.key }
+    }
+
+    /// The repository of the objects of a type whose identifiers have a raw value that is a key.
+    @_disfavoredOverload
     public func repository<Item: Codable & Identifiable & Sendable>(
         of type: Item.Type, named name: String? = nil
     ) -> SharedRepository<Item>
     where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
         SharedRepository(dictionary(name ?? "\(type)"), .codable()) { $0.rawValue.key }
+    }
+
+    /// The repository of the objects of a type that is coded in both ways, whose identifiers have a raw value that is a key.
+    @_disfavoredOverload
+    public func repository<Item: BinaryCodable & Codable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> SharedRepository<Item>
+    where Item.ID: RawRepresentable & Sendable, Item.ID.RawValue: KeyRepresentable {
+        SharedRepository(dictionary(name ?? "\(type)"), .binary()) { $0.rawValue.key }
+    }
+
+    /// The repository of the objects of a type whose identifiers are keys and have a raw value that is one.
+    @_disfavoredOverload
+    public func repository<Item: Codable & Identifiable & Sendable>(
+        of type: Item.Type, named name: String? = nil
+    ) -> SharedRepository<Item>
+    where Item.ID: KeyRepresentable & RawRepresentable, Item.ID.RawValue: KeyRepresentable {
+        SharedRepository(dictionary(name ?? "\(type)"), .codable()) { $0.key }
     }
 }
