@@ -55,4 +55,17 @@ import Testing
         #expect(try await chores.where { $0.slug == "one for all" }.fetch().map(\.id) == [11])
         #expect(try await chores.where { $0.slug == "s10" }.fetch().map(\.id) == [10])
     }
+
+    @Test func manyAreInsertedAndDeletedTogether() async throws {
+        let (_, chores) = try await chores()
+        for many in [[makeChore(7), makeChore(3)], [makeChore(7), makeChore(7)]] {
+            let error = await #expect(throws: RoostError.self) { try await chores.insertAll(many) }
+            #expect(error?.code == .alreadyExists)
+        }
+        #expect(try await chores.count == 5)
+        try await chores.insertAll([makeChore(7), makeChore(8)])
+        #expect(try await chores.deleteAll(ids: [7, 0, 99, 7]) == 2)
+        #expect(try await chores.loadAll().map(\.id) == [1, 2, 3, 4, 8])
+        #expect(try await chores.where { $0.slug == "s7" }.fetch().isEmpty)
+    }
 }

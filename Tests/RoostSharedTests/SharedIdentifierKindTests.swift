@@ -19,6 +19,7 @@ import Testing
         }
     }
     private struct Part: Codable, Identifiable, Equatable, Sendable { var id: Code }
+    private struct Draft: Codable, Sendable, Equatable { var title: String }
 
     @Test func oneTypeServesARepositoryAndADictionary() async throws {
         let workspace = try await SharedWorkspace.connect(to: .memory(), namespace: "test")
@@ -28,5 +29,18 @@ import Testing
         #expect(try await notes.load(id, as: Note.self) == Note(id: id))
         try await workspace.repository(of: Part.self).save(Part(id: Code(rawValue: 3)))
         #expect(try await workspace.dictionary("Part", keys: String.self).keys == ["code-3"])
+    }
+
+    @Test func changesHaveKeysOfTheType() async throws {
+        let workspace = try await SharedWorkspace.connect(to: .memory(), namespace: "test")
+        let drafts = workspace.dictionary("drafts", keys: Int.self)
+        try await drafts.set(Draft(title: "first"), forKey: 0)
+        let start = try await drafts.loadEntry(0, as: Draft.self).version
+        try await drafts.setAll([1: Draft(title: "a")])
+        let version = try await drafts.loadEntry(1, as: Draft.self).version
+        var changes = drafts.changes(as: Draft.self, since: start).makeAsyncIterator()
+        let told = try await changes.next()
+        #expect(told == .set(key: 1, value: Draft(title: "a"), version: version))
+        await workspace.close()
     }
 }

@@ -109,6 +109,17 @@ public struct KeyedKeyValueDictionary<Strings: KeyValueDictionary, Key: KeyRepre
         try await strings.setAll(pairs.map { ($0.key, $1) }, form: .codable())
     }
 
+    /// Sets every entry of a Swift dictionary at once. As `setAll(_:)` of pairs.
+    public func setAll<Value: BinaryCodable & Sendable>(_ values: [Key: Value]) async throws {
+        try await strings.setAll(values.map { ($0.key.key, $0.value) }, form: .binary())
+    }
+
+    /// Sets every entry of a Swift dictionary at once. As the other `setAll(_:)`.
+    @_disfavoredOverload
+    public func setAll<Value: Codable & Sendable>(_ values: [Key: Value]) async throws {
+        try await strings.setAll(values.map { ($0.key.key, $0.value) }, form: .codable())
+    }
+
     /// Changes the value of `key` atomically: `body` gets the value, or `initial` where there is none. Else as
     /// `update(_:default:as:_:)` of a ``KeyValueDictionary``.
     @discardableResult
@@ -174,10 +185,15 @@ extension KeyRepresentable {
     ///
     /// - Throws: `.typeMismatch` where it is none's.
     static func ofStored(_ key: String, in dictionary: String) throws -> Self {
-        guard let value = Self(key: key) else {
-            throw RoostError(
-                .typeMismatch, "\"\(key)\" in \"\(dictionary)\" is not the key of a \(Self.self)")
-        }
+        guard let value = Self(key: key) else { throw notStored(key, in: dictionary) }
         return value
+    }
+
+    /// That a dictionary's key is of no value.
+    static func notStored(_ key: String, in dictionary: String) -> RoostError {
+        RoostError(
+            .typeMismatch,
+            "\"\(key)\" in \"\(dictionary)\" is no key of type \(Self.self): was it set as a string, or with keys of another type?"
+        )
     }
 }

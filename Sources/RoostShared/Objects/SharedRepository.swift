@@ -143,9 +143,7 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
                 let (record, _) = try await dictionary.connection.record(
                     engineKey, before: deadline)
                 guard dictionary.connection.live(record) == nil else {
-                    throw RoostError(
-                        .alreadyExists,
-                        "\"\(absent.key)\" in \"\(dictionary.name)\" is there already")
+                    throw alreadyThere(absent.key)
                 }
                 guard ContinuousClock.now < deadline else { throw error }
                 absent = Entry(
@@ -153,6 +151,29 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
                     in: try dictionary.checkedName())
             }
         }
+    }
+
+    /// Saves objects where none has their identifiers, in one commit.
+    ///
+    /// - Throws: `.alreadyExists` where one has an object, or two of them have one identifier; as ``saveAll(_:)``. Then none
+    ///   is saved.
+    public func insertAll(_ items: some Sequence<Item>) async throws {
+        let pairs = items.map { (key($0.id), $0) }
+        try await workspace.transaction { attempt in
+            try await attempt.prefetch(pairs.map(\.0), in: dictionary)
+            var seen: Set<[UInt8]> = []
+            for (key, _) in pairs {
+                let isThere = try await attempt.contains(key, in: dictionary)
+                guard !isThere, seen.insert(Array(key.utf8)).inserted else {
+                    throw alreadyThere(key)
+                }
+            }
+            try await attempt.changeTogether(pairs, in: self)
+        }
+    }
+
+    private func alreadyThere(_ key: String) -> RoostError {
+        RoostError(.alreadyExists, "\"\(key)\" in \"\(dictionary.name)\" is there already")
     }
 
     /// Saves an object in the place of the version that was read.
@@ -224,6 +245,25 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     public func delete(_ id: Item.ID) async throws {
         guard indexes != nil else { return try await dictionary.remove(key: key(id)) }
         try await workspace.transaction { try await $0.delete(id, in: self) }
+    }
+
+    /// Removes the objects with these identifiers in one commit, as far as there are any; how many they were.
+    ///
+    /// - Throws: as ``delete(_:)``, for any of them; `.tooLarge` where they are more than the engine takes at once. Then none is
+    ///   removed.
+    @discardableResult
+    public func deleteAll(ids: some Sequence<Item.ID>) async throws -> Int {
+        let keys = ids.map { key($0) }
+        return try await workspace.transaction { attempt in
+            try await attempt.prefetch(keys, in: dictionary)
+            var count = 0
+            for key in keys {
+                guard try await attempt.contains(key, in: dictionary) else { continue }
+                try await attempt.change(key, to: nil, in: self)
+                count += 1
+            }
+            return count
+        }
     }
 }
 

@@ -19,6 +19,7 @@ enum Blocks {
         ("api-opening-tuned", false, { try await Blocks.api_opening_tuned(home: $0) }),
         ("api-properties", false, { try await Blocks.api_properties(home: $0) }),
         ("api-read-views", false, { try await Blocks.api_read_views(home: $0) }),
+        ("api-read-views-held", false, { try await Blocks.api_read_views_held(home: $0) }),
         ("api-repositories", false, { try await Blocks.api_repositories(home: $0) }),
         ("api-scans", false, { try await Blocks.api_scans(home: $0) }),
         ("api-shared", false, { try await Blocks.api_shared(home: $0) }),

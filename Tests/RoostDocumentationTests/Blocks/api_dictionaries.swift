@@ -32,12 +32,17 @@ extension Blocks {
         settings.enqueue(0.8, forKey: "volume")      // synchronous, ordered, visible at once, persisted behind
         try await workspace.synchronize()            // all that was set before is on disk
 
+        let gone = try settings.expiration(forKey: "token")                        // Date?; nil where it stays
+        _ = gone
         let n = try settings.count; let all = try settings.keys; let has = try settings.contains("draft")
         _ = n
         _ = all
         _ = has
+        let some = try settings.count(prefix: "to"); try await settings.removeAll(prefix: "to")   // by the UTF-8 bytes
+        _ = some
         try await settings.removeAll()
         #expect(volume == 0.5 && draft?.title == "Heron" && cold == draft && n == 3 && has == false)
+        #expect(gone != nil && some == 1)
         #expect(all == ["launches", "token", "volume"])
     }
 }

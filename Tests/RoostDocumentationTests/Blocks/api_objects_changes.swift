@@ -24,6 +24,8 @@ extension Blocks {
         try await posts.save(post)                                 // insert or replace; it stays
         try await posts.update(id) { $0.isDone = true }            // atomic; nil where there is none
         try await posts.delete(id); try await urgent.deleteAll(); try await urgent.updateAll { $0.priority = 0 }
+        try await posts.insertAll([post]); try await posts.deleteAll(ids: [id])    // all of them or none; `saveAll` too
+        try await posts.deleteAll()                                // every object
         try await workspace.transaction { tx in                    // any repositories and dictionaries together
             let old = try tx.fetch(posts.where { $0.priority > 100 })   // read set: nobody adds, changes or removes a match meanwhile
             for post in old { try tx.delete(post.id, in: posts) }

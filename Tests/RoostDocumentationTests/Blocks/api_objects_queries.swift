@@ -29,6 +29,7 @@ extension Blocks {
         _ = urgent
         _ = try urgent.fetch()                                     // [Post]
         _ = try urgent.order(by: \.priority, .descending).order(by: \.title).limit(20).fetch()
+        _ = try urgent.order(by: \.title).offset(40).limit(20).fetch()             // passes 40 by, which a page after a cursor does not
         _ = try urgent.first(); _ = try urgent.count(); _ = try urgent.isEmpty()
         _ = try posts.fetch()                                      // all; `posts.all` is the query
         _ = try posts.where { $0.author.name.hasPrefix("A") || $0.tags.contains("swift") || $0.color.isIn([.red, .blue]) }.fetch()

@@ -15,11 +15,11 @@ extension Blocks {
         _ = workspace
         let settings = workspace.dictionary("settings"), users = workspace.dictionary("users")
         _ = settings
-        for await value in settings.updates(of: .theme) { _ = value }                        // current value first, then each newest one; so too with a string and `of: Double.self`
+        for await value in settings.updates(of: .theme) { _ = value }                        // current value first, then each newest one; so too with a string and `as: Double.self`
         for await change in users.changes(prefix: "eu/", as: User.self) { _ = change }        // .set(key, value, version) .removed(key, version) .missed(count)
         let subscription = settings.subscribe("volume", of: Double.self) { event in }  // .initial .updated .deleted; ends on cancel or deinit
         _ = subscription
-        for await volume in settings.updates(of: "volume", of: Double.self) { _ = volume }
+        for await volume in settings.updates(of: "volume", as: Double.self) { _ = volume }
         subscription.cancel()
     }
 }

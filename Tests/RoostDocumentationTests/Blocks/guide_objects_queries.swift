@@ -20,7 +20,7 @@ extension Blocks {
         _ = next
         let count = try todos.where { $0.title.hasSuffix("7") && (1...20).contains($0.priority) }.count()
         _ = count
-        let late = try todos.where { $0.due < Date.now }.fetch()       // `nil` is less than no date
+        let late = try todos.where { $0.due < Date.now }.fetch()       // none without a date: `nil` is neither less nor greater than one
         _ = late
         let page = try todos.order(by: \.priority).page(after: nil, limit: 50)
         _ = page

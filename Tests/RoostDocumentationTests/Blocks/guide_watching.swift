@@ -11,6 +11,6 @@ extension Blocks {
         let settings = try await Workspace.inMemory().dictionary("settings")
         _ = settings
         for await change in settings.changes(prefix: "ui/", as: String.self) { print(change) }
-        for await volume in settings.updates(of: "volume", of: Double.self) { print(volume ?? 0) }
+        for await volume in settings.updates(of: "volume", as: Double.self) { print(volume ?? 0) }
     }
 }

@@ -26,7 +26,7 @@ extension Blocks {
         }
         let entry = try settings.entry(forKey: "draft", as: Draft.self)            // value and version
         _ = entry
-        try await settings.replace(entry, with: edited)                            // throws `.conflict` if it moved on
+        try await settings.replace(entry, with: edited)                            // throws `.conflict` if it moved on; of a key without a value, if it has one
         #expect(try left == 2 && settings["draft", as: Draft.self] == edited)
     }
 }

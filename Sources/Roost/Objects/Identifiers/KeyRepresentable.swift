@@ -3,7 +3,7 @@ import RoostIO
 
 /// A type whose values can be keys of a dictionary, and so identifiers of a repository's objects.
 ///
-/// `String`, all integers and `UUID` are. Types with a raw value of these are by an empty conformance,
+/// `String`, all integers, `UUID` and `Date` are. Types with a raw value of these are by an empty conformance,
 /// and `repository(of:)` takes them without one; so are types that are `LosslessStringConvertible`,
 /// by their description.
 ///
@@ -71,7 +71,7 @@ extension UUID: KeyRepresentable {
     }
 }
 
-private func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+func hexadecimalDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An identifier whose keys go in the order of its values, so that the objects stand in it: the integers and `UUID`.
+/// An identifier whose keys go in the order of its values, so that the objects stand in it: the integers, `UUID` and `Date`.
 /// Texts do not, as Swift orders them by another form than their keys have. docs/decisions/0245.
 protocol OrderedIdentifier: KeyRepresentable, IndexRepresentable {
     /// The key of the value with this form, which is as long as the type's forms are. A form that only a wider type
