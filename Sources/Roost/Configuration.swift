@@ -28,12 +28,12 @@ extension Workspace {
 
         /// Whether the workspace is opened for changing.
         public var access: Access
-        /// How many actors share the keys: a power of two up to 1,024. Nothing on disk depends on it: it may
-        /// be another at each opening.
+        /// How many actors share the keys: a power of two up to 1,024; opening with another number throws `.io`. Nothing on
+        /// disk depends on it: it may be another at each opening.
         public var shardCount: Int
         /// What has survived when a write returns that does not say otherwise.
         public var durability: Durability
-        /// How much memory decoded values may take. The log's tables and its unflushed part
+        /// How much memory decoded values may take; opening with less than nothing throws `.io`. The log's tables and its unflushed part
         /// come on top: a flush begins when the log holds twice the budget (4 MiB at least, 128
         /// MiB at most), or earlier where most of it is overwritten or nobody writes for a while, and
         /// writers wait at four times that.
@@ -94,11 +94,20 @@ extension Workspace {
                 ?? real
         }
 
-        var engineConfiguration: EngineConfiguration {
-            precondition(
-                shardCount > 0 && shardCount <= 1024 && shardCount & (shardCount - 1) == 0,
-                "shardCount is a power of two up to 1,024")
-            precondition(memoryBudgetBytes >= 0, "memoryBudgetBytes is not negative")
+        func engineConfiguration() throws -> EngineConfiguration {
+            // They may come from a file of settings, which is to end no program.
+            guard shardCount > 0, shardCount <= 1024, shardCount & (shardCount - 1) == 0 else {
+                throw RoostError(
+                    .io,
+                    "a workspace cannot have \(shardCount) shards: shardCount is a power of two from 1 to 1,024"
+                )
+            }
+            guard memoryBudgetBytes >= 0 else {
+                throw RoostError(
+                    .io,
+                    "memoryBudgetBytes is \(memoryBudgetBytes): it is the memory that values may take, 0 or more"
+                )
+            }
             var configuration = EngineConfiguration()
             configuration.isReadOnly = access == .readOnly
             configuration.shardCount = shardCount

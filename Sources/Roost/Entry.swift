@@ -68,7 +68,8 @@ extension WorkspaceDictionary {
     /// Sets the value of the entry's key if it still has the entry's version; returns the new
     /// entry, once `durability` holds. Cheaper than a transaction: one call of the key's shard.
     ///
-    /// An entry without a value is replaced only while the key has none.
+    /// An entry without a value is replaced only while the key has none: that it was set and removed, or has expired, since it
+    /// was read is no conflict, as nothing is left that had a version.
     ///
     /// - Throws: `.conflict`, with nothing changed, where another writer was there first, a
     ///   `removeAll` included; else as `set`.

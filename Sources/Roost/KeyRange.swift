@@ -1,6 +1,12 @@
 import RoostFormat
 
 /// A range of keys by the order of their UTF-8 bytes: any of Swift's ranges of `String`.
+///
+/// Swift orders strings by another order, that of their composed characters. It is the same where all is ASCII; else one
+/// that its `<` takes for turned round ends the program when it is made, before this library sees it:
+/// `"e\u{301}"..<"f"`, as "é" comes after "f". Where the bounds come from somebody else, use a range with one bound
+/// (`keys(in: lower...)`, which compares nothing) up to the key that is enough, a `prefix`, or
+/// `page(prefix:after:as:limit:order:)`.
 public protocol KeyRange: Sendable {
     /// Where the range begins and ends, in bytes.
     var keyBounds: KeyBounds { get }

@@ -137,7 +137,7 @@ public final class Workspace: Sendable {
         at path: String, configuration: Configuration, fileSystem: any FileSystem
     ) throws {
         let migrations = MigrationRegistry()
-        var engineConfiguration = configuration.engineConfiguration
+        var engineConfiguration = try configuration.engineConfiguration()
         engineConfiguration.rewriter = migrations
         let engine = try Engine.openBlocking(
             at: path, fileSystem: fileSystem, configuration: engineConfiguration)
@@ -173,7 +173,7 @@ public final class Workspace: Sendable {
         at path: String, configuration: Configuration, fileSystem: any FileSystem,
         adjusting adjust: (inout EngineConfiguration) -> Void = { _ in }
     ) async throws -> Workspace {
-        var engineConfiguration = configuration.engineConfiguration
+        var engineConfiguration = try configuration.engineConfiguration()
         let migrations = MigrationRegistry()
         engineConfiguration.rewriter = migrations
         adjust(&engineConfiguration)

@@ -1,7 +1,8 @@
 /// A range of keys of one type by the order of their strings' UTF-8 bytes, which is that of integers and of UUIDs: any of Swift's ranges of
 /// the type.
 ///
-/// Of a type whose `<` is not the order of its strings it has what is between the strings of its bounds.
+/// Of a type whose `<` is not the order of its strings it has what is between the strings of its bounds. `String` is such a
+/// type: see ``KeyRange``.
 public protocol TypedKeyRange<Bound>: Sendable {
     /// What the keys are of.
     associatedtype Bound: KeyRepresentable

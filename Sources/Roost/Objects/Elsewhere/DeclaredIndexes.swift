@@ -13,9 +13,7 @@ package struct DeclaredIndexes<Item: Sendable>: Sendable {
         guard let type = Item.self as? any Indexed.Type else { return nil }
         let declared: [Index<Item>] = ObjectIndexRegistry.declared(type)
         guard !declared.isEmpty else { return nil }
-        precondition(
-            Set(declared.map(\.name)).count == declared.count,
-            "two indexes of \(Item.self) have one name")
+        checkNames(of: declared)
         active = declared.enumerated().map { .init($0.element, UInt64($0.offset)) }
     }
 

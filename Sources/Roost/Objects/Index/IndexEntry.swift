@@ -157,7 +157,7 @@ public struct NotUnique: Error, Sendable {
     static func error(_ index: String, _ key: String, _ other: String) -> RoostError {
         RoostError(
             .notUnique,
-            "index \"\(index)\" keeps its values unique: the object under \"\(other)\" has the one that the object under \"\(key)\" would have",
+            "index \"\(index)\" keeps its values unique: the object with the key \"\(other)\" has the one that the object with the key \"\(key)\" would have; a repository's id(ofKey:) makes identifiers of keys",
             cause: NotUnique(index: index, otherKey: other))
     }
 }

@@ -1,5 +1,14 @@
 import Synchronization
 
+/// Traps where two indexes of one type have one name.
+func checkNames<Item>(of indexes: [Index<Item>]) {
+    var names: Set<String> = []
+    for index in indexes where !names.insert(index.name).inserted {
+        preconditionFailure(
+            "two indexes of \(Item.self) are called \"\(index.name)\": give each a name of its own")
+    }
+}
+
 /// The indexes of one type.
 protocol DeclaredObjectIndexes: AnyObject, Sendable {
     func noteMigration()
@@ -32,7 +41,7 @@ final class ObjectIndexRegistry: Sendable {
                     dictionary, codec, Self.declared(type),
                     refusal: RoostError(
                         .conflict,
-                        "\"\(dictionary.name)\" has the indexes of \(owner.typeName) while the workspace is open, and cannot have those of \(String(reflecting: Item.self)): one of them needs a name of its own, as by repository(of:named:)"
+                        "\"\(dictionary.name)\" has the indexes of \(owner.typeName) while the workspace is open, and cannot have those of \(String(reflecting: Item.self)): one of them needs a name of its own, as by repository(of:named:); where one is a newer version of the other, say so by migrating(from:to:version:) of the dictionary, before anything else of this opening uses that, and have a repository of the newest alone"
                     ))
             }
             let indexes = ObjectIndexes(dictionary, codec, Self.declared(type))

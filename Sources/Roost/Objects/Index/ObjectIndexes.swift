@@ -47,8 +47,7 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
         backgroundWrites = dictionary.workspace.backgroundWrites
         self.codec = codec
         self.declared = declared
-        let names = declared.map(\.name)
-        precondition(Set(names).count == names.count, "two indexes of \(Item.self) have one name")
+        checkNames(of: declared)
     }
 
     private func checkedName() throws -> DictionaryName {

@@ -35,7 +35,12 @@ public struct PageCursor: Codable, Sendable, Hashable {
     ) throws -> [UInt8] {
         guard order == Self.name(orders, dictionary), place.count <= Self.sizeLimitBytes,
             isPossible(limitCount)
-        else { throw RoostError(.conflict, "the cursor is of another query") }
+        else {
+            throw RoostError(
+                .conflict,
+                "the cursor is of another dictionary, order or limit: page through \"\(dictionary)\" in the order and with the limit of the page that gave it, or begin anew with nil"
+            )
+        }
         return Array(place)
     }
 
