@@ -17,7 +17,7 @@ extension Repository {
 
     /// Removes the objects with these identifiers as one batch, as far as there are any; how many they were.
     ///
-    /// - Throws: as ``delete(_:durability:)``, for any of them. Then none is removed.
+    /// - Throws: as `delete(_:durability:)`, for any of them. Then none is removed.
     @discardableResult
     public nonisolated(nonsending) func deleteAll(
         ids: some Sequence<Item.ID>, durability: Durability? = nil
