@@ -40,13 +40,10 @@ package final class SnapshotReader: Sendable {
     }
 
     /// Of a file that may not have its name yet.
-    package init(file: any File, ignoresHeader: Bool = false) throws {
-        path = file.path
-        region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
-        // Look-ups jump about.
-        region.expectRandomReads()
+    package convenience init(file: any File, ignoresHeader: Bool = false) throws {
+        let region = try file.contents(sizeBytes: Int(try file.sizeBytes()))
         switch try Self.readEnds(of: file, region.bytes, ignoresHeader: ignoresHeader) {
-        case .valid(let footer): self.footer = footer
+        case .valid(let footer): self.init(path: file.path, region, footer)
         case .unsupported(let version):
             throw RoostError(
                 .unsupportedVersion,
@@ -55,6 +52,15 @@ package final class SnapshotReader: Sendable {
         case .damaged(let reason, let offset):
             throw RoostError(.corrupt, reason, file: file.path, offset: offset)
         }
+    }
+
+    /// - Parameter footer: A sound one, whose parts lie within the region.
+    init(path: String, _ region: MappedRegion, _ footer: SnapshotFooter) {
+        self.path = path
+        self.region = region
+        self.footer = footer
+        // Look-ups jump about.
+        region.expectRandomReads()
         groupBits = IndexLine.groupBits(groupCount: Int(footer.groupCount))
         index = Lines(
             offset: Int(footer.indexOffset), lineCount: Int(footer.indexLineCount),

@@ -12,8 +12,8 @@ struct SalvageCommand: AsyncParsableCommand {
             command again begins it anew. Lists what could not be read: for each damaged stretch of a \
             file the keys between which its records lie and the sequence numbers of their changes. \
             A key in such a range may be missing in the target, or have an older value, or be back \
-            though it was removed. Exit status 3 where anything that was promised to survive is \
-            lost.
+            though it was removed. Ends with how much is lost, as far as that is known. Exit status 3 where \
+            anything that was promised to survive is lost.
             """)
 
     @Argument(help: "The damaged workspace's directory.", completion: .directory)
@@ -57,9 +57,23 @@ struct SalvageCommand: AsyncParsableCommand {
     private static func summary(_ report: SalvageReport) -> String {
         let state =
             report.losses.isEmpty
-            ? "nothing lost" : report.isComplete ? "nothing lost that was promised" : "see above"
+            ? "nothing lost"
+            : report.isComplete ? "nothing lost that was promised" : lost(report)
         return
             "\(grouped(report.recordCount)) records written, from \(report.fileCount) files; \(state)"
+    }
+
+    /// The sum of what stands above it.
+    private static func lost(_ report: SalvageReport) -> String {
+        var parts: [String] = []
+        if report.lostRecordCount > 0 {
+            parts.append("up to \(grouped(report.lostRecordCount)) records")
+        }
+        if report.lostBatchCount > 0 {
+            parts.append("\(grouped(report.lostBatchCount)) batches of the log")
+        }
+        if !report.isLossCounted { parts.append("an unknown number more") }
+        return parts.isEmpty ? "see above" : "lost: \(parts.joined(separator: ", "))"
     }
 
     private static func text(_ loss: SalvageReport.Loss) -> String {
@@ -91,6 +105,9 @@ struct SalvageCommand: AsyncParsableCommand {
             "isComplete": .bool(report.isComplete),
             "recordCount": .integer(report.recordCount),
             "fileCount": .integer(report.fileCount),
+            "lostRecordCount": .integer(report.lostRecordCount),
+            "lostBatchCount": .integer(report.lostBatchCount),
+            "isLossCounted": .bool(report.isLossCounted),
             "losses": .array(
                 report.losses.map { loss in
                     .members([

@@ -33,6 +33,7 @@ extension Salvage {
             reader = try LogReader(number: number, in: directory, writable: false)
         } catch let error as RoostError where error.code != .unsupportedVersion {
             noteWrongKey(error)
+            report.isLossCounted = false
             report.losses.append(
                 .init(file: FileName.segment(number).text, offset: nil, reason: error.message))
             return
@@ -100,6 +101,9 @@ extension Salvage {
     }
 
     private mutating func noteGap(_ place: Found, _ sequences: ClosedRange<UInt64>?, isTorn: Bool) {
+        if !isTorn, let sequences {
+            report.lostBatchCount += sequences.upperBound - sequences.lowerBound + 1
+        }
         report.losses.append(
             .init(
                 file: place.file, offset: UInt64(place.offset),
@@ -155,6 +159,7 @@ extension Salvage {
     }
 
     private mutating func noteChanged(_ reader: LogReader, _ failure: RoostError?) {
+        report.isLossCounted = false
         report.losses.append(
             .init(
                 file: reader.name, offset: failure?.offset,

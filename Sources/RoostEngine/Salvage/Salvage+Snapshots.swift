@@ -16,7 +16,6 @@ extension Salvage {
             do {
                 let reader = try snapshotReader(number)
                 report.fileCount += 1
-                noteDictionary(of: reader)
                 snapshots.append(reader)
             } catch let error as RoostError where error.code != .unsupportedVersion {
                 noteWrongKey(error)
@@ -30,29 +29,23 @@ extension Salvage {
         }
     }
 
-    /// The header says nothing that the footer does not say, so that its damage alone costs nothing.
+    /// The header says nothing that the footer does not say, so that its damage alone costs nothing; nor does that of
+    /// the file's end, where a sound footer is found before it, or what it was can be told.
     private func snapshotReader(_ number: UInt64) throws -> SnapshotReader {
         do { return try SnapshotReader(number: number, in: directory) } catch let error
             as RoostError
             where error.code == .corrupt || error.code == .unsupportedVersion
         {
             // Where the footer is damaged too, or of that version, the first error says what is wrong.
+            if let reader = try? SnapshotReader(number: number, in: directory, ignoresHeader: true)
+            {
+                return reader
+            }
             guard
-                let reader = try? SnapshotReader(
-                    number: number, in: directory, ignoresHeader: true)
+                let reader = try? SnapshotReader.salvaged(
+                    number: number, in: directory, hashSeed: manifest?.hashSeed)
             else { throw error }
             return reader
-        }
-    }
-
-    private mutating func noteDictionary(of reader: SnapshotReader) {
-        do { _ = try reader.dictionary() } catch {
-            report.losses.append(
-                .init(
-                    file: FileName.snapshot(reader.footer.number).text,
-                    offset: reader.footer.dictionaryOffset,
-                    reason: "its compression dictionary is damaged: compressed values are lost",
-                    sequences: reader.footer.sequences))
         }
     }
 
@@ -66,15 +59,18 @@ extension Salvage {
         if let snapshot, snapshot.minimumSequence <= snapshot.maximumSequence {
             loss.sequences = snapshot.minimumSequence...snapshot.maximumSequence
         }
+        if let snapshot {
+            report.lostRecordCount += Int(clamping: snapshot.recordCount)
+        } else {
+            report.isLossCounted = false
+        }
         report.losses.append(loss)
     }
 
     /// What stands before `lowerBound` a merge has taken over, and perhaps left out.
     private mutating func noteRecords(ofSnapshot index: Int, from lowerBound: [UInt8]) {
         let snapshot = snapshots[index]
-        var damage = OpenDamage(
-            file: FileName.snapshot(snapshot.footer.number).text,
-            sequences: snapshot.footer.sequences)
+        var damage = SnapshotDamage(of: snapshot)
         snapshot.forEachSalvagedGroup { salvaged in
             switch salvaged {
             case .damaged(let offset, let error): damage.begin(offset, error.message)
@@ -87,12 +83,13 @@ extension Salvage {
         }
         damage.end(before: nil)
         report.losses += damage.losses
+        report.lostRecordCount += damage.lostCount
     }
 
     private mutating func noteRecords(
         of group: UnsafeRawBufferPointer, in snapshot: SnapshotReader, from lowerBound: [UInt8],
         at location: Location,
-        _ damage: inout OpenDamage
+        _ damage: inout SnapshotDamage
     ) {
         func offset(_ address: UnsafeRawPointer) -> UInt64 {
             UInt64(address - UnsafeRawPointer(snapshot.region.base))
@@ -111,13 +108,17 @@ extension Salvage {
             key.count = record.shared
             key.append(record.suffix)
             let place = Self.place(key.bytes)
-            damage.end(before: place)
-            damage.lastKey = place
-            if lowerBound.withUnsafeBytes({ compareBytes(key.bytes, $0) < 0 }) { continue }
-            if isReadable(record, of: snapshot) {
+            damage.move(to: place)
+            if lowerBound.withUnsafeBytes({ compareBytes(key.bytes, $0) < 0 }) {
+                damage.passReadable()
+            } else if record.isPut, record.flags.isCompressed, !damage.hasDictionary {
+                damage.passWithoutDictionary()
+            } else if isReadable(record, of: snapshot) {
+                damage.passReadable()
                 note(Array(key.bytes), record.sequence, isPut: record.isPut, at: location)
             } else {
-                damage.begin(offset(record.suffix.baseAddress!), "a value does not decompress")
+                damage.passUnreadable(
+                    offset(record.suffix.baseAddress!), "a value does not decompress")
             }
         }
     }
@@ -128,40 +129,5 @@ extension Salvage {
             try snapshot.withValue(of: record) { _ in }
             return true
         } catch { return false }
-    }
-}
-
-/// A damaged stretch of a snapshot whose end has not been found yet, and those before it.
-private struct OpenDamage {
-    let file: String
-    let sequences: ClosedRange<UInt64>?
-    var lastKey: SalvageReport.Place?
-    var losses: [SalvageReport.Loss] = []
-    private var open: SalvageReport.Loss?
-
-    init(file: String, sequences: ClosedRange<UInt64>?) {
-        self.file = file
-        self.sequences = sequences
-    }
-
-    mutating func begin(_ offset: UInt64, _ reason: String) {
-        open =
-            open
-            ?? .init(
-                file: file, offset: offset, reason: reason, after: lastKey, sequences: sequences)
-    }
-
-    mutating func end(before place: SalvageReport.Place?) {
-        guard var loss = open else { return }
-        loss.before = place
-        losses.append(loss)
-        open = nil
-    }
-}
-
-extension SnapshotFooter {
-    /// `nil` where the footer's numbers are the wrong way round.
-    fileprivate var sequences: ClosedRange<UInt64>? {
-        minimumSequence <= maximumSequence ? minimumSequence...maximumSequence : nil
     }
 }

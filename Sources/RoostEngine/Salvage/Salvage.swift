@@ -163,12 +163,13 @@ package struct Salvage {
             case .group(let snapshot, _, _):
                 FileName.snapshot(snapshots[snapshot].footer.number).text
             }
-        report.losses.append(
+        report.noteRecord(
             .init(
                 file: file ?? FileName.manifest.text, offset: offset, reason: reason,
                 after: after.flatMap { $0.withUnsafeBytes(Self.place) },
                 before: before.flatMap { $0.withUnsafeBytes(Self.place) },
-                sequences: winner.sequence...winner.sequence))
+                sequences: winner.sequence...winner.sequence),
+            at: recordKey.withUnsafeBytes(Self.place))
     }
 
     package mutating func noteWritten(recordCount: Int) { report.recordCount += recordCount }

@@ -33,7 +33,30 @@ public struct SalvageReport: Sendable {
     public internal(set) var fileCount = 0
     /// What could not be read; empty where everything was.
     public internal(set) var losses: [Loss] = []
+    /// Records that could not be read, of snapshots above all: of some the log may have had a newer state, and some say
+    /// that a key was removed. So at most so many are lost, but for batches of the log.
+    public internal(set) var lostRecordCount = 0
+    /// Batches of the log that could not be read.
+    public internal(set) var lostBatchCount: UInt64 = 0
+    /// Whether the two counts are of all ``losses``; `false` where of some it is not known what they held.
+    public internal(set) var isLossCounted = true
 
     /// Whether all that was promised to survive was read.
     public var isComplete: Bool { losses.allSatisfy(\.isTornTail) }
+}
+
+extension SalvageReport {
+    /// Adds the loss of the record at `place`: to the last one, where that ends there and is of the same file and reason.
+    mutating func noteRecord(_ loss: Loss, at place: Place?) {
+        lostRecordCount += 1
+        guard let last = losses.last, let place, last.before == place, last.file == loss.file,
+            last.reason == loss.reason, let sequences = loss.sequences,
+            let joined = last.sequences
+        else { return losses.append(loss) }
+        losses[losses.count - 1].before = loss.before
+        losses[losses.count - 1].sequences =
+            min(
+                joined.lowerBound, sequences.lowerBound)...max(
+                joined.upperBound, sequences.upperBound)
+    }
 }
