@@ -107,7 +107,7 @@ extension Workspace {
     /// none: a *generation*, a directory with a number and the time for its name, and a workspace. Removes
     /// those that `retention` does not keep, once the new one is on disk and checked.
     ///
-    /// As ``backup(to:after:)-(String,_)`` after the newest of the series, with its costs: a series of a
+    /// As ``backup(to:after:verifyingShared:)-(String,_,_)`` after the newest of the series, with its costs: a series of a
     /// store of which a hundredth changes between two backups takes the store's size and a hundredth for
     /// each generation more.
     ///
@@ -116,22 +116,27 @@ extension Workspace {
     ///   an old one failed with: the new one is on disk and checked all the same, and the next call removes what is left.
     @discardableResult
     public func backup(
-        toSeries path: String, keeping retention: BackupRetention = .newest(7)
+        toSeries path: String, keeping retention: BackupRetention = .newest(7),
+        verifyingShared: Bool = false
     ) async throws -> BackupReport {
-        try await backup(toSeries: path, keeping: retention) { _, _ in }
+        try await backup(
+            toSeries: path, keeping: retention, verifyingShared: verifyingShared
+        ) { _, _ in }
     }
 
-    /// As ``backup(toSeries:keeping:)-(String,_)``, for file URLs.
+    /// As ``backup(toSeries:keeping:verifyingShared:)-(String,_,_)``, for file URLs.
     @discardableResult
     public func backup(
-        toSeries url: URL, keeping retention: BackupRetention = .newest(7)
+        toSeries url: URL, keeping retention: BackupRetention = .newest(7),
+        verifyingShared: Bool = false
     ) async throws -> BackupReport {
-        try await backup(toSeries: Self.path(of: url), keeping: retention)
+        try await backup(
+            toSeries: Self.path(of: url), keeping: retention, verifyingShared: verifyingShared)
     }
 
-    /// As ``backup(toSeries:keeping:)-(String,_)``; `progress` is told how many bytes are done, and of how many.
+    /// As ``backup(toSeries:keeping:verifyingShared:)-(String,_,_)``; `progress` is told how many bytes are done, and of how many.
     package func backup(
-        toSeries path: String, keeping retention: BackupRetention,
+        toSeries path: String, keeping retention: BackupRetention, verifyingShared: Bool = false,
         _ progress: @escaping @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
     ) async throws -> BackupReport {
         try engine.checkOpen()
@@ -150,7 +155,7 @@ extension Workspace {
         let name = series.nextName(milliseconds: engine.clock.milliseconds)
         var report = try await backup(
             to: name, by: BackupSeries.incompleteName, in: series.directory, sharing: shared,
-            fileSystem, progress)
+            verifyingShared: verifyingShared, fileSystem, progress)
         try series.read()
         report.removedPaths = try series.remove(by: retention)
         try series.directory.unlock()

@@ -19,20 +19,28 @@ extension Workspace {
     /// elsewhere. A backup that is given no earlier one shares nothing, with the workspace neither.
     ///
     /// Costs a flush, and reading and writing what is copied, and reading that again; every checksum of
-    /// it is checked. What is shared is not read: ``Workspace/verify(onProgress:)`` of the backup does that.
+    /// it is checked. What is shared is not read, unless `verifyingShared` is `true`: then it is read and checked before,
+    /// and a file of the earlier backup that is damaged is copied from here instead, and is in
+    /// ``BackupReport/damagedPaths``. ``Workspace/verify(onProgress:)`` of the backup reads all of it later.
     ///
     /// - Throws: `.io` where there is something at `path`, or that cannot be written, or is inside a workspace;
     ///   `.outOfSpace`; `.corrupt` where this workspace is damaged; `.locked` while another backup
     ///   to `path` is under way; `.cancelled`; `.closed`.
     @discardableResult
-    public func backup(to path: String, after earlier: String? = nil) async throws -> BackupReport {
-        try await backup(to: path, after: earlier) { _, _ in }
+    public func backup(
+        to path: String, after earlier: String? = nil, verifyingShared: Bool = false
+    ) async throws -> BackupReport {
+        try await backup(to: path, after: earlier, verifyingShared: verifyingShared) { _, _ in }
     }
 
-    /// As ``backup(to:after:)-(String,_)``, for file URLs.
+    /// As ``backup(to:after:verifyingShared:)-(String,_,_)``, for file URLs.
     @discardableResult
-    public func backup(to url: URL, after earlier: URL? = nil) async throws -> BackupReport {
-        try await backup(to: Self.path(of: url), after: earlier.map { try Self.path(of: $0) })
+    public func backup(
+        to url: URL, after earlier: URL? = nil, verifyingShared: Bool = false
+    ) async throws -> BackupReport {
+        try await backup(
+            to: Self.path(of: url), after: earlier.map { try Self.path(of: $0) },
+            verifyingShared: verifyingShared)
     }
 
     static func path(of url: URL) throws -> String {
@@ -42,10 +50,10 @@ extension Workspace {
         return url.path
     }
 
-    /// As ``backup(to:after:)-(String,_)``; `progress` is told how many bytes are done, and of how many.
+    /// As ``backup(to:after:verifyingShared:)-(String,_,_)``; `progress` is told how many bytes are done, and of how many.
     @discardableResult
     package func backup(
-        to path: String, after earlier: String? = nil,
+        to path: String, after earlier: String? = nil, verifyingShared: Bool = false,
         _ progress: @escaping @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
     ) async throws -> BackupReport {
         try engine.checkOpen()
@@ -56,13 +64,13 @@ extension Workspace {
         let shared = try earlier.map { try fileSystem.openDirectory(at: $0, create: false) }
         return try await backup(
             to: place.lastPathComponent, by: "\(place.lastPathComponent).incomplete", in: parent,
-            sharing: shared, fileSystem, progress)
+            sharing: shared, verifyingShared: verifyingShared, fileSystem, progress)
     }
 
     /// Makes the directory `name` in `parent`, called `incomplete` until it is whole.
     func backup(
         to name: String, by incomplete: String, in parent: any Directory,
-        sharing earlier: (any Directory)?, _ fileSystem: any FileSystem,
+        sharing earlier: (any Directory)?, verifyingShared: Bool, _ fileSystem: any FileSystem,
         _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
     ) async throws -> BackupReport {
         let begin = ContinuousClock.now
@@ -74,7 +82,7 @@ extension Workspace {
             // Whoever had the lock may have given this directory its name: it is a backup by now.
             try refuseBackup(over: name, in: parent)
             report = try await engine.backup(
-                to: target, sharing: earlier,
+                to: target, sharing: earlier, verifiesShared: verifyingShared,
                 on: fileSystem.scheduling.backgroundThread(named: "roost-backup"),
                 progress: progress)
             try parent.rename(incomplete, to: name)

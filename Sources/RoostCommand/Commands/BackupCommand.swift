@@ -12,7 +12,9 @@ struct BackupCommand: AsyncParsableCommand {
             TARGET.incomplete; the same command again goes on from where it was stopped.
 
             With --series, TARGET is a directory of backups: each new one shares by hard links what has \
-            not changed since the one before, and those that no --keep rule keeps are removed.
+            not changed since the one before, and those that no --keep rule keeps are removed. What is shared, as \
+            with --after too, is not read, but for --verify: then a file that is damaged in the backup \
+            before is copied anew, and the exit status is 3, though the new backup is sound.
             """)
 
     @OptionGroup var source: WorkspaceArgument
@@ -24,6 +26,7 @@ struct BackupCommand: AsyncParsableCommand {
     @Option(help: "With --series: keep so many of the newest; 7 unless said.") var keep: Int?
     @Option(help: "With --series: keep the newest of so many days.") var keepDaily = 0
     @Option(help: "With --series: keep the newest of so many weeks.") var keepWeekly = 0
+    @Flag(help: "Read what is shared too; what is damaged of it is copied anew.") var verify = false
     @OptionGroup var format: FormatOption
 
     func validate() throws {
@@ -44,14 +47,24 @@ struct BackupCommand: AsyncParsableCommand {
         let report = try await source.withWorkspace(.readOnly) { workspace in
             try await Self.withProgress(verb: "backing up") { progress in
                 guard series else {
-                    return try await workspace.backup(to: target, after: after, progress)
+                    return try await workspace.backup(
+                        to: target, after: after, verifyingShared: verify, progress)
                 }
                 let retention = BackupRetention(
                     newestCount: keep ?? 7, dailyCount: keepDaily, weeklyCount: keepWeekly)
-                return try await workspace.backup(toSeries: target, keeping: retention, progress)
+                return try await workspace.backup(
+                    toSeries: target, keeping: retention, verifyingShared: verify, progress)
             }
         }
-        try Output.write(format.isJSON ? [Self.json(report).text] : Self.lines(report))
+        try Output.write(
+            format.isJSON
+                ? [Self.json(report).text] : Self.lines(report, areSharedVerified: verify))
+        if !report.damagedPaths.isEmpty {
+            throw Failure(
+                .damaged,
+                "the backup before is damaged; the new one is sound (\(report.damagedPaths.count) files copied anew)"
+            )
+        }
     }
 
     static func withProgress<Result>(
@@ -66,13 +79,16 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 
-    private static func lines(_ report: BackupReport) -> [String] {
+    private static func lines(_ report: BackupReport, areSharedVerified: Bool) -> [String] {
         [
             "\(report.path): \(grouped(report.sizeBytes)) bytes up to batch \(report.lastSequence), "
                 + "\(grouped(report.copiedBytes)) copied and checked, "
-                + "\(grouped(report.sharedBytes)) shared, "
+                + "\(grouped(report.sharedBytes)) shared"
+                + (report.sharedBytes == 0
+                    ? ", " : areSharedVerified ? " and checked, " : " and not read, ")
                 + "\(grouped(report.continuedBytes)) from an earlier call"
         ]
+            + report.damagedPaths.map { "damaged in the backup before: \($0)" }
             + report.removedPaths.map { "removed \($0)" }
     }
 
@@ -82,6 +98,7 @@ struct BackupCommand: AsyncParsableCommand {
             "sizeBytes": .integer(report.sizeBytes), "copiedBytes": .integer(report.copiedBytes),
             "sharedBytes": .integer(report.sharedBytes),
             "continuedBytes": .integer(report.continuedBytes),
+            "damaged": .array(report.damagedPaths.map { .string($0) }),
             "removed": .array(report.removedPaths.map { .string($0) }),
         ])
     }

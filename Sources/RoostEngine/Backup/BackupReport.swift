@@ -8,6 +8,9 @@ public struct BackupReport: Sendable, Hashable {
     public package(set) var copiedBytes: UInt64 = 0
     /// Shared with the earlier backup, by hard links.
     public package(set) var sharedBytes: UInt64 = 0
+    /// Files of the earlier backup that were found damaged and so were not shared but copied, by their paths; always
+    /// empty where what is shared was not to be read.
+    public package(set) var damagedPaths: [String] = []
     /// Written and checked by an earlier call that did not end.
     public package(set) var continuedBytes: UInt64 = 0
     /// The generations of the series that the policy no longer keeps and that are gone, by their paths.

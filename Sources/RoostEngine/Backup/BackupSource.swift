@@ -106,10 +106,12 @@ extension Engine {
     /// and compaction go on meanwhile. The observer is told by who gives the backup its name.
     ///
     /// - Parameters:
+    ///   - verifiesShared: Whether what is shared is read before, and copied where it is damaged.
     ///   - thread: Where it blocks.
     ///   - progress: Told the bytes that are done, and all of them.
     package func backup(
-        to target: any Directory, sharing earlier: (any Directory)?, on thread: WorkerThread,
+        to target: any Directory, sharing earlier: (any Directory)?,
+        verifiesShared: Bool, on thread: WorkerThread,
         progress: @escaping @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
     ) async throws -> BackupReport {
         try condition.checkOpen()
@@ -121,7 +123,8 @@ extension Engine {
             source = try await compactor.backupSource()
         }
         let writer = BackupWriter(
-            source: source, target: target, earlier: earlier, progress: progress)
+            source: source, target: target, earlier: earlier, verifiesShared: verifiesShared,
+            progress: progress)
         return try await BackupThread(thread: thread).run(writer)
     }
 }

@@ -14,6 +14,8 @@ struct BackupWriter: Sendable {
     let source: BackupSource
     let target: any Directory
     let earlier: (any Directory)?
+    /// Whether a file is read before it is shared.
+    let verifiesShared: Bool
     let progress: @Sendable (_ doneBytes: UInt64, _ sizeBytes: UInt64) -> Void
     private var report = BackupReport()
     private var sizeBytes: UInt64 = 0
@@ -22,11 +24,12 @@ struct BackupWriter: Sendable {
 
     init(
         source: BackupSource, target: any Directory, earlier: (any Directory)?,
-        progress: @escaping @Sendable (UInt64, UInt64) -> Void
+        verifiesShared: Bool, progress: @escaping @Sendable (UInt64, UInt64) -> Void
     ) {
         self.source = source
         self.target = target
         self.earlier = earlier
+        self.verifiesShared = verifiesShared
         self.progress = progress
     }
 
@@ -103,7 +106,7 @@ struct BackupWriter: Sendable {
     private mutating func take(
         _ snapshot: SnapshotReader, _ listed: ManifestRecord.Snapshot, upTo next: [UInt8]?
     ) throws {
-        if try share(snapshot.footer) {
+        if try share(snapshot.footer, listed, upTo: next) {
             report.sharedBytes += snapshot.footer.fileSizeBytes
             return
         }
@@ -133,13 +136,33 @@ struct BackupWriter: Sendable {
         try reader.region.checkRead()
     }
 
-    /// Links the earlier backup's file; `false` where it has none, or the file system has no links.
-    private func share(_ footer: SnapshotFooter) throws -> Bool {
+    /// Links the earlier backup's file; `false` where it has none or is found damaged, or the file system has no
+    /// links.
+    private mutating func share(
+        _ footer: SnapshotFooter, _ listed: ManifestRecord.Snapshot, upTo next: [UInt8]?
+    ) throws -> Bool {
         let name = FileName.snapshot(footer.number).text
         guard let earlier, try earlier.entries().contains(where: { $0.name == name }),
             try has(footer, in: earlier)
         else { return false }
+        if verifiesShared, try !isSound(name, in: earlier, listed, upTo: next) { return false }
         return try target.link(name, from: earlier)
+    }
+
+    /// Reads a file of the earlier backup from the disk. One that is damaged is in the report.
+    private mutating func isSound(
+        _ name: String, in earlier: any Directory, _ listed: ManifestRecord.Snapshot,
+        upTo next: [UInt8]?
+    ) throws -> Bool {
+        do {
+            let file = try earlier.openFile(name, writable: false)
+            file.forgetCached()
+            try check(SnapshotReader(file: file), listed, upTo: next)
+            return true
+        } catch let error as RoostError where error.code == .corrupt || error.code == .io {
+            report.damagedPaths.append("\(earlier.path)/\(name)")
+            return false
+        }
     }
 
     // MARK: The log

@@ -37,6 +37,36 @@ import Testing
         }
     }
 
+    /// A bad block of a shared file would be in each backup to come.
+    @Test func whatIsSharedIsReadWhereThatIsAskedFor() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await openSmallSnapshots(at: "\(directory)/source")
+            try await fill(workspace.dictionary("values"), 0..<20_000, 0)
+            try await workspace.compact()
+            let first = try await workspace.backup(toSeries: series)
+            let name = try #require(
+                try FileManager.default.contentsOfDirectory(atPath: first.path)
+                    .filter { $0.hasPrefix("snapshot-") }.min())
+            var bytes = try readBytes("\(first.path)/\(name)")
+            bytes[bytes.count / 2] ^= 1
+            try writeBytes(bytes, to: "\(first.path)/\(name)")
+
+            let unread = try await workspace.backup(toSeries: series)
+            #expect(unread.copiedBytes == 0 && unread.damagedPaths.isEmpty)
+            let read = try await workspace.backup(toSeries: series, verifyingShared: true)
+            let damaged = try #require(read.damagedPaths.first)
+            #expect(read.damagedPaths.count == 1 && damaged == "\(unread.path)/\(name)")
+            #expect(read.copiedBytes > 0 && read.sharedBytes > read.copiedBytes)
+            #expect(read.copiedBytes + read.sharedBytes == read.sizeBytes)
+            try await check(read.path, round: 0)
+            // From then on what is shared is sound again.
+            let next = try await workspace.backup(toSeries: series, verifyingShared: true)
+            #expect(next.copiedBytes == 0 && next.damagedPaths.isEmpty)
+            try await workspace.close()
+        }
+    }
+
     @Test func openingAGenerationForWritingLeavesTheOthersAsTheyAre() async throws {
         try await withTemporaryDirectory { directory in
             let series = "\(directory)/backups"
@@ -100,6 +130,7 @@ import Testing
                     _ = try await workspace.engine.backup(
                         to: fileSystem.openDirectory(at: path, create: true),
                         sharing: fileSystem.openDirectory(at: earlier, create: false),
+                        verifiesShared: true,
                         on: WorkerThread(name: "test")
                     ) { _, _ in }
                 }
