@@ -88,9 +88,12 @@
         }
     }
 
-    /// What libpq says, on one line.
+    /// What libpq says, on one line, without where in the server's program that is.
     func text(_ message: UnsafePointer<CChar>?) -> String {
         guard let message else { return "" }
-        return String(cString: message).split(separator: "\n").joined(separator: " ")
+        return String(cString: message).split(separator: "\n")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !$0.hasPrefix("LOCATION: ") }
+            .joined(separator: " ")
     }
 #endif

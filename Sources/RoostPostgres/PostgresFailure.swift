@@ -39,7 +39,9 @@
         var refusal: RoostError? {
             guard let state else { return nil }
             switch state {
-            case _ where state.hasPrefix("28"), "42501", "3D000":
+            case "3D000":
+                return RoostError(.notPermitted, "there is no such database: \(message)")
+            case _ where state.hasPrefix("28"), "42501":
                 return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
             case "53100":
                 return RoostError(.outOfSpace, "PostgreSQL's disk is full: \(message)")

@@ -43,7 +43,8 @@ struct ClusterStore: RecordStore {
             .init(name: "namespace", value: .string(workspace.namespace)),
             .init(name: "dictionaries", value: .object(dictionaries)),
             .init(name: "revision", value: .integer(revision)),
-            .init(name: "commitOperationLimit", value: .integer(limits.operationCount)),
+            // Each commit has its mark besides what it was given.
+            .init(name: "commitOperationLimit", value: .integer(limits.operationCount - 1)),
             .init(name: "commitSizeLimitBytes", value: .integer(limits.commitSizeBytes)),
             .init(name: "keySizeLimitBytes", value: .integer(limits.keySizeBytes)),
         ]
