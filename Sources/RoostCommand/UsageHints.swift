@@ -14,8 +14,14 @@ enum UsageHints {
             return
                 "over a cluster import reads JSON Lines: import the file into a directory, and copy that"
         }
-        if !arguments.contains("--"), let number = arguments.first(where: isNegative) {
-            return "what begins with - stands behind --, as -- \(number)"
+        // An option that was left out is named, and what begins with a dash has nothing to do with it.
+        if message.hasPrefix("Missing expected argument '--") { return nil }
+        if !arguments.contains("--"), let index = arguments.firstIndex(where: isNegative) {
+            if index > 0, arguments[index - 1].hasPrefix("--") {
+                return
+                    "a value that begins with - stands behind =, as \(arguments[index - 1])=\(arguments[index])"
+            }
+            return "what begins with - stands behind --, as -- \(arguments[index])"
         }
         // What begins with a dash is taken for an option, and then another argument is said to be missing.
         if message.hasPrefix("Missing"),

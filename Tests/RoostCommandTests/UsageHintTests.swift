@@ -26,6 +26,29 @@ import Testing
         #expect(imported.errors.contains("reads JSON Lines"), "\(imported.errors)")
     }
 
+    @Test func aValueOfAnOptionIsToldApart() async throws {
+        let limited = try await Tool.run("scan", "w", "d", "--limit", "-1")
+        #expect(limited.status == 2)
+        #expect(limited.errors.contains("behind =, as --limit=-1"), "\(limited.errors)")
+        let nameless = try await Tool.run("--cluster", "etcd://127.0.0.1:1", "get", "d", "k")
+        #expect(nameless.status == 2)
+        #expect(
+            nameless.errors.contains("--namespace") && !nameless.errors.contains("begins with"),
+            "\(nameless.errors)")
+    }
+
+    @Test(arguments: ["", String(repeating: "n", count: 129)])
+    func aNamespaceThatCannotBeIsWrongUsage(_ name: String) async throws {
+        for arguments in [
+            ["--cluster", "etcd://127.0.0.1:1", "--namespace", name, "get", "d", "k"],
+            ["copy", "w", "etcd://127.0.0.1:1", "--namespace", name],
+        ] {
+            let refused = try await Tool.run(arguments)
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains("between 1 and 128 bytes"), "\(refused.errors)")
+        }
+    }
+
     @Test func otherMessagesStayAsTheyAre() async throws {
         let refused = try await Tool.run("get", "w", "d")
         #expect(refused.status == 2)

@@ -51,6 +51,15 @@ struct ClusterArgument: ParsableArguments {
     @Option(help: "What the keys of the shared workspace begin with.") var namespace: String
     @OptionGroup var credentials: ClusterCredentials
 
+    func validate() throws { try Self.checkNamespace(namespace) }
+
+    /// - Throws: `ValidationError` where no shared workspace can have the name.
+    static func checkNamespace(_ namespace: String) throws {
+        guard (1...128).contains(namespace.utf8.count) else {
+            throw ValidationError("a namespace has between 1 and 128 bytes")
+        }
+    }
+
     /// - Parameter makesNamespace: `false` for what only reads.
     func withStore<Result: Sendable>(
         makesNamespace: Bool = false,

@@ -43,6 +43,9 @@ struct CopyCommand: AsyncParsableCommand {
         for place in [source, target] where ClusterAddress(place) == nil {
             try refuseAddress(place)
         }
+        for name in [namespace, toNamespace].compactMap(\.self) {
+            try ClusterArgument.checkNamespace(name)
+        }
         if namespace != nil || toNamespace != nil,
             [source, target].allSatisfy({ ClusterAddress($0) == nil })
         {

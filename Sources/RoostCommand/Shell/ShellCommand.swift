@@ -23,7 +23,18 @@ struct ShellCommand: AsyncParsableCommand {
         if readOnly {
             try await target.withWorkspace(.readOnly, answer)
         } else {
+            try refuseReadOnlyMount()
             try await target.withExistingWorkspace(answer)
+        }
+    }
+
+    /// What the opening for writing would say first names a file of the log, and not what to do.
+    private func refuseReadOnlyMount() throws {
+        if access(target.workspace, W_OK) != 0, errno == EROFS {
+            throw Failure(
+                .failed,
+                "\(target.workspace): the file system takes no writes: say --read-only to look at it"
+            )
         }
     }
 
