@@ -2,13 +2,11 @@
 /// docs/FORMAT.md, "Snapshots".
 package struct SnapshotFooter: Equatable, Sendable {
     package static let sizeBytes = 192
-    /// What of it the checksum behind it is of.
-    package static let checkedSizeBytes = 188
     package static var version: UInt32 { Limits.formatVersion }
     /// The file begins with eight bytes of magic, the version and zeros.
     package static let headerSizeBytes = 16
     package static let headerMagic: UInt64 = 0x504e_5354_534f_4f52  // "ROOSTSNP"
-    package static let magic: UInt64 = 0x444e_4554_534f_4f52  // "ROOSTEND"
+    private static let magic: UInt64 = 0x444e_4554_534f_4f52  // "ROOSTEND"
 
     package var salt: UInt32 = 0
     package var number: UInt64 = 0
@@ -77,12 +75,7 @@ package struct SnapshotFooter: Equatable, Sendable {
         target.store(countsChecksum, at: 152)
         if earliestDeadline != .never { target.store(earliestDeadline.milliseconds, at: 160) }
         firstKey.write(to: target + 168)
-        target.store(Self.checksum(ofFooter: target), at: Self.checkedSizeBytes)
-    }
-
-    /// The checksum that stands behind a footer's first `checkedSizeBytes`.
-    package static func checksum(ofFooter start: UnsafeRawPointer) -> UInt32 {
-        ChecksumSeed(0).checksum(start, count: checkedSizeBytes)
+        target.store(ChecksumSeed(0).checksum(target, count: 188), at: 188)
     }
 
     package enum Reading {

@@ -15,7 +15,7 @@ extension SnapshotReader {
         } catch let error as RoostError where error.code == .corrupt {}
         let share =
             Double(entry.putCount + entry.tombstoneCount) / Double(max(1, footer.recordCount))
-        return UInt64(share * Double(Int(footer.offsetsOffset) - Int(footer.groupsOffset)))
+        return UInt64(share * Double(Int(footer.groupsEnd) - Int(footer.groupsOffset)))
     }
 
     /// The bytes of the groups that begin at `lower` or behind it, and before `upper`; `nil` where there are none.
@@ -32,7 +32,7 @@ extension SnapshotReader {
         if groups.isEmpty { return nil }
         let end =
             groups.upperBound == groupCount
-            ? Int(footer.offsetsOffset) : try offset(ofGroup: groups.upperBound)
+            ? Int(footer.groupsEnd) : try offset(ofGroup: groups.upperBound)
         return UInt64(max(0, end - (try offset(ofGroup: groups.lowerBound))))
     }
 }

@@ -51,7 +51,7 @@ package struct SnapshotWriter: ~Copyable {
         footer.dictionaryChecksum = bytes.withUnsafeBytes { footer.dictionarySeed.checksum($0) }
         output.append(bytes)
         output.pad(to: RecordGroup.alignment)
-        footer.groupsOffset = UInt64(output.count)
+        footer.groupsOffset = UInt64(output.count + SnapshotPreface.sizeBytes)
     }
 
     package var recordCount: Int { entries.count }
@@ -103,6 +103,7 @@ package struct SnapshotWriter: ~Copyable {
 
     private mutating func endGroup() throws {
         guard !group.isEmpty else { return }
+        if groupOffsets.isEmpty { appendPreface() }
         let offset = outputOffset + UInt64(output.count)
         guard let units = UInt32(exactly: offset / UInt64(RecordGroup.alignment)) else {
             throw RoostError(
@@ -112,6 +113,12 @@ package struct SnapshotWriter: ~Copyable {
         groupOffsets.append(units)
         output.pad(to: RecordGroup.alignment)
         if output.count >= Self.flushSizeBytes { try flush() }
+    }
+
+    private mutating func appendPreface() {
+        footer.firstKey = group.snapshotFirstKey
+        SnapshotPreface.write(footer, to: output.reserve(SnapshotPreface.sizeBytes))
+        output.count += SnapshotPreface.sizeBytes
     }
 
     private mutating func flush() throws {
@@ -130,9 +137,10 @@ package struct SnapshotWriter: ~Copyable {
     ) throws -> SnapshotFooter {
         precondition(!entries.isEmpty, "a snapshot holds at least one record")
         try endGroup()
-        footer.firstKey = group.snapshotFirstKey
         footer.recordCount = UInt64(entries.count)
         footer.groupCount = UInt32(groupOffsets.count)
+        output.append(dictionary.bytes)
+        output.pad(to: RecordGroup.alignment)
         footer.offsetsOffset = outputOffset + UInt64(output.count)
         let offsetsSize =
             OffsetLine.lineCount(groupCount: groupOffsets.count) * OffsetLine.sizeBytes

@@ -9,7 +9,7 @@ import Testing
 /// Damages a workspace in one way each, and looks at what `roost salvage` makes of it.
 @Suite struct SalvageTests {
     /// 2,000 records in two snapshots, two of them removed later and one changed, and some in the log.
-    private func makeWorkspace(at path: String) async throws {
+    func makeWorkspace(at path: String) async throws {
         let configuration = Workspace.Configuration(shardCount: 2, durability: .process)
         let workspace = try await Workspace.open(
             at: path, configuration: configuration, fileSystem: PosixFileSystem()
@@ -71,16 +71,16 @@ import Testing
         }
     }
 
-    private func key(_ number: Int) -> String { String(format: "key %05d", number) }
+    func key(_ number: Int) -> String { String(format: "key %05d", number) }
 
-    private func expected() -> [String: String] {
+    func expected() -> [String: String] {
         var values = Dictionary(uniqueKeysWithValues: (0..<2010).map { (key($0), "value \($0)") })
         values[key(3)] = nil
         values[key(4)] = "changed"
         return values
     }
 
-    private struct Salvaged {
+    struct Salvaged {
         var status: Int32
         var output: String
         var values: [String: String]
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// Salvages a workspace that `damage` was done to; fails where the source changes.
-    private func salvage(
+    func salvage(
         _ damage: (String) throws -> Void
     ) async throws -> Salvaged {
         try await withTemporaryDirectory { path in
@@ -127,14 +127,14 @@ import Testing
         return state
     }
 
-    private func flipBits(_ path: String, at offset: Int, count: Int = 1) throws {
+    func flipBits(_ path: String, at offset: Int, count: Int = 1) throws {
         var bytes = try readBytes(path)
         for index in offset..<(offset + count) { bytes[index] ^= 0x55 }
         try writeBytes(bytes, to: path)
     }
 
     /// All but the lost keys are there, newest; what is reported brackets every lost one.
-    private func checkLost(_ salvaged: Salvaged, atMost limit: Int) throws {
+    func checkLost(_ salvaged: Salvaged, atMost limit: Int) throws {
         #expect(salvaged.status == 3)
         let report = try #require(
             try JSONSerialization.jsonObject(with: Data(salvaged.output.utf8)) as? [String: Any])
@@ -231,137 +231,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [[2, 40], [100, 101, 102], [186, 190]])
-    func aFooterThatIsDamagedInSeveralBytesCostsTheSnapshot(_ places: [Int]) async throws {
-        let salvaged = try await salvage { path in
-            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
-            let begin = try readBytes("\(path)/\(name)").count - SnapshotFooter.sizeBytes
-            for place in places { try flipBits("\(path)/\(name)", at: begin + place) }
-        }
-        try checkLost(salvaged, atMost: 1200)
-        #expect(salvaged.values.count > 500)
-    }
-
-    /// Its magic, version, salt, number, counts, offsets, first key and checksum.
-    @Test(arguments: [0, 8, 13, 16, 44, 50, 104, 138, 168, 171, 187, 188, 191])
-    func aFooterThatIsDamagedInOneByteCostsNothing(_ place: Int) async throws {
-        let salvaged = try await salvage { path in
-            for name in try fileNames(in: path, prefix: "snapshot-") {
-                let begin = try readBytes("\(path)/\(name)").count - SnapshotFooter.sizeBytes
-                try flipBits("\(path)/\(name)", at: begin + place)
-            }
-        }
-        #expect(salvaged.status == 0, "\(salvaged.output)")
-        #expect(salvaged.values == expected())
-    }
-
-    /// What was written behind it may look like a footer, and be another snapshot.
-    @Test(arguments: [1, 7, 192, 5000, 3 << 20])
-    func aSnapshotThatGrewCostsNothing(_ count: Int) async throws {
-        let salvaged = try await salvage { path in
-            let names = try fileNames(in: path, prefix: "snapshot-")
-            let last = try readBytes("\(path)/\(try #require(names.last))")
-            for name in names {
-                let bytes = try readBytes("\(path)/\(name)")
-                let more = (0..<count).map { last[last.count - 1 - ($0 % last.count)] }
-                try writeBytes(bytes + more.reversed(), to: "\(path)/\(name)")
-            }
-        }
-        #expect(salvaged.status == 0, "\(salvaged.output)")
-        #expect(salvaged.values == expected())
-    }
-
-    @Test(arguments: [1, 2, 3]) func aSnapshotThatLostALittleOfItsEndCostsNothing(_ count: Int)
-        async throws
-    {
-        let salvaged = try await salvage { path in
-            for name in try fileNames(in: path, prefix: "snapshot-") {
-                let bytes = try readBytes("\(path)/\(name)")
-                try writeBytes(Array(bytes.dropLast(count)), to: "\(path)/\(name)")
-            }
-        }
-        #expect(salvaged.status == 0, "\(salvaged.output)")
-        #expect(salvaged.values == expected())
-    }
-
-    @Test(arguments: [4, 192, 1000]) func aSnapshotThatLostMoreOfItsEndIsLost(_ count: Int)
-        async throws
-    {
-        let salvaged = try await salvage { path in
-            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
-            let bytes = try readBytes("\(path)/\(name)")
-            try writeBytes(Array(bytes.dropLast(count)), to: "\(path)/\(name)")
-        }
-        try checkLost(salvaged, atMost: 1200)
-    }
-
-    /// A footer that is put right from what is left of it is held against the hashes, whose seed the manifest has.
-    @Test func withoutTheManifestNoFooterIsAmended() async throws {
-        let salvaged = try await salvage { path in
-            try FileManager.default.removeItem(atPath: "\(path)/MANIFEST")
-            let name = try #require(try fileNames(in: path, prefix: "snapshot-").first)
-            let count = try readBytes("\(path)/\(name)").count
-            try flipBits("\(path)/\(name)", at: count - 20)
-        }
-        try checkLost(salvaged, atMost: 1200)
-        #expect(salvaged.output.contains(#""isLossCounted":false"#))
-    }
-
-    /// Only a salvage looks for a footer: what an opening took for sound would be written on with.
-    @Test(arguments: [true, false]) func anOpeningRefusesWhatASalvageReads(isLonger: Bool)
-        async throws
-    {
-        try await withTemporaryDirectory { path in
-            try await makeWorkspace(at: "\(path)/w")
-            let name = try #require(try fileNames(in: "\(path)/w", prefix: "snapshot-").first)
-            let bytes = try readBytes("\(path)/w/\(name)")
-            try writeBytes(
-                isLonger ? bytes + [1] : Array(bytes.dropLast()), to: "\(path)/w/\(name)")
-            let error = await #expect(throws: RoostError.self) {
-                _ = try await Workspace.open(at: "\(path)/w")
-            }
-            #expect(error?.code == .corrupt)
-            #expect(try await Tool.run("get", "\(path)/w", "d", key(5)).status == 3)
-            let repaired = try await Tool.run("repair", "\(path)/w")
-            #expect(repaired.status == 0, "\(repaired.output) \(repaired.errors)")
-            #expect(try await Tool.run("get", "\(path)/w", "d", key(5)).output == "value 5\n")
-        }
-    }
-
-    // MARK: The report
-
-    /// Values of two kinds by turns: compressed ones, which a damaged dictionary costs, and short ones.
-    @Test func aDamagedDictionaryIsOneLine() async throws {
-        try await withTemporaryDirectory { path in
-            let workspace = try await Workspace.open(
-                at: "\(path)/w", configuration: .init(shardCount: 1, durability: .process))
-            let dictionary = workspace.dictionary("d")
-            for begin in stride(from: 0, to: 6000, by: 1000) {
-                try await workspace.write { batch in
-                    for number in begin..<(begin + 1000) {
-                        let text = "the value of number \(number) is quite like that of others"
-                        batch.set(
-                            number % 5 == 0 ? "\(number)" : text, forKey: key(number),
-                            in: dictionary)
-                    }
-                }
-            }
-            try await workspace.compact()
-            try await workspace.close()
-            let name = try #require(try fileNames(in: "\(path)/w", prefix: "snapshot-").first)
-            try flipBits("\(path)/w/\(name)", at: 100)
-            let salvaged = try await Tool.run("salvage", "\(path)/w", "\(path)/t")
-            #expect(salvaged.status == 3)
-            #expect(salvaged.lines.count == 2, "\(salvaged.lines.prefix(4))")
-            let kept = try await Tool.run("keys", "\(path)/t", "d").lines.count
-            #expect(kept >= 1200 && kept < 6000)
-            let lost = 6000 - kept
-            #expect(salvaged.lines.first?.contains("\(lost) of them known") == true)
-            #expect(salvaged.lines.last?.contains("lost: up to \(grouped(lost)) records") == true)
-        }
-    }
-
-    private func grouped(_ count: Int) -> String {
+    func grouped(_ count: Int) -> String {
         count < 1000 ? "\(count)" : "\(count / 1000),\(String(format: "%03d", count % 1000))"
     }
 

@@ -118,7 +118,8 @@ extension Compactor {
             try cursor.moveToNext()
         }
         counts.finish()
-        _ = try reader.dictionary()
+        try reader.checkBothDictionaries()
+        try reader.checkPreface()
         guard try reader.dictionaryCounts() == counts else {
             throw reader.damaged(
                 "the dictionaries' counts are not those of the records",

@@ -13,13 +13,13 @@ extension Salvage {
             noteLoss(of: snapshot, reason: "the manifest lists it and it is not there", offset: nil)
         }
         for number in numbers.sorted() {
+            let known = all.first { $0.number == number }
             do {
-                let reader = try snapshotReader(number)
+                let reader = try snapshotReader(number, listed: known)
                 report.fileCount += 1
                 snapshots.append(reader)
             } catch let error as RoostError where error.code != .unsupportedVersion {
                 noteWrongKey(error)
-                let known = all.first { $0.number == number }
                 noteLoss(of: known, number: number, reason: error.message, offset: error.offset)
             }
         }
@@ -29,21 +29,23 @@ extension Salvage {
         }
     }
 
-    /// The header says nothing that the footer does not say, so that its damage alone costs nothing; nor does that of
-    /// the file's end, where a sound footer is found before it, or what it was can be told.
-    private func snapshotReader(_ number: UInt64) throws -> SnapshotReader {
+    /// The header says nothing that the footer does not say, so that its damage alone costs nothing; and without the
+    /// footer the groups are found by what stands in front of them.
+    private func snapshotReader(
+        _ number: UInt64, listed: ManifestRecord.Snapshot?
+    ) throws -> SnapshotReader {
         do { return try SnapshotReader(number: number, in: directory) } catch let error
             as RoostError
             where error.code == .corrupt || error.code == .unsupportedVersion
         {
-            // Where the footer is damaged too, or of that version, the first error says what is wrong.
+            // Where nothing helps, the first error says what is wrong.
             if let reader = try? SnapshotReader(number: number, in: directory, ignoresHeader: true)
             {
                 return reader
             }
             guard
-                let reader = try? SnapshotReader.salvaged(
-                    number: number, in: directory, hashSeed: manifest?.hashSeed)
+                let reader = try? SnapshotReader.withoutFooter(
+                    number: number, listed: listed, in: directory)
             else { throw error }
             return reader
         }
@@ -70,6 +72,8 @@ extension Salvage {
     /// What stands before `lowerBound` a merge has taken over, and perhaps left out.
     private mutating func noteRecords(ofSnapshot index: Int, from lowerBound: [UInt8]) {
         let snapshot = snapshots[index]
+        // How many there were neither the footer nor the manifest says.
+        if snapshot.footer.recordCount == 0 { report.isLossCounted = false }
         var damage = SnapshotDamage(of: snapshot)
         snapshot.forEachSalvagedGroup { salvaged in
             switch salvaged {

@@ -82,7 +82,8 @@ struct SnapshotDamage {
         return [dictionaryLoss] + stretches
     }
 
-    /// The records that were not read, those of damaged groups too: the footer says how many there were.
+    /// The records that were not read, those of damaged groups too: the footer, or else the manifest, says how many there
+    /// were.
     var lostCount: Int {
         losses.isEmpty ? 0 : max(0, Int(clamping: footer.recordCount) - readCount)
     }
