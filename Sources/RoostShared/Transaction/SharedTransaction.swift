@@ -7,10 +7,8 @@ import RoostIO
 /// - All reads are of `revision`, which the first one sets: that of a linearizable read.
 /// - `reads` has for each key that was looked at what had set it then, zero for none; `ranges` what was scanned.
 ///   Together they are the guards of the commit.
-/// - Changes stay in `writes` and `cleared` until then. A key in `writes` was changed after its dictionary was
-///   cleared, if it was.
-/// - `catalogs` has the lists of indexes that the changes rest on, each guarded too. A dictionary in `changedByKeys`
-///   loses its indexes with the commit.
+/// - `changes` stay here until then.
+/// - `catalogs` has the lists of indexes that the changes rest on, each guarded too.
 public final class SharedTransaction: KeyValueTransaction {
     let workspace: SharedWorkspace
     let deadline: ContinuousClock.Instant
@@ -20,18 +18,14 @@ public final class SharedTransaction: KeyValueTransaction {
     var catalogs: [[UInt8]: AttemptCatalog] = [:]
     /// While a call changes many objects.
     var awaitedEntries: AwaitedEntries<AwaitedSharedEntry>?
-    private var changedByKeys: [[UInt8]: String] = [:]
     /// What was read: it is asked for once.
     private var fetched: [[UInt8]: SharedRecord?] = [:]
     private var reads: [[UInt8]: UInt64] = [:]
     private var ranges: [SharedKeyRange] = []
-    private var writes: [[UInt8]: Write] = [:]
-    private var cleared: Set<SharedKeyRange> = []
+    private var changes = AttemptChanges()
     /// The first deadline of what was read: from then on it is no longer so.
     private var earliestDeadline = Deadline.never
     private var isLost = false
-    /// How to take back what a call has changed that may fail after a part of its changes; `nil` while there is none.
-    private var steps: [Step]?
 
     init(
         _ workspace: SharedWorkspace, isFirst: Bool, before deadline: ContinuousClock.Instant
@@ -43,24 +37,8 @@ public final class SharedTransaction: KeyValueTransaction {
 
     var connection: SharedConnectionState { workspace.connection }
 
-    /// What becomes of a key.
-    private struct Write {
-        /// With no value, the key is removed.
-        var value: [UInt8]?
-        /// When the engine may remove the value; the value itself has its deadline.
-        var duration: Duration?
-    }
-
-    /// What there was before a change.
-    private enum Step {
-        case write([UInt8], Write?)
-        case notCleared(SharedKeyRange)
-        case notChangedByKeys([UInt8])
-        case catalog([UInt8], AttemptCatalog)
-    }
-
     /// What the body has set, as long as it has not expired.
-    private func liveValue(_ write: Write) -> [UInt8]? {
+    private func liveValue(_ write: AttemptChanges.Write) -> [UInt8]? {
         write.value.flatMap { connection.clock.isLive($0) ? $0 : nil }
     }
 
@@ -106,7 +84,7 @@ public final class SharedTransaction: KeyValueTransaction {
         let limit = Swift.max(0, selection.limit ?? .max)
         guard limit > 0 else { return [] }
         let range = dictionary.range(selection.bounds)
-        var own = writes.keys.filter { range.contains($0) }
+        var own = changes.writtenKeys(in: range)
         own.sort { $0.lexicographicallyPrecedes($1) }
         if selection.order == .descending { own.reverse() }
         var ownIndex = 0
@@ -115,7 +93,7 @@ public final class SharedTransaction: KeyValueTransaction {
         func addOwn(before key: [UInt8]?) {
             while ownIndex < own.count, found.count < limit {
                 if let key, !isBefore(own[ownIndex], key, selection.order) { return }
-                if writes[own[ownIndex]].flatMap(liveValue) != nil { found.append(own[ownIndex]) }
+                if changedValue(own[ownIndex]) != nil { found.append(own[ownIndex]) }
                 ownIndex += 1
             }
         }
@@ -125,7 +103,7 @@ public final class SharedTransaction: KeyValueTransaction {
         try await forEachRecord(of: dictionary, unlimited, isKeysOnly: true) { record in
             addOwn(before: record.key)
             guard found.count < limit else { return false }
-            if writes[record.key] == nil { found.append(record.key) }
+            if changes.writes[record.key] == nil { found.append(record.key) }
             return found.count < limit
         }
         addOwn(before: nil)
@@ -163,13 +141,12 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// Whether the body has removed all keys of a dictionary.
     func isCleared(_ dictionary: SharedDictionary) -> Bool {
-        cleared.contains(connection.keys.range(of: dictionary.name))
+        changes.cleared.contains(connection.keys.range(of: dictionary.name))
     }
 
     /// The keys of a dictionary that the body has changed since it removed all, if it did, in no order.
     func changedKeys(of dictionary: SharedDictionary) -> [[UInt8]] {
-        let range = connection.keys.range(of: dictionary.name)
-        return writes.keys.filter { range.contains($0) }
+        changes.writtenKeys(in: connection.keys.range(of: dictionary.name))
     }
 
     /// Whether the body has changed any key of a dictionary.
@@ -178,7 +155,7 @@ public final class SharedTransaction: KeyValueTransaction {
     }
 
     /// What the body has set a key to; `nil` where it has not, has removed it, or that has expired.
-    func changedValue(_ key: [UInt8]) -> [UInt8]? { writes[key].flatMap(liveValue) }
+    func changedValue(_ key: [UInt8]) -> [UInt8]? { changes.writes[key].flatMap(liveValue) }
 
     /// That nothing was added in a range, as it was looked at.
     func guardRange(_ range: SharedKeyRange) {
@@ -193,8 +170,8 @@ public final class SharedTransaction: KeyValueTransaction {
     }
 
     nonisolated(nonsending) func stored(_ key: [UInt8]) async throws -> [UInt8]? {
-        if let written = writes[key] { return liveValue(written) }
-        if cleared.contains(where: { $0.contains(key) }) { return nil }
+        if let written = changes.writes[key] { return liveValue(written) }
+        if changes.isCleared(key) { return nil }
         if let record = fetched[key] { return connection.live(record)?.value }
         let (record, newest) = try await pinned {
             try await connection.record(key, at: revision, before: deadline)
@@ -239,7 +216,7 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// Takes a key to have no value, which the commit's guard finds out. Says whether that is what to rest on.
     func assumeAbsent(_ key: [UInt8]) -> Bool {
-        guard isFirst, writes[key] == nil, reads[key] == nil else { return false }
+        guard isFirst, changes.writes[key] == nil, reads[key] == nil else { return false }
         reads[key] = 0
         return true
     }
@@ -287,7 +264,8 @@ public final class SharedTransaction: KeyValueTransaction {
         expiresIn duration: Duration?, form: ValueForm<Value>
     ) throws {
         let stored = try dictionary.stored(value, form, expiresIn: duration)
-        set(Write(value: stored, duration: duration), forKey: try engineKey(key, dictionary))
+        changes.set(
+            .init(value: stored, duration: duration), forKey: try engineKey(key, dictionary))
         noteChange(byKeysOf: dictionary)
     }
 
@@ -295,7 +273,7 @@ public final class SharedTransaction: KeyValueTransaction {
     ///
     /// - Throws: `.keyTooLarge`.
     public func removeValue(forKey key: String, in dictionary: SharedDictionary) throws {
-        set(Write(), forKey: try engineKey(key, dictionary))
+        changes.set(.init(), forKey: try engineKey(key, dictionary))
         noteChange(byKeysOf: dictionary)
     }
 
@@ -310,34 +288,23 @@ public final class SharedTransaction: KeyValueTransaction {
     }
 
     private func noteChange(byKeysOf dictionary: SharedDictionary) {
-        let key = connection.keys.catalog(of: dictionary.name)
-        if changedByKeys.updateValue(dictionary.name, forKey: key) == nil {
-            steps?.append(.notChangedByKeys(key))
-        }
-    }
-
-    /// Sets what becomes of a key, or with no `write` forgets it.
-    private func set(_ write: Write?, forKey key: [UInt8]) {
-        steps?.append(.write(key, writes[key]))
-        writes[key] = write
+        changes.noteChange(
+            byKeysOf: dictionary.name, catalog: connection.keys.catalog(of: dictionary.name))
     }
 
     /// Puts, or with no value removes, a record; what is derived of it is the caller's to keep.
     func write(_ value: [UInt8]?, forKey key: [UInt8]) throws {
         try connection.checkKey(key)
-        set(Write(value: value), forKey: key)
+        changes.set(.init(value: value), forKey: key)
     }
 
     /// Removes the records of a range, those that were written before included.
-    func clear(_ range: SharedKeyRange) {
-        for key in writes.keys where range.contains(key) { set(nil, forKey: key) }
-        if cleared.insert(range).inserted { steps?.append(.notCleared(range)) }
-    }
+    func clear(_ range: SharedKeyRange) { changes.clear(range) }
 
     func setCatalog(_ catalog: SharedIndexCatalog, of dictionary: String) {
         let key = connection.keys.catalog(of: dictionary)
         guard let known = catalogs[key] else { return }
-        steps?.append(.catalog(key, known))
+        changes.noteChange(ofCatalog: key, before: known)
         catalogs[key]?.catalog = catalog
         catalogs[key]?.isChanged = true
     }
@@ -346,23 +313,14 @@ public final class SharedTransaction: KeyValueTransaction {
     nonisolated(nonsending) func asOne(
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async throws {
-        guard steps == nil else { return try await body() }
-        steps = []
-        defer { steps = nil }
+        guard changes.beginAsOne() else { return try await body() }
+        defer { changes.endAsOne() }
         do { try await body() } catch {
-            for step in (steps ?? []).reversed() { takeBack(step) }
+            for (key, before) in changes.takeBack() {
+                catalogs[key]?.catalog = before.catalog
+                catalogs[key]?.isChanged = before.isChanged
+            }
             throw error
-        }
-    }
-
-    private func takeBack(_ step: Step) {
-        switch step {
-        case .write(let key, let write): writes[key] = write
-        case .notCleared(let range): cleared.remove(range)
-        case .notChangedByKeys(let key): changedByKeys[key] = nil
-        case .catalog(let key, let before):
-            catalogs[key]?.catalog = before.catalog
-            catalogs[key]?.isChanged = before.isChanged
         }
     }
 
@@ -381,8 +339,8 @@ public final class SharedTransaction: KeyValueTransaction {
     /// What the attempt would commit; `nil` where it changes nothing.
     nonisolated(nonsending) func commit() async throws -> SharedCommit? {
         if isLost { throw AttemptLost() }
-        guard !writes.isEmpty || !cleared.isEmpty else { return nil }
-        for name in changedByKeys.values { try await dropIndexes(ofDictionary: name) }
+        guard !changes.isEmpty else { return nil }
+        for name in changes.changedByKeys.values { try await dropIndexes(ofDictionary: name) }
         try finishCatalogs()
         if earliestDeadline != .never,
             earliestDeadline.milliseconds <= connection.clock.milliseconds
@@ -393,30 +351,7 @@ public final class SharedTransaction: KeyValueTransaction {
             reads.map { SharedGuard.key($0.key, revision: $0.value) }
             + catalogs.map { SharedGuard.key($0.key, revision: $0.value.revision) }
             + ranges.map { SharedGuard.nothingNewer($0, than: revision ?? 0) }
-        return SharedCommit(guards: guards, operations: operations)
-    }
-
-    /// Removed ranges go around the keys that are put.
-    private var operations: [SharedOperation] {
-        let keys = writes.keys.sorted { $0.lexicographicallyPrecedes($1) }
-        var operations: [SharedOperation] = []
-        for key in keys {
-            if let write = writes[key], let value = write.value {
-                operations.append(.put(key: key, value: value, expiresIn: write.duration))
-            } else if !cleared.contains(where: { $0.contains(key) }) {
-                operations.append(.remove(key: key))
-            }
-        }
-        for range in cleared {
-            var rest = range
-            for key in keys where range.contains(key) && writes[key]?.value != nil {
-                let before = SharedKeyRange(lower: rest.lower, upper: key)
-                if !before.isEmpty { operations.append(.removeRange(before)) }
-                rest.lower = key + [0]
-            }
-            if !rest.isEmpty { operations.append(.removeRange(rest)) }
-        }
-        return operations
+        return SharedCommit(guards: guards, operations: changes.operations)
     }
 }
 
