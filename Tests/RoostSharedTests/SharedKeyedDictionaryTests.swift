@@ -39,7 +39,10 @@ import Testing
         #expect(try await users.keys == [id, other].sorted())
         let entry = try await users.loadEntry(id, as: User.self)
         #expect(entry.value == User(name: "Ada L"))
-        try await users.strings.replace(entry, with: User(name: "Eve"))
+        try await users.replace(entry, with: User(name: "Eve"))
+        await #expect(throws: RoostError.self) {
+            try await users.replace(entry, with: User(name: "late"))
+        }
 
         let name = try await workspace.transaction { tx in
             #expect(try await tx.contains(id, in: users))

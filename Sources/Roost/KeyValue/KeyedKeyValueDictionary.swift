@@ -39,7 +39,7 @@ public struct KeyedKeyValueDictionary<Strings: KeyValueDictionary, Key: KeyRepre
         try await strings.load(key.key, form: .codable())
     }
 
-    /// The value of `key` and its version, for `replace(_:with:)` of `strings`.
+    /// The value of `key` and its version, for `replace(_:with:expiresIn:)`.
     ///
     /// - Throws: as `load(_:as:)`.
     public func loadEntry<Value: BinaryCodable & Sendable>(
@@ -118,6 +118,26 @@ public struct KeyedKeyValueDictionary<Strings: KeyValueDictionary, Key: KeyRepre
     @_disfavoredOverload
     public func setAll<Value: Codable & Sendable>(_ values: [Key: Value]) async throws {
         try await strings.setAll(values.map { ($0.key.key, $0.value) }, form: .codable())
+    }
+
+    /// Sets the value of the entry's key if it still has the entry's version; returns the new entry. With `duration`, the value
+    /// is gone once that has passed.
+    ///
+    /// - Throws: `.conflict`, with nothing changed, where another writer was there first; else as `set`.
+    @discardableResult
+    public func replace<Value: BinaryCodable & Sendable>(
+        _ entry: Entry<Value>, with value: Value, expiresIn duration: Duration? = nil
+    ) async throws -> Entry<Value> {
+        try await strings.replace(entry, with: value, expiresIn: duration, form: .binary())
+    }
+
+    /// Sets the value of the entry's key if it still has the entry's version; as the other `replace(_:with:expiresIn:)`.
+    @_disfavoredOverload
+    @discardableResult
+    public func replace<Value: Codable & Sendable>(
+        _ entry: Entry<Value>, with value: Value, expiresIn duration: Duration? = nil
+    ) async throws -> Entry<Value> {
+        try await strings.replace(entry, with: value, expiresIn: duration, form: .codable())
     }
 
     /// Changes the value of `key` atomically: `body` gets the value, or `initial` where there is none. Else as
