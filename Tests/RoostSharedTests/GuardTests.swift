@@ -167,7 +167,7 @@ import Testing
         let clock = SharedClock(.system, askingInterval: .zero)
         try await clock.adjust(to: engine, before: .now + .seconds(10))
         let connection = SharedConnectionState(
-            engine, try SharedKeys(namespace: "test"), clock, .roost)
+            engine, SharedFormat(try SharedKeys(namespace: "test")), clock, .roost)
         engine.set { $0.time = { 7_200_000 } }
         let put = SharedOperation.put(key: Array("test/values/a".utf8), value: [1], expiresIn: nil)
         _ = try await connection.commit(

@@ -13,6 +13,8 @@ final class CommitMarks: Sendable {
         /// What set its record last; zero where it has none.
         var revision: UInt64 = 0
         var lastUse = ContinuousClock.now
+
+        var isNew: Bool { revision == 0 }
     }
 
     private struct State {

@@ -27,8 +27,12 @@ extension SharedConnectionState {
             let (slot, value) = marks.take()
             switch try await attempt(commit, slot, value, before: deadline) {
             case .made(let revision): return .committed(revision: revision)
-            case .untouched where !commit.guards.isEmpty: return .conflict
-            case .untouched, .strange, .fenced: break
+            case .fenced: break
+            case .strange: _ = try await format.restore(engine, before: deadline)
+            case .untouched:
+                // What did not hold may be that the store is as it was when it was connected to.
+                if slot.isNew, try await format.restore(engine, before: deadline) { break }
+                if !commit.guards.isEmpty { return .conflict }
             }
             guard ContinuousClock.now < deadline else {
                 throw RoostError(
@@ -44,6 +48,8 @@ extension SharedConnectionState {
     ) async throws -> MarkState {
         var marked = commit
         marked.mark = SharedMark(key: slot.key, revision: slot.revision, value: value)
+        marked.guards += conditions(of: slot)
+        if !hasRoom(for: marked) { marked.guards = commit.guards }
         do {
             if case .committed(let revision) = try await engine.commit(marked, before: deadline) {
                 marks.giveBack(slot, setBy: revision)
@@ -64,6 +70,11 @@ extension SharedConnectionState {
             throw error
         }
         return try await state(of: slot, value, before: deadline)
+    }
+
+    /// In a store that was emptied since it was connected to, the guard of a mark holds where that is new.
+    private func conditions(of slot: CommitMarks.Slot) -> [SharedGuard] {
+        slot.isNew ? [format.condition].compactMap(\.self) : []
     }
 
     /// Makes changes of dictionaries by their keys, which nothing is a condition of.
@@ -174,7 +185,7 @@ extension SharedConnectionState {
                 guard record?.revision ?? 0 == slot.revision else { break }
                 let mark = SharedMark(key: slot.key, revision: slot.revision, value: fence)
                 if case .committed(let revision) = try await engine.commit(
-                    SharedCommit(mark: mark), before: deadline)
+                    SharedCommit(guards: conditions(of: slot), mark: mark), before: deadline)
                 {
                     marks.giveBack(slot, setBy: revision)
                     return .fenced

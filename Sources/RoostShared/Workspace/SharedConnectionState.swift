@@ -7,16 +7,19 @@ package final class SharedConnectionState: Sendable {
     package let engine: any SharedEngine
     package let keys: SharedKeys
     package let clock: SharedClock
+    let format: SharedFormat
     let coder: ValueCoder
     let marks: CommitMarks
     let turns = ConflictTurns()
     let catalogs = KnownCatalogs()
 
     init(
-        _ engine: any SharedEngine, _ keys: SharedKeys, _ clock: SharedClock, _ coder: ValueCoder
+        _ engine: any SharedEngine, _ format: SharedFormat, _ clock: SharedClock,
+        _ coder: ValueCoder
     ) {
         self.engine = engine
-        self.keys = keys
+        self.format = format
+        keys = format.keys
         self.clock = clock
         self.coder = coder
         marks = CommitMarks(keys)

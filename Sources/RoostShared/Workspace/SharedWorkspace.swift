@@ -48,31 +48,32 @@ public final class SharedWorkspace: KeyValueWorkspace {
     public static func connect(
         to target: SharedTarget, namespace: String, configuration: Configuration = .init()
     ) async throws -> SharedWorkspace {
-        let keys = try SharedKeys(namespace: namespace)
         let clock = SharedClock(configuration.clock)
+        let format = SharedFormat(try SharedKeys(namespace: namespace))
         let engine: any SharedEngine
         if configuration.connectsLazily {
             engine = LazyEngine(attemptLimit: configuration.callDeadline) { deadline in
-                try await Self.engine(of: target, keys, clock, configuration, before: deadline)
+                try await Self.engine(of: target, format, clock, configuration, before: deadline)
             }
         } else {
             engine = try await Self.engine(
-                of: target, keys, clock, configuration, before: end(of: configuration.callDeadline))
+                of: target, format, clock, configuration,
+                before: end(of: configuration.callDeadline))
         }
         return SharedWorkspace(
-            SharedConnectionState(engine, keys, clock, configuration.coder),
+            SharedConnectionState(engine, format, clock, configuration.coder),
             callDeadline: configuration.callDeadline)
     }
 
     /// Connects, looks whether the namespace can be read, and at the engine's clock.
     private static func engine(
-        of target: SharedTarget, _ keys: SharedKeys, _ clock: SharedClock,
+        of target: SharedTarget, _ format: SharedFormat, _ clock: SharedClock,
         _ configuration: Configuration, before deadline: ContinuousClock.Instant
     ) async throws -> any SharedEngine {
         let engine = try await target.connect(deadline)
         do {
-            try await SharedFormat.check(
-                engine, keys, makes: configuration.makesNamespace, before: deadline)
+            try await format.check(
+                engine, makes: configuration.makesNamespace, before: deadline)
             try await clock.adjust(to: engine, before: deadline)
             return engine
         } catch {
