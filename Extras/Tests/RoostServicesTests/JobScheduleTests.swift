@@ -185,6 +185,32 @@ import Testing
                 == ["2026-11-27T01:15:00Z", "2026-11-27T02:15:00Z"])
     }
 
+    @Test func aDayThatAMonthDoesNotHaveHasNoMoment() throws {
+        let lasts = JobMoments.matching(DateComponents(day: 31, hour: 3), in: Self.berlin)
+        #expect(
+            try moments(lasts, from: "2026-11-01T00:00:00Z", 4)
+                == [
+                    "2026-12-31T02:00:00Z", "2027-01-31T02:00:00Z", "2027-03-31T01:00:00Z",
+                    "2027-05-31T01:00:00Z",
+                ])
+        let leapDays = JobMoments.matching(
+            DateComponents(month: 2, day: 29, hour: 2), in: Self.berlin)
+        #expect(
+            try moments(leapDays, from: "2026-11-01T00:00:00Z", 2)
+                == ["2028-02-29T01:00:00Z", "2032-02-29T01:00:00Z"])
+        let before = try Date("2027-05-01T00:00:00Z", strategy: .iso8601)
+        #expect(lasts.last(through: before)?.formatted(.iso8601) == "2027-03-31T01:00:00Z")
+        #expect(leapDays.last(through: before)?.formatted(.iso8601) == "2024-02-29T01:00:00Z")
+        let never = JobMoments.matching(DateComponents(month: 2, day: 30), in: Self.berlin)
+        #expect(never.next(after: before) == nil && never.last(through: before) == nil)
+        // Its midnight of that day is none, and the one behind the gap is of the next weekday.
+        let saturdays = JobMoments.matching(
+            DateComponents(hour: 0, weekday: 7),
+            in: try #require(TimeZone(identifier: "Asia/Beirut")))
+        #expect(
+            try moments(saturdays, from: "2004-03-27T15:19:00Z", 1) == ["2004-04-02T21:00:00Z"])
+    }
+
     @Test func aDayOfChangedClocksHasOneMoment() throws {
         let nightly = JobMoments.matching(DateComponents(hour: 2, minute: 30), in: Self.berlin)
         #expect(

@@ -21,7 +21,8 @@
 
         /// Each moment that has these components in the Gregorian calendar: with `DateComponents(hour: 3, minute: 30)` one each
         /// day, with `weekday: 2` too one each Monday. Smaller components that are not stated are zero. A time that a change of clocks leaves out
-        /// is the one behind the gap, and of one that comes twice it is the first.
+        /// is the one behind the gap, and of one that comes twice it is the first. A day that a month does not have is left out: `day: 31` has
+        /// no moment in April.
         public static func matching(
             _ components: DateComponents, in timeZone: TimeZone
         ) -> JobMoments {
@@ -43,8 +44,7 @@
                     timeIntervalSince1970: ((date.timeIntervalSince1970 / interval).rounded(.down)
                         + 1) * interval)
             case .matching(let components, let timeZone):
-                return calendar(timeZone).nextDate(
-                    after: date, matching: components, matchingPolicy: .nextTime)
+                return Self.moment(components, in: timeZone, after: date, .forward)
             }
         }
 
@@ -57,17 +57,46 @@
                     timeIntervalSince1970: (date.timeIntervalSince1970 / interval).rounded(.down)
                         * interval)
             case .matching(let components, let timeZone):
-                let found = calendar(timeZone).nextDate(
-                    after: date.addingTimeInterval(0.001), matching: components,
-                    matchingPolicy: .nextTime, direction: .backward)
+                let found = Self.moment(
+                    components, in: timeZone, after: date.addingTimeInterval(0.001), .backward)
                 return found.flatMap { $0 <= date ? $0 : nil }
             }
         }
 
-        private func calendar(_ timeZone: TimeZone) -> Calendar {
+        /// In so many years every day comes that ever does, on each weekday.
+        private static let searchedYears = 400
+        private static let searchedCount = 1000
+
+        /// The nearest moment in a direction. The calendar takes the begin of the next day for one that is not there: that
+        /// is passed over.
+        private static func moment(
+            _ components: DateComponents, in timeZone: TimeZone, after date: Date,
+            _ direction: Calendar.SearchDirection
+        ) -> Date? {
             var calendar = Calendar(identifier: .gregorian)
             calendar.timeZone = timeZone
-            return calendar
+            var place = date
+            for _ in 0..<searchedCount {
+                guard
+                    let found = calendar.nextDate(
+                        after: place, matching: components, matchingPolicy: .nextTime,
+                        direction: direction),
+                    abs(found.timeIntervalSince(date)) < Double(searchedYears) * 366 * 86_400
+                else { return nil }
+                if isOnDay(found, components, calendar) { return found }
+                place = found
+            }
+            return nil
+        }
+
+        private static func isOnDay(
+            _ moment: Date, _ components: DateComponents, _ calendar: Calendar
+        ) -> Bool {
+            let found = calendar.dateComponents([.year, .month, .day, .weekday], from: moment)
+            func agrees(_ part: KeyPath<DateComponents, Int?>) -> Bool {
+                components[keyPath: part].map { $0 == found[keyPath: part] } ?? true
+            }
+            return agrees(\.year) && agrees(\.month) && agrees(\.day) && agrees(\.weekday)
         }
     }
 #endif
