@@ -46,11 +46,9 @@ extension SnapshotReader {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 1), alignment: 16)
         let start = UnsafeRawPointer(region.base) + offset
         copy.copyMemory(from: .init(start: start, count: count))
+        let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(copy)[..<count])
         // Of the copy: the file may change after it.
-        guard
-            footer.dictionarySeed.checksum(copy.baseAddress!, count: count)
-                == footer.dictionaryChecksum
-        else {
+        guard footer.dictionarySeed.checksum(bytes) == footer.dictionaryChecksum else {
             copy.deallocate()
             throw damaged("the compression dictionary's checksum does not hold", at: start)
         }
