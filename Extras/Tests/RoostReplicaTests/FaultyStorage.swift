@@ -4,7 +4,7 @@ import Synchronization
 @testable import RoostReplica
 
 /// A storage in memory, some of whose requests fail: before or after they took effect, or they take effect
-/// some time later. It can be switched off.
+/// some time later, or leave an empty object. It can be switched off.
 final class FaultyStorage: ObjectStorage {
     struct Faults: Sendable {
         /// Of so many requests about one fails; none where it is zero.
@@ -84,6 +84,14 @@ final class FaultyStorage: ObjectStorage {
     func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
         faults.withLock { if $0.isOff { $0.refusedEntryCount += 1 } }
         try faults.withLock { $0 }.checkPut(name)
+        let oneIn = faults.withLock { $0.isOff ? 0 : $0.oneIn }
+        if oneIn > 0, name.hasPrefix(ObjectName.journal),
+            numbers.withLock({ $0.isOne(in: 4 * oneIn) })
+        {
+            // As some servers do with a request that breaks off between its head and its body.
+            _ = try await memory.putIfAbsent(name, [])
+            throw Failed()
+        }
         return try await pass { [memory] in try await memory.putIfAbsent(name, bytes) }
     }
 

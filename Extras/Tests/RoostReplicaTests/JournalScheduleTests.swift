@@ -5,14 +5,15 @@ import Testing
 @testable import RoostFormat
 @testable import RoostReplica
 
-/// Two machines write to one journal, through a storage that loses requests, loses answers, and carries
-/// requests out long after they were given up; both die and come back. Their bases name snapshots, of which they have
+/// Two machines write to one journal, through a storage that loses requests, loses answers, makes empty objects of
+/// what breaks off, and carries requests out long after they were given up; both die and come back. Their bases name snapshots, of which they have
 /// many in common, and their removals are made some time. One schedule is one seed.
 struct JournalScheduleTests {
     @Test(.serialized, arguments: [(1_000, false), (100, true)])
     func ofTwoWritersNoHistoryIsEverMixedOrLost(count: Int, isSealed: Bool) async throws {
         var overtakings = 0
         var acknowledged = 0
+        var empties = 0
         for schedule in 0..<UInt64(count) {
             let seed = testSeed &+ schedule
             // Other tests go on between two schedules.
@@ -21,9 +22,11 @@ struct JournalScheduleTests {
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
             overtakings += run.overtakingCount
             acknowledged += run.acknowledged.count
+            empties += run.emptyCount
         }
         // That it is about something.
         #expect(overtakings > count && acknowledged > 10 * count, "seed \(testSeed)")
+        #expect(empties > count, "seed \(testSeed)")
     }
 }
 
@@ -77,6 +80,7 @@ private struct JournalRun {
     /// By index: what was acknowledged.
     var acknowledged: [UInt64: [UInt8]] = [:]
     var overtakingCount = 0
+    var emptyCount = 0
     var isCalm = false
 
     /// Of a sealed copy: `objects` are what the storage has, and each attempt at one seals it anew.
@@ -94,8 +98,12 @@ private struct JournalRun {
     /// What an entry's object holds.
     private func plain(_ index: UInt64) throws -> [UInt8]? {
         guard let stored = objects[index] else { return nil }
+        if stored.isEmpty { return [] }
         return try keys?.open(stored, as: ObjectName.entry(index)) ?? stored
     }
+
+    /// The index of the last entry.
+    private var end: UInt64? { objects.lazy.filter { !$0.value.isEmpty }.map(\.key).max() }
 
     mutating func run() throws {
         for _ in 0..<400 { try step() }
@@ -165,7 +173,7 @@ private struct JournalRun {
         defer { machines[machine].process = process }
         if process.state.phase == .outside {
             guard let end = process.end else {
-                process.end = .some(try objects.keys.max().map { try entry($0) })
+                process.end = .some(try end.map { try entry($0) })
                 return
             }
             process.state.beginTakeover(behind: end, name: "machine \(machine)", time: clock)
@@ -185,6 +193,12 @@ private struct JournalRun {
         let fate = isCalm ? 0 : Int.random(in: 0..<10, using: &numbers)
         let reply: JournalState.Reply
         switch (request, fate) {
+        case (.putIfAbsent(let index, _), 6):
+            if objects[index] == nil {
+                objects[index] = []
+                emptyCount += 1
+            }
+            reply = .unknown
         case (.putIfAbsent(let index, let bytes), 7):
             late.append(.put(index, try sealed(bytes, index)))
             reply = .unknown
@@ -216,7 +230,7 @@ private struct JournalRun {
             return .written
         case .get(let index): return try plain(index).map { .found($0) } ?? .missing
         case .list(let index):
-            return .listed(last: objects.keys.max().flatMap { $0 > index ? $0 : nil })
+            return .listed(last: end.flatMap { $0 > index ? $0 : nil })
         }
     }
 
@@ -372,7 +386,7 @@ private struct JournalRun {
             }
             if stored != bytes { throw Broken("entry \(index) is not what was acknowledged") }
         }
-        guard let end = objects.keys.max() else { return }
+        guard let end else { return }
         let last = try entry(end)
         guard last.standing.history != .none else { return }
         try checkBase(last.standing)
@@ -382,7 +396,11 @@ private struct JournalRun {
         var sequence: UInt64?
         let machine = Int(last.standing.history.second) - 1
         while index <= end {
-            guard objects[index] != nil else { throw Broken("entry \(index) is missing") }
+            guard let stored = objects[index] else { throw Broken("entry \(index) is missing") }
+            if stored.isEmpty {
+                index += 1
+                continue
+            }
             let entry = try entry(index)
             if let previous, previous.digest != entry.previous {
                 throw Broken("entry \(index) does not follow the one before it")

@@ -56,6 +56,34 @@ import Testing
         #expect(error?.file == "s3://b/p/a")
     }
 
+    /// A server that has the body's digest before the body takes no part of it for all.
+    @Test func whatIsPutHasItsDigestInTheHead() async throws {
+        let heads = Arc<[String]>([])
+        let server = try StubServer { connection in
+            while let head = connection.readWholeHead() {
+                heads.withLock { $0.append(head) }
+                let length = head.lowercased().split(separator: "content-length: ").last
+                    .flatMap { Int($0.prefix { $0.isNumber }) }
+                var rest = length ?? 0
+                while rest > 0, let piece = connection.read(rest) { rest -= piece.count }
+                connection.answer("200 OK", "")
+            }
+        }
+        defer { server.stop() }
+        let storage = S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)")
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+        #expect(try await storage.putIfAbsent("journal/1", Array("abc".utf8)))
+        try await storage.put("bases/1", ObjectContent(Array("abc".utf8)))
+        let found = heads.withLock { $0 }
+        #expect(found.count == 2)
+        for head in found {
+            // Of RFC 1321.
+            #expect(head.contains("content-md5: kAFQmDzST7DWlj99KOF/cg=="), "\(head)")
+            #expect(head.contains("SignedHeaders=content-md5;"))
+        }
+    }
+
     /// The time-out of an attempt would be longer, and there are several.
     @Test func whoRefusesConnectionsIsToldOfSoon() async throws {
         // Nobody listens at the port of a server that has ended.
@@ -128,6 +156,16 @@ private final class Arc<Value: Sendable>: Sendable {
 }
 
 extension StubConnection {
+    /// `nil` where the client has gone.
+    fileprivate func readWholeHead() -> String? {
+        var head: [UInt8] = []
+        while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
+            guard let byte = read(1) else { return nil }
+            head += byte
+        }
+        return String(decoding: head, as: UTF8.self)
+    }
+
     /// The method and the target of a request whose head was read; `nil` where the client has gone.
     fileprivate func readHead() -> (method: String, target: String)? {
         var head: [UInt8] = []

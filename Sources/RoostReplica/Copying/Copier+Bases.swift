@@ -126,7 +126,7 @@
                         behind: sequence, from: range.lowerBound, before: range.upperBound,
                         in: storage)
                     guard found > range.lowerBound,
-                        let before = try await JournalReader.entry(found - 1, in: storage),
+                        let before = try await JournalReader.entry(before: found, in: storage),
                         before.standing.lastSequence <= sequence
                     else { return range.lowerBound }
                     return found

@@ -111,7 +111,7 @@
             // What retention has removed counts as before it.
             let next = try await JournalReader.firstEntry(
                 behind: sequence, from: end.standing.start, before: end.index, in: storage)
-            guard next > 0, let entry = try await JournalReader.entry(next - 1, in: storage),
+            guard let entry = try await JournalReader.entry(before: next, in: storage),
                 entry.standing.lastSequence <= sequence,
                 entry.standing.history == end.standing.history
             else {

@@ -133,7 +133,8 @@
             case .list(let index):
                 let names = try await storage.listAll(
                     prefix: ObjectName.journal, after: ObjectName.entry(index))
-                return .listed(last: names.last.flatMap { ObjectName.index(ofEntry: $0.name) })
+                let last = names.last { !$0.isEmpty }
+                return .listed(last: last.flatMap { ObjectName.index(ofEntry: $0.name) })
             }
         }
 

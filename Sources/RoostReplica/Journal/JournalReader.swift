@@ -4,6 +4,8 @@
     /// Reads a journal's entries in order.
     ///
     /// - Each names the digest of the one before: what is handed on is one journal without a gap.
+    /// - An empty object is none: some storages leave one of a put that was broken off, and the writer's entry stands behind
+    ///   it.
     struct JournalReader {
         private let storage: any ObjectStorage
         /// The index of the next entry.
@@ -57,6 +59,7 @@
         }
 
         private mutating func fill() async throws {
+            passEmpty()
             let isOld = listed.first?.index == next
             if !isOld { try await list() }
             guard !listed.isEmpty else { return }
@@ -79,6 +82,7 @@
                     ObjectName.index(ofEntry: object.name)
                         .map { ListedEntry(index: $0, sizeBytes: object.sizeBytes) }
                 }[...]
+            passEmpty()
             guard let first = listed.first, first.index != next else { return }
             // A list that is made while entries are added, as of a directory, may lack one and have the one after it. It
             // stood before that, and where it does not now it was removed.
@@ -92,23 +96,41 @@
             throw Self.removed(next)
         }
 
-        /// The first of what is listed, which are used up then; `nil` where one is gone.
+        private mutating func passEmpty() {
+            while let first = listed.first, first.index == next, first.sizeBytes == 0 {
+                listed.removeFirst()
+                next += 1
+            }
+        }
+
+        /// The first of what is listed, which are used up then; `nil` where the first is gone.
+        ///
+        /// - Throws: where the first cannot be read. What is wrong with a later one is told when it is come to.
         private mutating func readListed() async throws -> [JournalEntry]? {
             let wanted = wantedIndexes()
-            let found = try await withThrowingTaskGroup(of: JournalEntry?.self) {
-                [storage] group in
+            var found = await withTaskGroup(
+                of: (index: UInt64, result: Result<JournalEntry?, any Error>).self
+            ) { [storage] group in
                 for index in wanted {
-                    group.addTask { try await Self.entry(index, in: storage) }
+                    group.addTask {
+                        do {
+                            return (index, .success(try await Self.entry(index, in: storage)))
+                        } catch { return (index, .failure(error)) }
+                    }
                 }
-                var entries: [JournalEntry] = []
-                for try await entry in group {
-                    guard let entry else { return nil as [JournalEntry]? }
-                    entries.append(entry)
-                }
-                return entries.sorted { $0.index < $1.index }
+                var found: [UInt64: Result<JournalEntry?, any Error>] = [:]
+                for await (index, result) in group { found[index] = result }
+                return found
             }
-            if let found { listed = listed.dropFirst(found.count) }
-            return found
+            guard let first = wanted.first, let entry = try found.removeValue(forKey: first)?.get()
+            else { return nil }
+            var entries = [entry]
+            for index in wanted.dropFirst() {
+                guard case .success(let entry?) = found[index] else { break }
+                entries.append(entry)
+            }
+            listed = listed.dropFirst(entries.count)
+            return entries
         }
 
         /// The first at least.
@@ -116,7 +138,9 @@
             var wanted: [UInt64] = []
             var room = Self.windowSizeBytes
             for (entry, index) in zip(listed, next...).prefix(Self.windowCount) {
-                guard entry.index == index, wanted.isEmpty || entry.sizeBytes <= room else { break }
+                guard entry.index == index, entry.sizeBytes > 0,
+                    wanted.isEmpty || entry.sizeBytes <= room
+                else { break }
                 wanted.append(index)
                 room -= min(entry.sizeBytes, room)
             }
@@ -129,33 +153,81 @@
                 file: ObjectName.entry(index))
         }
 
+        /// `nil` where there is no such object, or an empty one.
         static func entry(
             _ index: UInt64, in storage: any ObjectStorage
         ) async throws -> JournalEntry? {
-            let bytes = try await storage.get(
+            guard let bytes = try await object(index, in: storage), !bytes.isEmpty else {
+                return nil
+            }
+            return try JournalEntry(bytes, index: index)
+        }
+
+        private static func object(
+            _ index: UInt64, in storage: any ObjectStorage
+        ) async throws -> [UInt8]? {
+            try await storage.get(
                 ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes)
-            return try bytes.map { try JournalEntry($0, index: index) }
+        }
+
+        /// The entry before the one at `index`, past empty objects; `nil` where it is gone, or there is none.
+        static func entry(
+            before index: UInt64, in storage: any ObjectStorage
+        ) async throws -> JournalEntry? {
+            var index = index
+            while index > 0, let bytes = try await object(index - 1, in: storage) {
+                index -= 1
+                if !bytes.isEmpty { return try JournalEntry(bytes, index: index) }
+            }
+            return nil
         }
 
         /// The last entry; `nil` where there is none.
+        ///
+        /// - Throws: `.corrupt` where it is damaged: nobody can go on behind it.
         static func end(of storage: any ObjectStorage) async throws -> JournalEntry? {
-            // Bases say about where that is, so that not all names have to be listed.
+            let end = try await readableEnd(of: storage)
+            if let damage = end.damage {
+                throw RoostError(
+                    .corrupt,
+                    "the last entry of the copy's journal is damaged, and nothing can be added behind it: \(damage.message). Earlier states can be restored; once the object is removed, copying goes on without what it had",
+                    file: damage.file, offset: damage.offset)
+            }
+            return end.entry
+        }
+
+        /// The last entry that can be read, and what is wrong with the newest of those behind it.
+        static func readableEnd(
+            of storage: any ObjectStorage
+        ) async throws -> (entry: JournalEntry?, damage: RoostError?) {
+            var damage: RoostError?
+            for begin in try await placesToLookFrom(in: storage) {
+                let names = try await storage.listAll(prefix: ObjectName.journal, after: begin)
+                for object in names.reversed() where !object.isEmpty {
+                    guard let index = ObjectName.index(ofEntry: object.name) else { continue }
+                    do {
+                        if let entry = try await entry(index, in: storage) {
+                            return (entry, damage)
+                        }
+                        if damage == nil { throw removed(index) }
+                    } catch let error as RoostError where error.code == .corrupt {
+                        damage = damage ?? error
+                    }
+                }
+            }
+            return (nil, damage)
+        }
+
+        /// Behind which names entries are looked for, so that not all names have to be listed.
+        private static func placesToLookFrom(
+            in storage: any ObjectStorage
+        ) async throws -> [String?] {
+            // Bases say about where the end is.
             let bases = try await storage.listAll(prefix: ObjectName.bases)
             let begin = bases.compactMap { ObjectName.index(ofBase: $0.name) }.max() ?? 0
             // A base is named by the place of the next entry. The one before it stood then, and is gone only where
-            // later ones stand; the next may never have come.
-            var names = try await storage.listAll(
-                prefix: ObjectName.journal,
-                after: begin < 2 ? nil : ObjectName.entry(begin - 2))
-            if names.isEmpty, begin >= 2 {
-                // The name says a place that the journal never had.
-                names = try await storage.listAll(prefix: ObjectName.journal)
-            }
-            guard let last = names.last.flatMap({ ObjectName.index(ofEntry: $0.name) }) else {
-                return nil
-            }
-            guard let entry = try await entry(last, in: storage) else { throw removed(last) }
-            return entry
+            // later ones stand; the next may never have come. Or the name says a place that the journal never had.
+            return begin < 2 ? [nil] : [ObjectName.entry(begin - 2), nil]
         }
 
         /// Of the entries of one history from `low` on and before `high`, the first that has batches after `sequence`;

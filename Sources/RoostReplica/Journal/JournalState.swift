@@ -8,6 +8,8 @@
     ///   the entries from `takeover` on are this writer's alone.
     /// - An entry is made once, and asked for with the same bytes until it is known whether it stands: an
     ///   attempt that seemed to fail may still take effect, and then has written the same.
+    /// - An empty object in its place is nobody's entry, and stays: some storages leave one of a put that was broken off. The
+    ///   entry goes to the next place, and readers pass the empty one over.
     /// - Where another's entry stands in its place, a writer that takes over goes after it; one that had
     ///   taken over is overtaken, for good.
     struct JournalState: Sendable {
@@ -25,7 +27,7 @@
             case putIfAbsent(index: UInt64, bytes: [UInt8])
             /// What stands in the place.
             case get(index: UInt64)
-            /// Whether there are entries after the index.
+            /// Whether there are entries after the index: objects that are not empty.
             case list(after: UInt64)
         }
 
@@ -97,7 +99,6 @@
             next = entry.map { $0.index + 1 } ?? 0
             var standing = entry?.standing ?? JournalEntry.Standing(writer: writer)
             standing.writer = writer
-            standing.takeover = next
             standing.time = CopySchedule.ascended(takeoverTime, behind: standing.time)
             let payload = TakeoverPayload(
                 earlier: entry?.standing.takeover, name: takeoverName)
@@ -113,8 +114,6 @@
             var standing = last!.standing
             standing.writer = writer
             standing.time = time
-            if kind == .start { standing.start = next }
-            if kind == .base { standing.base = next }
             change(&standing)
             make(kind, standing, payload)
         }
@@ -122,6 +121,13 @@
         private mutating func make(
             _ kind: JournalEntry.Kind, _ standing: JournalEntry.Standing, _ payload: [UInt8]
         ) {
+            var standing = standing
+            switch kind {
+            case .takeover: standing.takeover = next
+            case .start: standing.start = next
+            case .base: standing.base = next
+            case .frames, .removal: break
+            }
             var entry = JournalEntry(
                 kind: kind, index: next, previous: last?.digest ?? JournalEntry.noDigest,
                 standing: standing, payload: payload)
@@ -152,6 +158,10 @@
             case (.putting, .written): return accept(&pending)
             case (.putting, .isTaken), (.putting, .missing):
                 pending.step = .comparing
+            case (.comparing, .found(let bytes)) where bytes.isEmpty:
+                next += 1
+                make(pending.entry.kind, pending.entry.standing, pending.entry.payload)
+                return nil
             case (.comparing, .found(let bytes)):
                 if bytes == pending.bytes { return accept(&pending) }
                 return meet(try JournalEntry(bytes, index: pending.entry.index))

@@ -33,7 +33,8 @@
         public var lastSequence: UInt64
         /// When the writer gave its last sign of life, by its clock.
         public var lastDate: Date
-        /// An entry of the journal that cannot be read, before which there may be more than is listed.
+        /// An entry of the journal that cannot be read: the last one, whose batches are not listed, or one before which
+        /// there may be more than is listed.
         public var problem: RoostError?
     }
 
@@ -49,20 +50,19 @@
         /// ```
         ///
         /// - Throws: `.io` where the storage cannot be had, or there is no copy; `.wrongKey` as
-        ///   ``restore(from:encryption:to:files:at:)``; `.corrupt` where the last entry of the journal is damaged;
+        ///   ``restore(from:encryption:to:files:at:)``; `.corrupt` where no entry of the journal can be read;
         ///   `.unsupportedVersion`.
         public static func contents(
             of storage: any ObjectStorage, encryption: WorkspaceEncryption? = nil
         ) async throws -> CopyContents {
             let copy = try await CopyPlace(storage, encryption).open(begins: false)
-            guard let end = try await JournalReader.end(of: copy.storage) else {
-                throw OpenedCopy.noCopy
-            }
+            let (found, damage) = try await JournalReader.readableEnd(of: copy.storage)
+            guard let end = found else { throw damage ?? OpenedCopy.noCopy }
             let chain = try await BaseChain(from: end.standing.base, in: copy.storage)
             var contents = CopyContents(
                 lastSequence: end.standing.lastSequence,
                 lastDate: Date(milliseconds: end.standing.time))
-            contents.problem = chain.damagedEnd
+            contents.problem = damage ?? chain.damagedEnd
             // The newest first: where one ends is known from the one after it.
             var newer: JournalEntry?
             for link in chain.links {
@@ -93,8 +93,8 @@
         ) async throws -> (date: Date, sequence: UInt64)? {
             do {
                 var index = index
-                while index > 0, let entry = try await JournalReader.entry(index - 1, in: storage) {
-                    index -= 1
+                while let entry = try await JournalReader.entry(before: index, in: storage) {
+                    index = entry.index
                     if entry.standing.history != history {
                         // A history that was begun and never had a base lies between.
                         index = min(index, entry.standing.start)

@@ -44,8 +44,13 @@
 
         /// - Parameter isToFollow: Whether the directory is to go on with the history it is restored from.
         func run(at point: RestorePoint, isToFollow: Bool) async throws -> RestoreReport {
-            guard let end = try await JournalReader.end(of: storage) else {
-                throw OpenedCopy.noCopy
+            let (found, damage) = try await JournalReader.readableEnd(of: storage)
+            guard let end = found else { throw damage ?? OpenedCopy.noCopy }
+            if case .newest = point, let damage {
+                throw RoostError(
+                    .corrupt,
+                    "the last entry of the copy's journal is damaged: \(damage.message). Restore what is before it, by its sequence number: \(end.standing.lastSequence)",
+                    file: damage.file, offset: damage.offset)
             }
             let chain = try await BaseChain(from: end.standing.base, in: storage)
             guard !chain.links.isEmpty else {
@@ -86,6 +91,8 @@
                 throw chain.damages.first ?? OpenedCopy.noCopy
             }
             if let damage = chain.damagedEnd, !point.mayBegin(with: oldest.record) { throw damage }
+            // What is wanted may be in the entry that cannot be read.
+            if let damage, point.mayBegin(with: oldest.record) { throw damage }
             let first = Date(milliseconds: oldest.record.time)
             throw RoostError(
                 .io,

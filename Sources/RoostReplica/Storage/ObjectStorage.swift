@@ -44,6 +44,8 @@
         /// How long it is.
         public var sizeBytes: UInt64
 
+        var isEmpty: Bool { sizeBytes == 0 }
+
         /// Each argument is the property of its name.
         public init(name: String, sizeBytes: UInt64) {
             self.name = name
