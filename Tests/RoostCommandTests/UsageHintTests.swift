@@ -49,6 +49,22 @@ import Testing
         }
     }
 
+    /// None of two is passed over without a word, nor one that a target has no use for.
+    @Test func aTargetHasOneKey() async throws {
+        let keys = ["--to-passphrase-file", "p", "--to-key-file", "k"]
+        for command in [["copy", "v", "w"], ["restore", "file:///copy", "w"]] {
+            let refused = try await Tool.run(command + keys)
+            #expect(refused.status == 2, "\(command)")
+            #expect(refused.errors.contains("--to-key-file"), "\(refused.errors)")
+        }
+        for options in [keys.prefix(2), keys.suffix(2)] {
+            let refused = try await Tool.run(
+                ["copy", "v", "etcd://127.0.0.1:1", "--namespace", "n"] + options)
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains("a cluster has no key"), "\(refused.errors)")
+        }
+    }
+
     @Test func otherMessagesStayAsTheyAre() async throws {
         let refused = try await Tool.run("get", "w", "d")
         #expect(refused.status == 2)

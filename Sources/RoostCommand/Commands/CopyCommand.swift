@@ -46,6 +46,14 @@ struct CopyCommand: AsyncParsableCommand {
         for name in [namespace, toNamespace].compactMap(\.self) {
             try ClusterArgument.checkNamespace(name)
         }
+        if toKeyFile != nil, toPassphraseFile != nil {
+            throw ValidationError("either --to-key-file or --to-passphrase-file, not both")
+        }
+        if toKeyFile != nil || toPassphraseFile != nil, ClusterAddress(target) != nil {
+            throw ValidationError(
+                "--to-key-file and --to-passphrase-file are for a target directory: a cluster has no key"
+            )
+        }
         if namespace != nil || toNamespace != nil,
             [source, target].allSatisfy({ ClusterAddress($0) == nil })
         {
