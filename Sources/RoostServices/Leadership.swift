@@ -123,9 +123,8 @@
                 while !Task.isShuttingDownGracefully, !Task.isCancelled {
                     var delay = lease.duration / 3
                     do {
-                        let begin = ContinuousClock.now
-                        if let term = try await lease.take() {
-                            let keeper = LeaseKeeper(lease, term, since: begin, logger)
+                        if let taken = try await lease.take() {
+                            let keeper = LeaseKeeper(lease, taken, logger)
                             if try await !lead(keeper) { delay = lease.duration }
                         }
                     } catch let error as RoostError where error.code == .closed {

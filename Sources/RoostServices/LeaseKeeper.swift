@@ -6,8 +6,8 @@
 
     /// Renews a lease for as long as its holder is at work.
     ///
-    /// - `end` is when the lease may be another's: nine tenths of it have passed by this one's clock since before it was asked
-    ///   for or renewed. Once it was passed there is none any more: what is renewed later keeps others away until the holder's
+    /// - `end` is when the lease may be another's: nine tenths of it have passed by this one's clock since before it was taken
+    ///   or renewed. Once it was passed there is none any more: what is renewed later keeps others away until the holder's
     ///   work has ended, and does not count as held.
     final class LeaseKeeper: Sendable {
         let term: Leadership.Term
@@ -15,15 +15,11 @@
         private let logger: Logger
         private let end: Mutex<ContinuousClock.Instant?>
 
-        /// The lease was asked for at `begin`.
-        init(
-            _ lease: TermLease, _ term: Leadership.Term, since begin: ContinuousClock.Instant,
-            _ logger: Logger
-        ) {
+        init(_ lease: TermLease, _ taken: TermLease.Taken, _ logger: Logger) {
             self.lease = lease
-            self.term = term
+            term = taken.term
             self.logger = logger
-            end = Mutex(Self.end(lease, begin))
+            end = Mutex(Self.end(lease, taken.begin))
         }
 
         private static func end(
@@ -78,9 +74,8 @@
         private func keepRenewing() async throws {
             while true {
                 do { try await Task.sleep(for: lease.duration / 3) } catch { return }
-                let begin = ContinuousClock.now
                 do {
-                    try await lease.renew(term)
+                    let begin = try await lease.renew(term)
                     end.withLock { if $0 != nil { $0 = Self.end(lease, begin) } }
                 } catch let error as LeadershipLost {
                     end.withLock { $0 = nil }

@@ -77,9 +77,8 @@
             let end = limit.map { ContinuousClock.now + $0 }
             let longest = min(lease.duration / 4, .milliseconds(500))
             while true {
-                let begin = ContinuousClock.now
-                if let term = try await lease.take() {
-                    return try await hold(LeaseKeeper(lease, term, since: begin, logger), body)
+                if let taken = try await lease.take() {
+                    return try await hold(LeaseKeeper(lease, taken, logger), body)
                 }
                 let rest = end.map { $0 - ContinuousClock.now } ?? longest
                 guard rest > .zero else {

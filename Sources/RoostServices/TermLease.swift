@@ -41,42 +41,53 @@
             return Leadership.Leader(candidate: found.candidate, term: found.term)
         }
 
+        /// A term, and a moment before the time of its lease began.
+        struct Taken: Sendable {
+            let term: Leadership.Term
+            let begin: ContinuousClock.Instant
+        }
+
         /// The new term; `nil` where another has it.
-        func take() async throws -> Leadership.Term? {
+        func take() async throws -> Taken? {
             // A transaction that is to be on disk waits for that also where it has changed nothing.
             if workspace is Workspace, try await current() != nil { return nil }
             return try await take(in: workspace)
         }
 
-        private func take(in workspace: some KeyValueWorkspace) async throws -> Leadership.Term? {
+        private func take(in workspace: some KeyValueWorkspace) async throws -> Taken? {
             let leases = workspace.dictionary(dictionary)
             // On disk before anybody is told of it: a power cut must not have the number given twice.
             return try await workspace.transaction(durability: .synced) { attempt in
+                // The lease's time counts from the attempt that takes it, however many others were first before.
+                let begin = ContinuousClock.now
                 let found = try await attempt.load(leaseKey, as: Stored.self, in: leases)
                 if let found, mayBeHeld(found) { return nil }
                 let number = try await Leadership.Term.newest(termKey, leases, in: attempt) + 1
                 try attempt.set(number, forKey: termKey, in: leases)
                 try attempt.set(
                     stored(number), forKey: leaseKey, in: leases, expiresIn: duration)
-                return Leadership.Term(number: number, key: termKey, leases: leases)
+                let term = Leadership.Term(number: number, key: termKey, leases: leases)
+                return Taken(term: term, begin: begin)
             }
         }
 
+        /// - Returns: a moment before the time of the renewed lease began.
         /// - Throws: ``LeadershipLost`` where another has had it since; what a transaction throws.
-        func renew(_ term: Leadership.Term) async throws {
+        func renew(_ term: Leadership.Term) async throws -> ContinuousClock.Instant {
             try await replace(with: stored(term.number), term, in: workspace)
         }
 
         /// - Throws: as `renew`.
         func giveBack(_ term: Leadership.Term) async throws {
-            try await replace(with: nil, term, in: workspace)
+            _ = try await replace(with: nil, term, in: workspace)
         }
 
         private func replace(
             with lease: Stored?, _ term: Leadership.Term, in workspace: some KeyValueWorkspace
-        ) async throws {
+        ) async throws -> ContinuousClock.Instant {
             let leases = workspace.dictionary(dictionary)
-            try await workspace.transaction { attempt in
+            return try await workspace.transaction { attempt in
+                let begin = ContinuousClock.now
                 // Where nobody has taken it since, one that has expired is this one's still.
                 try await term.confirm(in: attempt)
                 if let lease {
@@ -84,6 +95,7 @@
                 } else {
                     try attempt.removeValue(forKey: leaseKey, in: leases)
                 }
+                return begin
             }
         }
     }

@@ -2,14 +2,18 @@ import Roost
 import RoostShared
 import Synchronization
 
-/// An engine that does not answer as long as it is told not to: calls wait for their deadline.
+/// An engine that does not answer as long as it is told not to: calls wait for their deadline. Or another is first at each
+/// commit.
 final class RefusingEngine: SharedEngine {
     private let engine: MemoryEngine
     private let refusing = Mutex(false)
+    private let conflicting = Mutex(false)
 
     init(_ engine: MemoryEngine) { self.engine = engine }
 
     func setRefusing(_ isRefusing: Bool) { refusing.withLock { $0 = isRefusing } }
+
+    func setConflicting(_ isConflicting: Bool) { conflicting.withLock { $0 = isConflicting } }
 
     var limits: SharedLimits { engine.limits }
 
@@ -33,6 +37,7 @@ final class RefusingEngine: SharedEngine {
         _ commit: SharedCommit, before deadline: ContinuousClock.Instant
     ) async throws -> SharedOutcome {
         try await wait(before: deadline)
+        if conflicting.withLock({ $0 }) { return .conflict }
         return try await engine.commit(commit, before: deadline)
     }
 
