@@ -23,9 +23,9 @@
     ///   lower one than they have seen.
     /// - `leading` is set while this one leads, and keeps the lease.
     public final class Leadership: Service {
-        /// What the leader does. It is cancelled where the leadership ends, by the shutdown, the task's cancellation or the
-        /// loss of the lease. The lease is renewed until it has returned, but where that is lost: work that does not heed
-        /// its cancellation goes on then beside the next leader.
+        /// What the leader does. It is cancelled where the leadership ends, by the shutdown, the task's cancellation, the
+        /// loss of the lease or a workspace that was closed. The lease is renewed until it has returned, but where that is
+        /// lost: work that does not heed its cancellation goes on then beside the next leader.
         public typealias Work = @Sendable (_ term: Term) async throws -> Void
 
         /// One leadership: its number is one more than that of the one before.
@@ -117,7 +117,8 @@
         /// Stands for election, and leads, until the shutdown or the task's cancellation; then gives the leadership back,
         /// so that another leads at once. Where the workspace cannot be reached it tries again.
         ///
-        /// - Throws: `.closed`, where the workspace is.
+        /// - Throws: `.closed`, where the workspace is: within a third of the lease, once the work that is cancelled then has
+        ///   returned.
         public func run() async throws {
             try await WorkspaceUses.during(lease.workspace) {
                 while !Task.isShuttingDownGracefully, !Task.isCancelled {
@@ -142,6 +143,8 @@
 
         /// Leads until that ends, and gives the leadership back where it still has it; whether it did not end because the
         /// work threw.
+        ///
+        /// - Throws: `.closed`, where it did not end by a shutdown or the task's cancellation.
         private func lead(_ keeper: LeaseKeeper) async throws -> Bool {
             let term = keeper.term
             leading.withLock { $0 = keeper }
@@ -158,7 +161,8 @@
             } catch is LeadershipLost {
                 logger.warning("leads no more", metadata: ["election": "\(name)"])
             } catch {
-                didFail = !Task.isCancelled && !Task.isShuttingDownGracefully
+                didFail =
+                    !Task.isCancelled && !Task.isShuttingDownGracefully && keeper.closed == nil
                 if didFail {
                     logger.error(
                         "the leader's work failed",
@@ -168,6 +172,9 @@
             // Given back only now that the work has ended.
             leading.withLock { $0 = nil }
             await keeper.giveBack()
+            if let closed = keeper.closed, !Task.isCancelled, !Task.isShuttingDownGracefully {
+                throw closed
+            }
             return !didFail
         }
     }

@@ -9,11 +9,13 @@
     /// - `end` is when the lease may be another's: nine tenths of it have passed by this one's clock since before it was taken
     ///   or renewed. Once it was passed there is none any more: what is renewed later keeps others away until the holder's
     ///   work has ended, and does not count as held.
+    /// - `closing` is the `.closed` that a call of the workspace met: there will be no renewal any more.
     final class LeaseKeeper: Sendable {
         let term: Leadership.Term
         private let lease: TermLease
         private let logger: Logger
         private let end: Mutex<ContinuousClock.Instant?>
+        private let closing = Mutex<RoostError?>(nil)
 
         init(_ lease: TermLease, _ taken: TermLease.Taken, _ logger: Logger) {
             self.lease = lease
@@ -31,11 +33,14 @@
         /// Whether no other can have the lease yet.
         var isHeld: Bool { end.withLock { end in end.map { ContinuousClock.now < $0 } ?? false } }
 
+        /// Why the lease can neither be renewed nor given back, where the workspace was found closed.
+        var closed: RoostError? { closing.withLock { $0 } }
+
         /// Runs `body`, and renews the lease until that has returned; `body` is cancelled where the task is, and once the
-        /// lease may be another's.
+        /// lease may be another's, or the workspace is found closed.
         ///
-        /// - Throws: ``LeadershipLost`` where the lease may be another's, once `body` has returned all the same; what `body`
-        ///   throws.
+        /// - Throws: ``LeadershipLost`` where the lease may be another's, and `.closed`, once `body` has returned all the same;
+        ///   what `body` throws.
         func hold<Result: Sendable>(
             _ body: @escaping @Sendable () async throws -> Result
         ) async throws -> Result {
@@ -70,7 +75,7 @@
 
         /// Renews until the task is cancelled.
         ///
-        /// - Throws: ``LeadershipLost`` once another has the lease.
+        /// - Throws: ``LeadershipLost`` once another has the lease; `.closed`, after which no other try can come in time.
         private func keepRenewing() async throws {
             while true {
                 do { try await Task.sleep(for: lease.duration / 3) } catch { return }
@@ -79,6 +84,11 @@
                     end.withLock { if $0 != nil { $0 = Self.end(lease, begin) } }
                 } catch let error as LeadershipLost {
                     end.withLock { $0 = nil }
+                    throw error
+                } catch let error as RoostError where error.code == .closed {
+                    if Task.isCancelled { return }
+                    end.withLock { $0 = nil }
+                    closing.withLock { $0 = error }
                     throw error
                 } catch {
                     // The work has ended, and this error says no more than that.
@@ -110,10 +120,13 @@
 
         /// Gives the lease back where it is this one's still. Also where the task is cancelled, whose calls are refused.
         func giveBack() async {
-            await Task { [lease, term, logger] in
+            await Task {
                 do { try await lease.giveBack(term) } catch is LeadershipLost {
                     // Another has it.
                 } catch {
+                    if let error = error as? RoostError, error.code == .closed {
+                        closing.withLock { $0 = error }
+                    }
                     // It expires by itself.
                     logger.info(
                         "a lease could not be given back",

@@ -69,7 +69,8 @@
         ///   - limit: How long to wait for others; for as long as it takes where it is `nil`. With `.zero` it asks once.
         ///   - body: What one alone is to do, in which term.
         /// - Throws: `.locked` where another held it for as long as `limit`; ``LeadershipLost`` where it was lost on the way;
-        ///   `.cancelled` where the task was cancelled while it waited; what a transaction throws; what `body` throws.
+        ///   `.cancelled` where the task was cancelled while it waited; `.closed` where the workspace was closed, also while
+        ///   `body` ran, which is cancelled then; what a transaction throws; what `body` throws.
         public func withLock<Result: Sendable>(
             waitingAtMost limit: Duration? = nil,
             _ body: @escaping @Sendable (_ term: Leadership.Term) async throws -> Result

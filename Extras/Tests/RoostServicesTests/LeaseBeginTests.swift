@@ -6,7 +6,7 @@ import RoostShared
 import Synchronization
 import Testing
 
-/// When a lease begins.
+/// When a lease begins and when it ends before its time.
 @Suite(.timeLimit(.minutes(5))) struct LeaseBeginTests {
     private let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -17,6 +17,8 @@ import Testing
             try await Task.sleep(for: .milliseconds(5))
         }
     }
+
+    // MARK: Begin
 
     /// A workspace at whose commits others are first for longer than a lease.
     private func contended() async throws -> SharedWorkspace {
@@ -51,5 +53,49 @@ import Testing
         #expect(leadership.term?.number == 1)
         running.cancel()
         _ = await running.result
+    }
+
+    // MARK: End
+
+    /// The lease could not be renewed any more, however long one waits.
+    @Test func aLockOfAWorkspaceThatIsClosedEndsAtTheNextRenewal() async throws {
+        let workspace = try await Workspace.inMemory()
+        let lock = LeaseLock(workspace, "l", as: "a", leaseDuration: .seconds(6), logger: silent)
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let holding = Task {
+            try await lock.withLock { _ in
+                beginning.yield()
+                try await Task.sleep(for: .seconds(600))
+            }
+        }
+        for await _ in begun { break }
+        try await workspace.close()
+        let error = await #expect(throws: RoostError.self) { try await holding.value }
+        #expect(error?.code == .closed)
+    }
+
+    /// Also where the work meets that first.
+    @Test(arguments: [false, true])
+    func whoLeadsAWorkspaceThatIsClosedIsToldBeforeTheLeaseEnds(_ isMetByWork: Bool) async throws {
+        let workspace = try await Workspace.inMemory()
+        let values = workspace.dictionary("values")
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let duration = Duration.seconds(12)
+        let leadership = Leadership(
+            workspace, of: "x", as: "a", leaseDuration: duration, logger: silent
+        ) { _ in
+            beginning.yield()
+            while true {
+                try await Task.sleep(for: .milliseconds(10))
+                if isMetByWork { try await values.set(1, forKey: "k") }
+            }
+        }
+        let running = Task { try await leadership.run() }
+        for await _ in begun { break }
+        try await workspace.close()
+        let closed = ContinuousClock.now
+        let error = await #expect(throws: RoostError.self) { try await running.value }
+        #expect(error?.code == .closed && leadership.term == nil)
+        #expect(ContinuousClock.now - closed < duration * 9 / 10)
     }
 }
