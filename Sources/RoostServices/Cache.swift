@@ -57,10 +57,10 @@
         /// waits may be cancelled, which throws `CancellationError`, and the others get their value.
         ///
         /// A value that was made and cannot be stored, as on a full disk, is returned all the same, and made again by
-        /// the next call; the log says so.
+        /// the next call; the log says so. So is that of a key which is too long to be stored.
         ///
-        /// - Throws: What `make` throws; `CancellationError`; what reading throws, but for `.decodingFailed`
-        ///   and `.typeMismatch`.
+        /// - Throws: What `make` throws; `CancellationError`; what reading throws, but for `.decodingFailed`,
+        ///   `.typeMismatch` and `.keyTooLarge`.
         public func value(
             forKey key: String, _ make: @escaping @Sendable () async throws -> Value
         ) async throws -> Value {
@@ -126,7 +126,9 @@
                 // The value is as good as one that was stored, and whoever waits for it gets it.
                 logger.warning(
                     "a value could not be stored in the cache",
-                    metadata: ["key": "\(key)", "reason": "\(error)"])
+                    metadata: [
+                        "key": "\(key.cut(toBytes: Self.loggedKeyBytes))", "reason": "\(error)",
+                    ])
             }
             state.withLock { state in
                 let others = state.storing[bytes]?.filter { $0 !== pending } ?? []
@@ -135,12 +137,15 @@
             return value
         }
 
-        /// What is stored; `nil` also where it does not decode.
+        /// So much of a key is logged.
+        private static var loggedKeyBytes: Int { 128 }
+
+        /// What is stored; `nil` also where it does not decode, and where no value can have the key.
         private func storedValue(forKey key: String) async throws -> Value? {
             do {
                 return try await values.load(key, as: Value.self)
             } catch let error as RoostError
-                where error.code == .decodingFailed || error.code == .typeMismatch
+                where [.decodingFailed, .typeMismatch, .keyTooLarge].contains(error.code)
             {
                 return nil
             }

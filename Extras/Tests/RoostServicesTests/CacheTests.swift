@@ -1,4 +1,5 @@
 import Logging
+import RoostShared
 import Synchronization
 import Testing
 
@@ -110,6 +111,49 @@ import Testing
         #expect(try await numbers.value(forKey: "k") { 3 } == 3)
         #expect(try await numbers.value(forKey: "k") { 4 } == 3)
         try await workspace.close()
+    }
+
+    /// Takes what is logged.
+    private struct Lines: LogHandler {
+        let lines: Ledger
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        final class Ledger: Sendable {
+            private let texts = Mutex<[String]>([])
+            var all: [String] { texts.withLock { $0 } }
+            func add(_ text: String) { texts.withLock { $0.append(text) } }
+        }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.add("\(event.message) \(event.metadata ?? [:])")
+        }
+    }
+
+    /// In files and over engines alike.
+    @Test func theValueOfAKeyThatIsTooLongIsMadeEachTime() async throws {
+        let ledger = Lines.Ledger()
+        let logger = Logger(label: "test") { _ in Lines(lines: ledger) }
+        let key = String(repeating: "k", count: 100_000)
+        func check(_ workspace: some KeyValueWorkspace) async throws {
+            let cache = Cache<String>(workspace, lifetime: .seconds(60), logger: logger)
+            #expect(try await cache.value(forKey: key) { "made" } == "made")
+            #expect(try await cache.value(forKey: key) { "again" } == "again")
+            let error = await #expect(throws: RoostError.self) { try await cache.remove(key) }
+            #expect(error?.code == .keyTooLarge)
+        }
+        try await check(Workspace.inMemory())
+        #expect(ledger.all.count == 2)
+        try await check(SharedWorkspace.connect(to: .memory(MemoryEngine()), namespace: "test"))
+        #expect(ledger.all.count == 4)
+        for line in ledger.all {
+            #expect(line.contains("kkk") && line.utf8.count < 1000, "\(line.utf8.count) bytes")
+        }
     }
 
     @Test func aValueThatCannotBeStoredIsReturnedAllTheSame() async throws {
