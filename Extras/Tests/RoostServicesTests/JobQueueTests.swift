@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Roost
+import RoostShared
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import Synchronization
@@ -340,6 +341,29 @@ import Testing
             try #require(try results["done", as: Int.self] == round)
         }
         try await workspace.close()
+    }
+
+    /// A page of HTML, say, that is larger than an engine takes at once.
+    @Test func ofALongReasonTheBeginIsKept() async throws {
+        func check(_ workspace: some KeyValueWorkspace, _ reason: String) async throws -> String {
+            let queue = JobQueue<String>(workspace, retries: .init(attemptLimit: 1))
+            try await queue.enqueue("payload", id: "job")
+            try await queue.fail(try #require(try await queue.lease()), reason: reason)
+            #expect(try await queue.counts == (0, 1))
+            return try #require(try await queue.deadLetters().first).reason
+        }
+        let files = try await Workspace.inMemory()
+        let engine = try await SharedWorkspace.connect(
+            to: .memory(MemoryEngine()), namespace: "test")
+        // Of four bytes each, and begun so that the limit is within one.
+        let long = "abc" + String(repeating: "🥚", count: 500_000)
+        let kept = "abc" + String(repeating: "🥚", count: 1023) + "…"
+        #expect(try await check(files, long) == kept)
+        #expect(try await check(engine, long) == kept)
+        let short = String(repeating: "e\u{301}", count: 1000)
+        #expect(try await check(files, short) == short)
+        #expect(try await check(engine, short) == short)
+        try await files.close()
     }
 
     @Test func aDelayMayBeAsGoodAsForEver() async throws {

@@ -107,9 +107,10 @@
 
         func bury(_ job: Job, _ id: String, _ reason: String) throws {
             try attempt.removeValue(forKey: id, in: jobs)
+            // A job whose reason has no room would stay until its lease ends, and lose the reason.
             let letter = JobQueue<Payload>.DeadLetter(
-                id: id, payload: job.payload, attemptCount: job.attemptCount, reason: reason,
-                date: now)
+                id: id, payload: job.payload, attemptCount: job.attemptCount,
+                reason: reason.cut(toBytes: JobRetries.reasonBytes), date: now)
             try attempt.set(letter, forKey: id, in: dead)
         }
 

@@ -66,6 +66,7 @@
 
         /// The attempt has failed: another is made after the policy's delay, or the job is dead.
         ///
+        /// - Parameter reason: What the dead letter says, which has the first four KiB of it.
         /// - Throws: ``LeaseLost``, with nothing changed; as the workspace's `transaction`.
         public func fail(_ lease: Lease, reason: String) async throws {
             try await inTransaction(FailedJob(lease: lease, reason: reason))

@@ -28,7 +28,7 @@
             public let id: String
             public let payload: Payload
             public let attemptCount: Int
-            /// Why the last attempt failed.
+            /// Why the last attempt failed: of a long reason the first four KiB.
             public let reason: String
             public let date: Date
         }
@@ -187,12 +187,13 @@
 
     /// How often a job is tried, and how long after a failure.
     public struct JobRetries: Sendable, Hashable {
-        /// So many attempts are made, the first included.
+        /// So many attempts are made, the first included: one at least.
         public var attemptLimit: Int
         /// After the first failure; doubled after each further one.
         public var firstDelay: Duration
         public var longestDelay: Duration
 
+        /// - Precondition: `attemptLimit` is at least 1.
         public init(
             attemptLimit: Int = 5, firstDelay: Duration = .seconds(1),
             longestDelay: Duration = .seconds(3600)
@@ -202,6 +203,9 @@
             self.firstDelay = firstDelay
             self.longestDelay = longestDelay
         }
+
+        /// So much of a failure's reason is kept.
+        static var reasonBytes: Int { 4096 }
 
         func delay(afterAttempt attempt: Int) -> Duration {
             let factor = 1 << min(attempt - 1, 30)
