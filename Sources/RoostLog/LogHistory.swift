@@ -107,11 +107,25 @@ package final class LogHistory: Sendable {
             guard let first = state.segments.first, first.firstSequence <= sequence + 1 else {
                 return nil
             }
-            state.lastHold += 1
-            state.holds[state.lastHold] = LogHold.Held(
-                position: sequence, limitBytes: limitBytes)
-            return LogHold(number: state.lastHold, history: self)
+            return hold(&state, after: sequence, limitBytes)
         }
+    }
+
+    /// As `hold(after:limitBytes:)`, of all that is there, and the last batch before it; `nil` where nothing is.
+    package func holdAll(limitBytes: Int) -> (hold: LogHold, position: UInt64)? {
+        state.withLock { state in
+            guard let first = state.segments.first else { return nil }
+            let position = first.firstSequence - 1
+            return (hold(&state, after: position, limitBytes), position)
+        }
+    }
+
+    private func hold(
+        _ state: inout State, after sequence: UInt64, _ limitBytes: Int
+    ) -> LogHold {
+        state.lastHold += 1
+        state.holds[state.lastHold] = LogHold.Held(position: sequence, limitBytes: limitBytes)
+        return LogHold(number: state.lastHold, history: self)
     }
 
     func segments(of hold: UInt64) -> [Segment]? {

@@ -35,6 +35,40 @@ struct CopyUnderFaultsTests {
         }
     }
 
+    /// As after a restart while the network is gone.
+    @Test func theLogWaitsForAStorageThatIsGoneWhenAWriterBegins() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            var workspace = try await Workspace.open(at: "\(directory)/w")
+            var replica = try Replica(of: workspace, to: storage, options: quick)
+            try await workspace.dictionary("d").set("0", forKey: "n")
+            try await replica.end()
+            try await workspace.close()
+            storage.faults.withLock { $0.isOff = true }
+            workspace = try await Workspace.open(at: "\(directory)/w")
+            replica = try Replica(of: workspace, to: storage, options: quick)
+            #expect(try await eventually { replica.status.trouble != nil })
+            let d = workspace.dictionary("d")
+            var sequences: [UInt64] = []
+            for number in 1...20 {
+                try await d.set("\(number)", forKey: "n")
+                sequences.append(try d.entry(forKey: "n", as: String.self).version)
+                if number % 5 == 0 { try await workspace.compact() }
+            }
+            storage.faults.withLock { $0.isOff = false }
+            try await replica.waitUntilCopied()
+            #expect(replica.status.historyCount == 0 && replica.status.lostLogCount == 0)
+            try await replica.end()
+            try await workspace.close()
+            for number in [1, 7, 20] {
+                let point = RestorePoint.sequence(sequences[number - 1])
+                #expect(
+                    try await restored(storage.memory, directory, at: point).1
+                        == ["n": "\(number)"])
+            }
+        }
+    }
+
     @Test func whatIsHeldForTheCopyIsBounded() async throws {
         try await withDirectory { directory in
             let storage = FaultyStorage()

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import Synchronization
 import Testing
 
 @testable import RoostReplica
@@ -98,6 +99,76 @@ import Testing
         }
     }
 
+    /// What older bases lead to is there as long as the retention says, whoever writes on.
+    @Test(arguments: Harm.allCases) func earlierMomentsOutliveTheWritersBehindADamagedBase(
+        _ kind: Harm
+    ) async throws {
+        try await withBases { directory, storage, _ in
+            let bases = try await chain(storage).bases
+            let oldest = try #require(bases.last).record.completeSequence
+            let before = try await restored(storage, directory, at: .sequence(oldest)).1
+            try await harm(bases[0].name, kind, in: storage)
+            for _ in 0..<2 {
+                let workspace = try await Workspace.open(at: "\(directory)/w")
+                let replica = try Replica(of: workspace, to: storage, options: quick)
+                try await writeBases(workspace, replica, count: 2)
+                try await replica.end()
+                try await workspace.close()
+                #expect(
+                    try await restored(storage, directory, at: .sequence(oldest)).1 == before)
+            }
+            #expect(try await chain(storage).bases.count >= bases.count + 3)
+        }
+    }
+
+    /// An answer that was cut on its way is none about what is stored.
+    @Test func whatIsMisreadOnceIsNotDamaged() async throws {
+        try await withBases { directory, storage, _ in
+            let count = try await chain(storage).bases.count
+            let misreading = MisreadingStorage(storage)
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: workspace, to: misreading, options: quick)
+            try await writeBases(workspace, replica, count: 1)
+            let follower = try await Follower.follow(misreading, at: "\(directory)/f")
+            let found = try await contents(of: workspace, "d")
+            #expect(
+                try await eventually {
+                    try await contents(of: follower.workspace, "d") == found
+                })
+            try await follower.close()
+            try await replica.end()
+            #expect(replica.status.historyCount == 0)
+            try await workspace.close()
+            #expect(try await restored(misreading, directory).1 == found)
+            #expect(try await chain(storage).bases.count > count)
+            #expect(try await chain(storage).damages.isEmpty)
+            #expect(misreading.misreadCount > 10)
+        }
+    }
+
+    /// All bases, and some entries: what a new base needs not hinders nobody.
+    @Test(arguments: [1, 3, 8]) func aCopyWhoseBasesAreAllDamagedBeginsAgain(
+        entryCount: Int
+    ) async throws {
+        try await withBases { directory, storage, _ in
+            let chain = try await chain(storage)
+            for base in chain.bases { try await harm(base.name, .damaged, in: storage) }
+            let names = try await storage.listAll(prefix: ObjectName.journal).map(\.name)
+            // The last one says where the journal ends.
+            for name in names.dropLast().suffix(entryCount) {
+                try await harm(name, .damaged, in: storage)
+            }
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: workspace, to: storage, options: quick)
+            try await workspace.dictionary("d").set("more", forKey: "more")
+            try await replica.waitUntilCopied()
+            let expected = try await contents(of: workspace, "d")
+            #expect(try await restored(storage, directory).1 == expected)
+            try await replica.end()
+            try await workspace.close()
+        }
+    }
+
     /// A state of another history is none of these.
     @Test(arguments: Harm.allCases) func noOtherHistoryTakesThePlaceOfADamagedOne(
         _ kind: Harm
@@ -136,4 +207,37 @@ import Testing
             }
         }
     }
+}
+
+/// Gives of each object once a part, and then all of it.
+private final class MisreadingStorage: ObjectStorage {
+    private let base: MemoryStorage
+    private let misread = Mutex<Set<String>>([])
+
+    init(_ base: MemoryStorage) { self.base = base }
+
+    var misreadCount: Int { misread.withLock { $0.count } }
+
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        let bytes = try await base.get(name, maximumSizeBytes: maximumSizeBytes)
+        guard let bytes, misread.withLock({ $0.insert(name).inserted }) else { return bytes }
+        return Array(bytes.prefix(bytes.count / 2))
+    }
+
+    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
+        guard let bytes = try await get(name, maximumSizeBytes: .max) else { return false }
+        try await receive(bytes)
+        return true
+    }
+
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        try await base.put(name, content)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await base.putIfAbsent(name, bytes)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try await base.list(prefix: prefix, after: name)
+    }
+    func delete(_ name: String) async throws { try await base.delete(name) }
 }

@@ -42,10 +42,16 @@ extension Engine {
         // The frame itself has to be held while it is looked for.
         let first = proof == nil ? sequence : max(sequence, 1) - 1
         guard let hold = log.history.hold(after: first, limitBytes: limitBytes) else { return nil }
-        var tap = LogTap(position: first, hold: hold)
-        if let proof, try !tap.isProven(by: proof, of: sequence) { return nil }
-        tap.advance(to: sequence)
-        return tap
+        let tap = LogTap(position: first, hold: hold)
+        return try tap.goingOn(after: sequence, proof: proof)
+    }
+
+    /// All of the log that is still there, for who learns only later from where on it is wanted: held from now on.
+    /// `nil` where there is none.
+    package func tapOfAll(limitBytes: Int) throws -> LogTap? {
+        try condition.checkOpen()
+        return log?.history.holdAll(limitBytes: limitBytes)
+            .map { LogTap(position: $0.position, hold: $0.hold) }
     }
 
     /// Brings to disk what is in the log; the last batch of it.

@@ -103,6 +103,16 @@ package struct LogTap: Sendable {
         hold.advance(to: position)
     }
 
+    /// From behind batch `sequence` on, where what is held has the frame of that batch and it is the one of which `proof` is;
+    /// where that is `nil`, the caller knows.
+    package func goingOn(after sequence: UInt64, proof: FrameProof?) throws -> LogTap? {
+        guard position <= (proof == nil ? sequence : max(sequence, 1) - 1) else { return nil }
+        if let proof, try !isProven(by: proof, of: sequence) { return nil }
+        var tap = self
+        tap.advance(to: sequence)
+        return tap
+    }
+
     /// Whether the log has a frame of batch `position` that `proof` is of; so what was copied up to
     /// it is what this log holds. `false` also where that frame is gone.
     func isProven(by proof: FrameProof, of sequence: UInt64) throws -> Bool {

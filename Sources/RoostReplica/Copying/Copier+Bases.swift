@@ -52,6 +52,7 @@
                 return
             }
             noteDamage(in: chain)
+            hasUnreadBases = !chain.damages.isEmpty
             let older = chain.bases.dropFirst(begun.bases.count)
             bases.insert(contentsOf: Self.kept(older, as: standing), at: 0)
             hasAllBases = true
@@ -120,6 +121,13 @@
             behind sequence: UInt64, in range: Range<UInt64>
         ) async throws -> UInt64 {
             if range.isEmpty { return range.lowerBound }
+            return try await firstEntry(exactlyBehind: sequence, in: range) ?? range.lowerBound
+        }
+
+        /// `nil` where entries that say so are gone or damaged.
+        func firstEntry(
+            exactlyBehind sequence: UInt64, in range: Range<UInt64>
+        ) async throws -> UInt64? {
             do {
                 return try await retrying(telling: \.baseTrouble) { [storage] in
                     let found = try await JournalReader.firstEntry(
@@ -128,12 +136,12 @@
                     guard found > range.lowerBound,
                         let before = try await JournalReader.entry(before: found, in: storage),
                         before.standing.lastSequence <= sequence
-                    else { return range.lowerBound }
+                    else { return nil }
                     return found
                 }
             } catch let error as RoostError where error.isOfContent {
                 // A damaged entry ends no copying: a later base makes it unneeded.
-                return range.lowerBound
+                return nil
             }
         }
 
@@ -252,7 +260,9 @@
         private func beginRemoval() {
             let keep = options.retention.milliseconds
             let now = retentionClock.now(time: time(), instant: Self.now, waiting: keep)
-            let count = Retention.removedCount(of: bases, keepingFrom: now - min(now, keep))
+            let begin = now - min(now, keep)
+            let count = Retention.removedCount(of: bases, keepingFrom: begin)
+            guard !hasUnreadBases || isOwn(bases[count], begunBefore: begin) else { return }
             let (bases, storage) = (bases, storage)
             removalCount += 1
             let number = removalCount
@@ -278,6 +288,13 @@
             removing?.task.cancel()
             removing = nil
             removalCount += 1
+        }
+
+        /// Whether a base leads to all that is kept, and is one of this writer: then nothing older is needed, and what of that
+        /// could not be read neither.
+        private func isOwn(_ base: Retention.KeptBase, begunBefore time: UInt64) -> Bool {
+            base.isComplete && base.record.time <= time
+                && base.index > journal.state.standing!.takeover
         }
 
         private func noteFound(_ found: RemovalPayload?, baseCount: Int, of number: Int) {

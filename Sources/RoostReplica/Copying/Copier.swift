@@ -35,6 +35,8 @@
         var olderBases: Task<Void, Never>?
         /// All bases that are kept are in `bases`: only then is it known what nobody needs.
         var hasAllBases = false
+        /// Whether one of the earlier ones could not be read, or what names it.
+        var hasUnreadBases = false
         var baseWriting: BaseWriting?
         /// What the next base would be made of, and whether it is being asked for.
         var pinned: CopyBase?
@@ -145,11 +147,14 @@
         // MARK: The begin
 
         private func start() async throws {
+            // Held while the storage cannot be reached: a flush would let go what is not copied yet.
+            let held =
+                isAdopted ? nil : try engine.tapOfAll(limitBytes: options.maximumHeldLogBytes)
             if !isAdopted { try await open() }
             let earlier = isAdopted ? journal.state.standing : try await takeOver()
             let standing = journal.state.standing!
             shared.status.withLock { $0.state = .copying }
-            tap = try goesOn(from: standing)
+            tap = try goesOn(from: standing, held)
             // Also of a history that is not gone on with: a restore to a moment finds the bases of all.
             schedule.noteEarlier(markTime: earlier?.time ?? 0, entryTime: standing.time)
             if tap != nil { schedule.goOn(behind: standing.lastSequence) }
@@ -160,7 +165,20 @@
             } else if !standing.hasBase {
                 let first = standing.start
                 try await beginBase(try await engine.pinBase(), firstEntryIn: first..<first)
-            } else if bases.isEmpty || !hasNewest && !isAdopted {
+            } else if bases.isEmpty {
+                let base = try await engine.pinBase()
+                if let first = try await firstEntry(
+                    exactlyBehind: base.manifest.flushedSequence,
+                    in: standing.start..<journal.state.next)
+                {
+                    noteCopied()
+                    try await beginBase(base, firstEntryIn: first..<first)
+                } else {
+                    // Nobody can tell where the log goes on behind a new base.
+                    tap = nil
+                    try await beginHistory()
+                }
+            } else if !hasNewest && !isAdopted {
                 // The newest is damaged, and another in its place as good. A follower that took over may have brought
                 // less to its snapshots, as `tendBases` says: with an older base it goes on until it has.
                 let base = try await engine.pinBase()
@@ -203,14 +221,21 @@
         }
 
         /// The log after what the journal holds, where it is proven to be the same history.
-        private func goesOn(from standing: JournalEntry.Standing) throws -> LogTap? {
+        private func goesOn(
+            from standing: JournalEntry.Standing, _ held: LogTap?
+        ) throws -> LogTap? {
             let workspace = engine.workspaceIdentifier
             guard standing.history != .none, standing.workspace == Identifier(workspace) else {
                 return nil
             }
+            let (sequence, proof) = (standing.lastSequence, isAdopted ? nil : standing.proof)
+            if sequence <= engine.lastSequence,
+                let tap = try held?.goingOn(after: sequence, proof: proof)
+            {
+                return tap
+            }
             return try engine.tap(
-                after: standing.lastSequence, proof: isAdopted ? nil : standing.proof,
-                limitBytes: options.maximumHeldLogBytes)
+                after: sequence, proof: proof, limitBytes: options.maximumHeldLogBytes)
         }
 
         /// Begins anew with the workspace as it is: nothing proves that it goes on where the journal

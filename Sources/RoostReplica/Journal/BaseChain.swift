@@ -20,6 +20,8 @@
         private(set) var links: [Link] = []
         /// An entry that cannot be read, behind which others may be.
         private(set) var damagedEnd: RoostError?
+        /// Those that are no more, behind the last that is: lost, where an older one is still there.
+        private var gone: [Link] = []
         /// Where the entry of the next older one is; zero where all were read.
         private(set) var next: UInt64
 
@@ -68,17 +70,20 @@
                     damagedEnd = error
                     return next = 0
                 }
+                let isNewest = links.isEmpty && gone.isEmpty
+                next = payload.earlier < entry.index ? payload.earlier : 0
                 guard let record = try await Self.record(payload, in: storage) else {
-                    // Retention has removed it, and what is older too; it never removes the newest one.
-                    guard links.isEmpty else { return next = 0 }
-                    let lost = RoostError(
-                        .io, "the copy has lost its newest base", file: payload.name)
-                    links.append(Link(entry: entry, name: payload.name, record: .failure(lost)))
-                    next = payload.earlier < entry.index ? payload.earlier : 0
+                    let lost = Link(
+                        entry: entry, name: payload.name,
+                        record: .failure(
+                            RoostError(.io, "the copy has lost a base", file: payload.name)))
+                    // Retention removes what is older too, and never the newest one.
+                    if isNewest { links.append(lost) } else { gone.append(lost) }
                     continue
                 }
+                links += gone
+                gone = []
                 links.append(Link(entry: entry, name: payload.name, record: record))
-                next = payload.earlier < entry.index ? payload.earlier : 0
                 if case .success(let record) = record, isEnough(record) { return }
             }
         }
@@ -88,15 +93,17 @@
             _ payload: BasePayload, in storage: any ObjectStorage
         ) async throws -> Result<BaseRecord, RoostError>? {
             do {
-                let bytes = try await storage.get(
-                    payload.name, maximumSizeBytes: BaseRecord.maximumSizeBytes)
-                guard let bytes else { return nil }
-                guard bytes.suffix(FieldReader.digestSizeBytes).elementsEqual(payload.digest) else {
-                    throw RoostError(
-                        .corrupt, "the base is not the one that the journal names",
-                        file: payload.name)
+                return try await storage.read(
+                    payload.name, maximumSizeBytes: BaseRecord.maximumSizeBytes
+                ) { bytes -> Result<BaseRecord, RoostError> in
+                    guard bytes.suffix(FieldReader.digestSizeBytes).elementsEqual(payload.digest)
+                    else {
+                        throw RoostError(
+                            .corrupt, "the base is not the one that the journal names",
+                            file: payload.name)
+                    }
+                    return .success(try BaseRecord(bytes, name: payload.name))
                 }
-                return .success(try BaseRecord(bytes, name: payload.name))
             } catch let error as RoostError where error.code == .corrupt {
                 return .failure(error)
             }

@@ -127,14 +127,30 @@
                 return try await storage.putIfAbsent(ObjectName.entry(index), bytes)
                     ? .written : .isTaken
             case .get(let index):
-                let bytes = try await storage.get(
-                    ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes)
+                let bytes = try await storage.read(
+                    ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes
+                ) { bytes in
+                    if !bytes.isEmpty { _ = try JournalEntry(bytes, index: index) }
+                    return bytes
+                }
+                if bytes?.isEmpty == true { try await checkEmpty(index) }
                 return bytes.map { .found($0) } ?? .missing
             case .list(let index):
                 let names = try await storage.listAll(
                     prefix: ObjectName.journal, after: ObjectName.entry(index))
                 let last = names.last { !$0.isEmpty }
                 return .listed(last: last.flatMap { ObjectName.index(ofEntry: $0.name) })
+            }
+        }
+
+        /// That an object has nothing in it, as the list says too: an entry of another writer that an answer lacked must
+        /// not be passed over.
+        nonisolated(nonsending) private func checkEmpty(_ index: UInt64) async throws {
+            let name = ObjectName.entry(index)
+            let listed = try await storage.list(
+                prefix: ObjectName.journal, after: index == 0 ? nil : ObjectName.entry(index - 1))
+            guard let object = listed.first, object.name == name, object.isEmpty else {
+                throw RoostError(.io, "the storage gave nothing of an object", file: name)
             }
         }
 

@@ -157,17 +157,18 @@
         static func entry(
             _ index: UInt64, in storage: any ObjectStorage
         ) async throws -> JournalEntry? {
-            guard let bytes = try await object(index, in: storage), !bytes.isEmpty else {
-                return nil
-            }
-            return try JournalEntry(bytes, index: index)
+            try await object(index, in: storage)?.entry
         }
 
+        /// An object of the journal: an empty one has no entry.
         private static func object(
             _ index: UInt64, in storage: any ObjectStorage
-        ) async throws -> [UInt8]? {
-            try await storage.get(
-                ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes)
+        ) async throws -> (entry: JournalEntry?, isEmpty: Bool)? {
+            try await storage.read(
+                ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes
+            ) { bytes -> (JournalEntry?, Bool) in
+                bytes.isEmpty ? (nil, true) : (try JournalEntry(bytes, index: index), false)
+            }
         }
 
         /// The entry before the one at `index`, past empty objects; `nil` where it is gone, or there is none.
@@ -175,9 +176,9 @@
             before index: UInt64, in storage: any ObjectStorage
         ) async throws -> JournalEntry? {
             var index = index
-            while index > 0, let bytes = try await object(index - 1, in: storage) {
+            while index > 0, let object = try await object(index - 1, in: storage) {
+                if let entry = object.entry { return entry }
                 index -= 1
-                if !bytes.isEmpty { return try JournalEntry(bytes, index: index) }
             }
             return nil
         }
@@ -207,7 +208,8 @@
                     guard let index = ObjectName.index(ofEntry: object.name) else { continue }
                     do {
                         if let entry = try await entry(index, in: storage) {
-                            return (entry, damage)
+                            if damage != nil { return (entry, damage) }
+                            return (try await last(from: entry, in: storage), nil)
                         }
                         if damage == nil { throw removed(index) }
                     } catch let error as RoostError where error.code == .corrupt {
@@ -216,6 +218,15 @@
                 }
             }
             return (nil, damage)
+        }
+
+        /// The last of the entries behind `entry`, or that: a list may be older than what was put since.
+        private static func last(
+            from entry: JournalEntry, in storage: any ObjectStorage
+        ) async throws -> JournalEntry {
+            var last = entry
+            while let next = try await Self.entry(last.index + 1, in: storage) { last = next }
+            return last
         }
 
         /// Behind which names entries are looked for, so that not all names have to be listed.

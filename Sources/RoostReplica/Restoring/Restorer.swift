@@ -77,7 +77,8 @@
                     passed.damages.append(damage.error)
                     continue
                 }
-                guard var report = try await replay(record, to: point, fileSystem) else { continue }
+                guard var report = try await replay(record, before: end, to: point, fileSystem)
+                else { continue }
                 report.passedDamages = passed.damages
                 if isToFollow { try markIncomplete(record.history) }
                 try parent.rename(incomplete, to: name)
@@ -192,6 +193,15 @@
             _ snapshot: BaseRecord.Snapshot, into directory: any Directory
         ) async throws {
             let file = try directory.createFile(FileName.snapshot(snapshot.number).text)
+            for wait in rereadWaits {
+                do {
+                    try await fetch(snapshot, into: file)
+                    return try file.syncData()
+                } catch let error as RoostError where error.code == .corrupt {
+                    // It may be the answer alone that was damaged.
+                    try await Task.sleep(for: wait)
+                }
+            }
             do { try await fetch(snapshot, into: file) } catch let error as RoostError
                 where error.code == .corrupt
             {
@@ -232,7 +242,8 @@
 
         /// `nil` where what the journal has does not lead from the base to `point`.
         private func replay(
-            _ record: BaseRecord, to point: RestorePoint, _ fileSystem: any FileSystem
+            _ record: BaseRecord, before end: JournalEntry, to point: RestorePoint,
+            _ fileSystem: any FileSystem
         ) async throws -> RestoreReport? {
             var configuration = EngineConfiguration()
             configuration.isMirror = true
@@ -243,7 +254,7 @@
             }
             var applier = HistoryApplier(engine, history: record.history, point: point)
             do {
-                var reader = JournalReader(storage, from: record.firstEntry)
+                var reader = LogBehindBase(storage, record, before: end)
                 while let entry = try await reader.read() {
                     if try await applier.apply(entry) == .ended { break }
                 }

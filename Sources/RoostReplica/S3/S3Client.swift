@@ -23,6 +23,8 @@
         struct Response: Sendable {
             var status: UInt
             var entityTag: String?
+            /// Which bytes of how many the body is.
+            var contentRange: String?
             var body: [UInt8]
 
             var text: String { String(decoding: body, as: UTF8.self) }
@@ -155,6 +157,7 @@
                     return Response(
                         status: response.status.code,
                         entityTag: response.headers.first(name: "etag"),
+                        contentRange: response.headers.first(name: "content-range"),
                         body: Array(body.readableBytesView))
                 }
                 group.addTask {

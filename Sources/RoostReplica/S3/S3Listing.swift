@@ -14,6 +14,10 @@
             guard text.contains("<ListBucketResult") else {
                 throw RoostError(.io, "the storage's list is none")
             }
+            // An answer whose length is not said ends where the connection does.
+            guard text.contains("</ListBucketResult>") else {
+                throw RoostError(.io, "the storage's list breaks off")
+            }
             for part in Self.elements("Contents", in: text) {
                 guard let key = Self.value(of: "Key", in: part),
                     let sizeBytes = Self.value(of: "Size", in: part).flatMap({ UInt64($0) })

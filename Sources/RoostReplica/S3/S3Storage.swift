@@ -113,6 +113,12 @@
                     expecting: [200, 206, 404, 416])
                 if try response.isMissing(at: client.address(name)) { return false }
                 if response.status == 416 { return true }
+                guard response.isWhole(from: offset, sizeBytes: Self.partSizeBytes) else {
+                    throw RoostError(
+                        .io,
+                        "the storage's answer is not the part of the object that was asked for",
+                        file: client.address(name), offset: offset)
+                }
                 try await receive(response.body)
                 offset += UInt64(response.body.count)
                 // All of it, from a server that knows no ranges, or the rest.
@@ -245,6 +251,22 @@
             guard found?.sizeBytes == sizeBytes else {
                 throw response.failure(at: client.address(name))
             }
+        }
+    }
+
+    extension S3Client.Response {
+        /// Whether the body is what was asked for, as far as the answer says which part of how much it is.
+        fileprivate func isWhole(from offset: UInt64, sizeBytes: UInt64) -> Bool {
+            // Such as `bytes 0-99/200`.
+            guard status == 206, let range = contentRange, range.hasPrefix("bytes ") else {
+                return true
+            }
+            let numbers = range.dropFirst(6).split(whereSeparator: { $0 == "-" || $0 == "/" })
+                .compactMap { UInt64($0) }
+            guard numbers.count == 3, numbers[0] == offset, numbers[2] > offset else {
+                return false
+            }
+            return UInt64(body.count) == min(sizeBytes, numbers[2] - offset)
         }
     }
 #endif

@@ -24,9 +24,8 @@
         func open(begins: Bool) async throws -> OpenedCopy {
             let name = CopyKeys.objectName
             guard let encryption else {
-                guard
-                    try await storage.get(name, maximumSizeBytes: KeyRing.sizeLimitBytes) == nil
-                else {
+                _ = try await storage.read(name, maximumSizeBytes: KeyRing.sizeLimitBytes) {
+                    _ -> Void in
                     throw RoostError(
                         .wrongKey, "the copy is sealed: give the key that it was made with",
                         file: name)

@@ -108,4 +108,24 @@
             }
         }
     }
+
+    extension ObjectStorage {
+        /// What `make` reads in an object; `nil` where there is none. The object is asked for again, some time later, where it
+        /// is damaged: it may be the answer alone that was, on its way.
+        func read<Result: Sendable>(
+            _ name: String, maximumSizeBytes: Int, as make: @Sendable ([UInt8]) throws -> Result
+        ) async throws -> Result? {
+            for wait in rereadWaits {
+                do {
+                    return try await get(name, maximumSizeBytes: maximumSizeBytes).map(make)
+                } catch let error as RoostError where error.isOfContent {
+                    try await Task.sleep(for: wait)
+                }
+            }
+            return try await get(name, maximumSizeBytes: maximumSizeBytes).map(make)
+        }
+    }
+
+    /// How long is waited before an object is read once more.
+    let rereadWaits = [Duration.milliseconds(100), .milliseconds(400)]
 #endif
