@@ -193,16 +193,8 @@
             _ snapshot: BaseRecord.Snapshot, into directory: any Directory
         ) async throws {
             let file = try directory.createFile(FileName.snapshot(snapshot.number).text)
-            for wait in rereadWaits {
-                do {
-                    try await fetch(snapshot, into: file)
-                    return try file.syncData()
-                } catch let error as RoostError where error.code == .corrupt {
-                    // It may be the answer alone that was damaged.
-                    try await Task.sleep(for: wait)
-                }
-            }
-            do { try await fetch(snapshot, into: file) } catch let error as RoostError
+            do { try await rereading { try await fetch(snapshot, into: file) } } catch let error
+                as RoostError
                 where error.code == .corrupt
             {
                 throw DamagedBase(error: error)

@@ -115,17 +115,21 @@
         func read<Result: Sendable>(
             _ name: String, maximumSizeBytes: Int, as make: @Sendable ([UInt8]) throws -> Result
         ) async throws -> Result? {
-            for wait in rereadWaits {
-                do {
-                    return try await get(name, maximumSizeBytes: maximumSizeBytes).map(make)
-                } catch let error as RoostError where error.isOfContent {
-                    try await Task.sleep(for: wait)
-                }
+            try await rereading {
+                try await get(name, maximumSizeBytes: maximumSizeBytes).map(make)
             }
-            return try await get(name, maximumSizeBytes: maximumSizeBytes).map(make)
         }
     }
 
-    /// How long is waited before an object is read once more.
-    let rereadWaits = [Duration.milliseconds(100), .milliseconds(400)]
+    /// Runs what reads objects, and again some time later where that finds one damaged.
+    nonisolated(nonsending) func rereading<Result>(
+        _ body: nonisolated(nonsending) () async throws -> Result
+    ) async throws -> Result {
+        for wait in [Duration.milliseconds(100), .milliseconds(400)] {
+            do { return try await body() } catch let error as RoostError where error.isOfContent {
+                try await Task.sleep(for: wait)
+            }
+        }
+        return try await body()
+    }
 #endif
