@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostIO
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @Suite struct FollowingTests {
@@ -83,6 +84,38 @@ import Testing
             let changes = reader.dictionary("values").changes(as: Int.self, since: version)
             #expect(
                 try await changes.first(1) == [.set(key: "a", value: 2, version: version + 1)])
+            try await reader.close()
+            try await writer.close()
+        }
+    }
+
+    /// The writer makes a segment after the reader has not found it, and before the reader lists the directory.
+    @Test func aSegmentThatIsMadeWhileItIsLookedForEndsNoReader() async throws {
+        try await withTemporaryDirectory { path in
+            let first = try await Workspace.open(at: path)
+            try await first.dictionary("values").set(1, forKey: "a")
+            try await first.close()
+            let writer = try await Workspace.open(at: path)
+            let refusedCount = Mutex(0)
+            let fileSystem = ObservedFileSystem { _ in }.onResource { call in
+                guard case .open(let name) = call, name.hasPrefix("log-") else { return }
+                try refusedCount.withLock { count in
+                    // Each second look meets the moment before the segment was made.
+                    count += 1
+                    guard count % 2 == 0 else {
+                        throw RoostError(.io, "could not open: No such file", file: name)
+                    }
+                }
+            }
+            let reader = try await Workspace.open(
+                at: path, configuration: readOnly, fileSystem: fileSystem)
+            for number in 2...4 {
+                try await writer.dictionary("values").set(Data(count: 2 << 20), forKey: "large")
+                try await writer.dictionary("values").set(number, forKey: "a")
+                try await reader.catchUp()
+                #expect(try reader.dictionary("values")["a", as: Int.self] == number)
+            }
+            #expect(refusedCount.withLock { $0 } > 2)
             try await reader.close()
             try await writer.close()
         }
