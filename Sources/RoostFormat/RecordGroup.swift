@@ -21,6 +21,11 @@ public enum RecordGroup {
     package static let headerSizeBytes = 9
     package static let alignment = 8
 
+    /// `count` rounded up to where something of a snapshot may begin.
+    package static func padded(_ count: Int) -> Int {
+        (count + alignment - 1) / alignment * alignment
+    }
+
     /// What bits of the ninth byte count records.
     static let countMask: UInt8 = 0x1f
     static let widthShift: UInt8 = 5

@@ -22,11 +22,7 @@ package enum SnapshotPreface {
 
     /// Behind the compression dictionary, which begins behind the header.
     package static func offset(dictionaryCount: Int) -> Int {
-        padded(SnapshotFooter.headerSizeBytes + dictionaryCount)
-    }
-
-    static func padded(_ count: Int) -> Int {
-        (count + RecordGroup.alignment - 1) / RecordGroup.alignment * RecordGroup.alignment
+        RecordGroup.padded(SnapshotFooter.headerSizeBytes + dictionaryCount)
     }
 
     /// Writes what of `footer` is known once there is a first key.
@@ -92,7 +88,7 @@ extension SnapshotFooter {
 
     /// Where the compression dictionary stands once more, behind the groups: each compressed value needs it.
     package var secondDictionaryOffset: UInt64? {
-        let count = UInt64(SnapshotPreface.padded(Int(dictionaryCount)))
+        let count = UInt64(RecordGroup.padded(Int(dictionaryCount)))
         guard prefaceOffset != nil, count > 0, offsetsOffset >= groupsOffset + count else {
             return nil
         }

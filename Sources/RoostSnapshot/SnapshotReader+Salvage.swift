@@ -86,7 +86,6 @@ extension SnapshotReader {
 
     /// Where the next group begins.
     static func end(of group: UnsafeRawBufferPointer, at start: Int) -> Int {
-        start + (group.count + RecordGroup.alignment - 1) / RecordGroup.alignment
-            * RecordGroup.alignment
+        start + RecordGroup.padded(group.count)
     }
 }

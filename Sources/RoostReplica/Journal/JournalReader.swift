@@ -157,17 +157,26 @@
         static func entry(
             _ index: UInt64, in storage: any ObjectStorage
         ) async throws -> JournalEntry? {
-            try await object(index, in: storage)?.entry
+            switch try await object(index, in: storage) {
+            case .entry(let entry): entry
+            case .empty, nil: nil
+            }
         }
 
-        /// An object of the journal: an empty one has no entry.
+        private enum JournalObject {
+            case entry(JournalEntry)
+            /// It stands for no entry.
+            case empty
+        }
+
+        /// `nil` where there is none.
         private static func object(
             _ index: UInt64, in storage: any ObjectStorage
-        ) async throws -> (entry: JournalEntry?, isEmpty: Bool)? {
+        ) async throws -> JournalObject? {
             try await storage.read(
                 ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes
-            ) { bytes -> (JournalEntry?, Bool) in
-                bytes.isEmpty ? (nil, true) : (try JournalEntry(bytes, index: index), false)
+            ) { bytes in
+                bytes.isEmpty ? .empty : .entry(try JournalEntry(bytes, index: index))
             }
         }
 
@@ -177,7 +186,7 @@
         ) async throws -> JournalEntry? {
             var index = index
             while index > 0, let object = try await object(index - 1, in: storage) {
-                if let entry = object.entry { return entry }
+                if case .entry(let entry) = object { return entry }
                 index -= 1
             }
             return nil
