@@ -104,7 +104,7 @@ WORKSPACE = [
      "taken.through = ⟦max(last, through)⟧", "through", ""),
     ("a compaction under a watcher is told of", "RoostShared/Watch/ChangeReader.swift",
      "⟦taken.elements = [.missed(count: Int(clamping: oldest - last - 1))]⟧", "", ""),
-    ("a followed dictionary's revision never goes back", "RoostShared/Follow/FollowedDictionary.swift",
+    ("a followed dictionary's revision never goes back", "RoostShared/Follow/FollowState.swift",
      "(⟦max($0.revision, revision)⟧, max($0.heard, heard))", "revision", ""),
     ("a followed dictionary is not loaded as it was before", "RoostShared/Follow/Follower.swift",
      "guard ⟦isNew || revision >= state.revision⟧ else { return }", "true", ""),

@@ -37,7 +37,7 @@ import Testing
                     return nil
                 }
                 $0.read = { read in
-                    if read.range.contains(Array("test/settings/a".utf8)) {
+                    if read.range.contains(Array("test/settings/a".utf8)), !read.isKeysOnly {
                         loads.withLock { $0 += 1 }
                     }
                     return nil

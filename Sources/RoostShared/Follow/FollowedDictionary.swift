@@ -2,7 +2,6 @@ import Foundation
 import Roost
 import RoostFormat
 import RoostIO
-import Synchronization
 
 /// A dictionary of a ``SharedWorkspace``, kept beside the process in a local workspace, so that reads are synchronous.
 ///
@@ -23,6 +22,8 @@ public final class FollowedDictionary: Sendable {
     /// `nil` where the whole dictionary is loaded.
     private let keyFollower: KeyFollower?
     private let state: FollowState
+    /// Looks whether the engine has anything newer, and says how far it is where it has not.
+    private let pass: @Sendable (_ deadline: ContinuousClock.Instant) async throws -> Void
     private let task: Task<Void, Never>
 
     init(_ follower: Follower, _ turn: FollowTurn) {
@@ -30,6 +31,7 @@ public final class FollowedDictionary: Sendable {
         values = follower.values
         keyFollower = nil
         state = follower.state
+        pass = { try await follower.pass(before: $0) }
         task = Task {
             await follower.run()
             turn.pass()
@@ -41,6 +43,7 @@ public final class FollowedDictionary: Sendable {
         values = follower.values
         keyFollower = follower
         state = follower.state
+        pass = { try await follower.pass(before: $0) }
         task = Task {
             await follower.run()
             turn.pass()
@@ -70,20 +73,36 @@ public final class FollowedDictionary: Sendable {
     /// until the engine has said anything.
     public var lag: Duration { state.lag }
 
-    /// Returns once reads are of this revision or a later one: of a write that was just made, for example.
+    /// What a change takes to come here from an engine that tells how far it is.
+    private static let firstPause = Duration.milliseconds(250)
+
+    /// Returns once reads are of this revision or a later one: of a write that was just made, for example. Where that takes
+    /// longer than a moment, the engine is asked for the keys that are followed: it may have nothing newer, and not say so.
     ///
     /// - Parameter duration: how long to wait at most.
     /// - Throws: `.unavailable` where it is not reached in time, `.cancelled`.
     public func reached(_ revision: UInt64, within duration: Duration = .seconds(10)) async throws {
         let deadline = ContinuousClock.now + duration
         var backoff = Backoff(first: .milliseconds(1), limit: .milliseconds(50))
+        var pause = Self.firstPause
+        var asking = ContinuousClock.now + pause
+        var cause: RoostError?
         while self.revision < revision {
             guard ContinuousClock.now < deadline else {
                 throw RoostError(
                     .unavailable,
-                    "revision \(revision) was not reached in time; reads are of \(self.revision)")
+                    "revision \(revision) was not reached in time; reads are of \(self.revision)",
+                    cause: cause)
             }
-            try await backoff.wait(before: deadline)
+            if ContinuousClock.now >= asking, !task.isCancelled {
+                do { try await pass(deadline) } catch let error as RoostError
+                    where error.code != .cancelled
+                { cause = error }
+                pause *= 2
+                asking = .now + pause
+            }
+            // Where it was passed, nothing is waited for.
+            if self.revision < revision { try await backoff.wait(before: deadline) }
         }
     }
 
@@ -296,31 +315,6 @@ extension SharedWorkspace {
     }
 }
 
-/// The right to follow a dictionary in a local workspace, which one has: two would write over each other there, and each
-/// would take what the other has brought for what it had brought itself.
-struct FollowTurn: Sendable {
-    private static let turns = ConflictTurns()
-    /// One that was closed or stopped, or whose workspace was, ends soon.
-    private static let endingLimit = Duration.seconds(5)
-
-    private let place: [UInt8]
-
-    init(
-        _ name: String, _ valuesName: String, in local: Workspace, within duration: Duration
-    ) async throws {
-        place = Array("\(ObjectIdentifier(local))/\(valuesName)".utf8)
-        do {
-            try await Self.turns.take(place, before: .now + min(duration, Self.endingLimit))
-        } catch let error as RoostError where error.code == .conflict {
-            throw RoostError(
-                .locked,
-                "\"\(name)\" is followed in this workspace already: use that, or close it first")
-        }
-    }
-
-    func pass() { Self.turns.pass(place) }
-}
-
 /// What of a followed dictionary is kept beside the process.
 public enum FollowLoading: Sendable {
     /// All of it, loaded when it begins.
@@ -328,70 +322,4 @@ public enum FollowLoading: Sendable {
     /// Each key from when it is first asked for, by `load`; also that it has no value. Reading one that is not loaded
     /// throws `.notLoaded`.
     case byKey
-}
-
-/// How far a followed dictionary is.
-///
-/// - `revision` only grows, but where the engine was set up anew, and is stored only once the local workspace shows what belongs to it.
-/// - `hasLost` from when the engine was found to have fewer commits than that, until everything is loaded anew: once it
-///   has made others in their place, nothing else tells.
-final class FollowState: Sendable {
-    /// Of the local workspace: the names of those that have to be loaded anew.
-    static let lossesName = "followed-lost"
-
-    /// Until the engine has said how far it is, what is here may be of any age.
-    private let current = Mutex<(revision: UInt64, heard: ContinuousClock.Instant)>(
-        (0, .now - .seconds(1 << 30)))
-    private let kept = Mutex<(revision: UInt64, instant: ContinuousClock.Instant)>((0, .now))
-    private let lastFailure = Mutex<(any Error)?>(nil)
-    private let isLost = Atomic<Bool>(false)
-
-    var failure: (any Error)? { lastFailure.withLock { $0 } }
-
-    func note(_ error: (any Error)?) { lastFailure.withLock { $0 = error } }
-
-    var hasLost: Bool { isLost.load(ordering: .relaxed) }
-
-    func noteLoss() { isLost.store(true, ordering: .relaxed) }
-
-    var revision: UInt64 { current.withLock { $0.revision } }
-    var lag: Duration { current.withLock { .now - $0.heard } }
-
-    /// What the local workspace has, and since when.
-    var keptRevision: UInt64 { kept.withLock { $0.revision } }
-    var keptInstant: ContinuousClock.Instant { kept.withLock { $0.instant } }
-
-    /// Where a dictionary that was followed before stands: nothing has been heard of the engine.
-    func begin(at revision: UInt64) {
-        current.withLock { $0.revision = revision }
-        keep(revision)
-    }
-
-    /// Asks the engine whether it has fewer commits than `revision`, which it lost then. Not for long, as reads wait for
-    /// it, and following finds out too.
-    func asksWhetherLost(
-        _ revision: UInt64, _ workspace: SharedWorkspace
-    ) async throws -> Bool {
-        let heard = ContinuousClock.now
-        let brief = workspace.withCallDeadline(min(workspace.callDeadline, Self.askingLimit))
-        let newest = try await brief.revision
-        // Where the engine has no more either, what is here is as it is there.
-        if newest == revision, !hasLost { reach(revision, at: heard) }
-        return newest < revision
-    }
-
-    private static let askingLimit = Duration.seconds(1)
-
-    func keep(_ revision: UInt64) { kept.withLock { $0 = (revision, .now) } }
-
-    func reach(_ revision: UInt64, at heard: ContinuousClock.Instant) {
-        current.withLock { $0 = (max($0.revision, revision), max($0.heard, heard)) }
-        note(nil)
-    }
-
-    /// Where the engine was set up anew: its revisions are others.
-    func restart(at revision: UInt64, _ heard: ContinuousClock.Instant) {
-        current.withLock { $0 = (revision, heard) }
-        isLost.store(false, ordering: .relaxed)
-    }
 }

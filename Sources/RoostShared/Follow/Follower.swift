@@ -6,6 +6,7 @@ import RoostIO
 ///
 /// - The values and the revision that they stand at are one batch: the local workspace has no revision without all
 ///   that belongs to it, also after a crash.
+/// - In a turn of `state`, the values here are those of `state.revision`.
 struct Follower: Sendable {
     let shared: SharedDictionary
     let values: WorkspaceDictionary
@@ -54,15 +55,17 @@ struct Follower: Sendable {
         while !Task.isCancelled {
             do {
                 if state.hasLost { try await loadAll() }
-                let reader = ChangeReader(shared, range, after: state.revision)
+                let reader = ChangeReader(shared, range, after: state.revision) { state.revision }
                 while let next = await reader.nextElements() {
                     if next.elements.contains(where: \.isMissed) {
                         if next.through < state.revision { try await noteLoss() }
                         try await loadAll()
                         break
                     }
-                    try await apply(next.elements, next.through)
-                    state.reach(next.through, at: next.instant)
+                    try await state.withTurn { [self] in
+                        try await apply(next.elements, next.through)
+                        state.reach(next.through, at: next.instant)
+                    }
                     if ContinuousClock.now - state.keptInstant > Self.keepingInterval {
                         await keepRevision()
                     }
@@ -100,9 +103,10 @@ struct Follower: Sendable {
     }
 
     private func apply(_ elements: [ChangeReader.Element], _ revision: UInt64) async throws {
-        guard !elements.isEmpty else { return }
+        let changes = state.newer(of: elements)
+        guard !changes.isEmpty else { return }
         try await local.write { batch in
-            for case .changed(let change) in elements {
+            for change in changes {
                 let key = String(decoding: change.key.dropFirst(shared.start.count), as: UTF8.self)
                 if let value = change.value {
                     try add(value, key, to: &batch)
@@ -115,8 +119,34 @@ struct Follower: Sendable {
         state.keep(revision)
     }
 
+    /// Says that all is here up to the engine's newest commit, where the dictionary has no newer change there than here:
+    /// some versions of etcd do not tell how far they are while it has none.
+    ///
+    /// A key that was set and removed since leaves nothing there. It is not told of later either.
+    func pass(before deadline: ContinuousClock.Instant) async throws {
+        let (revision, heard) = (state.revision, ContinuousClock.now)
+        let scan = SharedScan(shared, KeySelection(), isKeysOnly: true, before: deadline)
+        // Of bytes, as strings that are equal may be several keys.
+        var keys: Set<[UInt8]> = []
+        while let record = try await scan.next() {
+            guard record.revision <= revision else { return }
+            keys.insert(Array(record.key.dropFirst(shared.start.count)))
+        }
+        guard let newest = scan.revision, newest > revision else { return }
+        try await state.withTurn { [self, keys] in
+            guard !state.hasLost, state.revision == revision else { return }
+            // What is here and not there was removed.
+            guard try values.keys.allSatisfy({ keys.contains(Array($0.utf8)) }) else { return }
+            state.reach(newest, at: heard)
+        }
+    }
+
     /// Everything of one revision, in the place of what was there.
     private func loadAll() async throws {
+        try await state.withTurn(isCancellable: true) { [self] in try await loadInTurn() }
+    }
+
+    private func loadInTurn() async throws {
         let isNew = state.hasLost
         let heard = ContinuousClock.now
         let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)

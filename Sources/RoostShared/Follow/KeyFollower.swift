@@ -9,7 +9,7 @@ import Synchronization
 ///   in `Loading.newer`.
 /// - The local workspace has the values, which keys are loaded, also those without a value, and the revision, each
 ///   change of them as one batch.
-/// - Whoever changes these, or begins to load, has the turn.
+/// - Whoever changes these, or begins to load, has the turn of `state`.
 final class KeyFollower: Sendable {
     private struct Loading {
         var callCount = 0
@@ -32,7 +32,6 @@ final class KeyFollower: Sendable {
     private let marks: WorkspaceDictionary
     private let losses: WorkspaceDictionary
     private let keys = Mutex(Keys())
-    private let lastTurn = Mutex<Task<Void, Never>?>(nil)
 
     init(_ shared: SharedDictionary, _ local: Workspace) {
         self.shared = shared
@@ -46,22 +45,6 @@ final class KeyFollower: Sendable {
 
     private var connection: SharedConnectionState { shared.connection }
     private var range: SharedKeyRange { connection.keys.range(of: shared.name) }
-
-    /// Runs `body` after all that came before. It is run also where the caller is cancelled.
-    private func withTurn<Result: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Result
-    ) async throws -> Result {
-        let task = lastTurn.withLock { last in
-            let before = last
-            let task = Task {
-                await before?.value
-                return try await body()
-            }
-            last = Task { _ = await task.result }
-            return task
-        }
-        return try await task.value
-    }
 
     /// Goes on from what the local workspace has; with nothing there, from now.
     func begin() async throws {
@@ -103,7 +86,9 @@ final class KeyFollower: Sendable {
         while !Task.isCancelled {
             do {
                 if state.hasLost { try await reload() }
-                let reader = ChangeReader(shared, range, after: state.revision)
+                let reader = ChangeReader(shared, range, after: state.revision) { [state] in
+                    state.revision
+                }
                 while let next = await reader.nextElements() {
                     let (elements, through, heard) = (next.elements, next.through, next.instant)
                     if elements.contains(where: { if case .missed = $0 { true } else { false } }) {
@@ -111,7 +96,7 @@ final class KeyFollower: Sendable {
                         try await reload()
                         break
                     }
-                    try await withTurn { [self] in try await apply(elements, through, heard) }
+                    try await state.withTurn { [self] in try await apply(elements, through, heard) }
                     if ContinuousClock.now - state.keptInstant > Follower.keepingInterval {
                         await keepRevision()
                     }
@@ -138,7 +123,7 @@ final class KeyFollower: Sendable {
     /// So that a later opening begins where this one was, though no key that is loaded was changed for long.
     private func keepRevision() async {
         do {
-            try await withTurn { [self] in
+            try await state.withTurn { [self] in
                 let revision = state.revision
                 guard revision != state.keptRevision else { return }
                 try await local.write { $0.set(revision, forKey: values.name, in: revisions) }
@@ -153,7 +138,7 @@ final class KeyFollower: Sendable {
         var kept: [SharedChange] = []
         var isLoading: [SharedChange] = []
         keys.withLock { keys in
-            for case .changed(let change) in elements {
+            for change in state.newer(of: elements) {
                 let key = Array(change.key.dropFirst(shared.start.count))
                 if keys.loaded.contains(key) { kept.append(change) }
                 if keys.loading[key] != nil { isLoading.append(change) }
@@ -176,9 +161,29 @@ final class KeyFollower: Sendable {
         state.reach(revision, at: heard)
     }
 
+    /// As of `Follower`, of the keys that are loaded.
+    func pass(before deadline: ContinuousClock.Instant) async throws {
+        let (revision, heard) = (state.revision, ContinuousClock.now)
+        let loaded = keys.withLock { Array($0.loaded) }
+        let (_, newest) = try await connection.record(connection.keys.format, before: deadline)
+        guard newest > revision else { return }
+        let records = try await records(loaded, at: newest, before: deadline)
+        guard records.allSatisfy({ $0.map { $0.revision <= revision } ?? true }) else { return }
+        let absent = zip(loaded, records).filter { $1 == nil }.map { key, _ in
+            String(decoding: key, as: UTF8.self)
+        }
+        try await state.withTurn { [self] in
+            // Those that were loaded since were not looked at, and one that is being loaded waits for what came since.
+            let isAll = keys.withLock { $0.loaded.count == loaded.count && $0.loading.isEmpty }
+            guard isAll, !state.hasLost, state.revision == revision else { return }
+            guard try !absent.contains(where: values.contains) else { return }
+            state.reach(newest, at: heard)
+        }
+    }
+
     /// All loaded keys as they are at one revision, in the place of what was there.
     private func reload() async throws {
-        try await withTurn { [self] in
+        try await state.withTurn { [self] in
             let isNew = state.hasLost
             let heard = ContinuousClock.now
             let loaded = keys.withLock { Array($0.loaded) }
@@ -210,13 +215,16 @@ final class KeyFollower: Sendable {
     /// How many keys are read within one call's deadline when all are read anew.
     private static let keyCountAtOnce = 256
 
-    private func records(_ keys: [[UInt8]], at revision: UInt64) async throws -> [SharedRecord?] {
+    private func records(
+        _ keys: [[UInt8]], at revision: UInt64, before deadline: ContinuousClock.Instant? = nil
+    ) async throws -> [SharedRecord?] {
         var records: [SharedRecord?] = []
         records.reserveCapacity(keys.count)
         for first in stride(from: 0, to: keys.count, by: Self.keyCountAtOnce) {
             let piece = keys[first..<min(first + Self.keyCountAtOnce, keys.count)]
             records += try await connection.records(
-                piece.map { shared.start + $0 }, at: revision, before: shared.workspace.callEnd)
+                piece.map { shared.start + $0 }, at: revision,
+                before: deadline ?? shared.workspace.callEnd)
         }
         return records
     }
@@ -256,13 +264,13 @@ final class KeyFollower: Sendable {
     private func tryToLoad(
         _ key: [UInt8], _ engineKey: [UInt8], before deadline: ContinuousClock.Instant
     ) async throws -> Bool {
-        let (revision, reloadCount) = try await withTurn { [self] in
+        let (revision, reloadCount) = try await state.withTurn { [self] in
             keys.withLock { (state.revision, $0.reloadCount) }
         }
         guard let record = try await record(engineKey, at: revision, before: deadline) else {
             return false
         }
-        return try await withTurn { [self] in
+        return try await state.withTurn { [self] in
             let (newer, isCurrent) = keys.withLock { keys in
                 (keys.loading[key]?.newer, keys.reloadCount == reloadCount)
             }

@@ -75,6 +75,8 @@ package final class ChangeReader {
 
     private let dictionary: SharedDictionary
     private let range: SharedKeyRange
+    /// Up to where nothing is to be told any more, as who reads has found out otherwise.
+    private let passed: @Sendable () -> UInt64
     private var revision: UInt64?
     private var events: SharedEvents.Iterator?
     private var waiting: ArraySlice<Element> = []
@@ -84,8 +86,10 @@ package final class ChangeReader {
     package private(set) var failure: RoostError?
 
     package init(
-        _ dictionary: SharedDictionary, _ range: SharedKeyRange, after revision: UInt64?
+        _ dictionary: SharedDictionary, _ range: SharedKeyRange, after revision: UInt64?,
+        passing passed: @escaping @Sendable () -> UInt64 = { 0 }
     ) {
+        self.passed = passed
         self.dictionary = dictionary
         self.range = range
         self.revision = revision
@@ -138,6 +142,7 @@ package final class ChangeReader {
     ///   etcd never do.
     private nonisolated(nonsending) func begin() async throws -> Elements? {
         let connection = dictionary.connection
+        if let known = revision { revision = max(known, passed()) }
         let instant = ContinuousClock.now
         let read = SharedRead(SharedKeyRange(connection.keys.format))
         let newest = try await connection.read(read, before: dictionary.workspace.callEnd).revision
@@ -163,7 +168,7 @@ package final class ChangeReader {
     }
 
     private func take(_ event: SharedEvent, _ instant: ContinuousClock.Instant) -> Elements {
-        let last = revision ?? 0
+        let last = max(revision ?? 0, passed())
         var taken = Elements(elements: [], through: last, instant: instant)
         switch event {
         case .changes(let changes, let through):
