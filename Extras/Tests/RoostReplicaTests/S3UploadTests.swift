@@ -56,6 +56,22 @@ import Testing
         #expect(error?.file == "s3://b/p/a")
     }
 
+    /// How long an object takes is known only where its head is there.
+    @Test func aConnectionThatSaysNothingCostsNoTimeForBytes() async throws {
+        let server = try StubServer.silent()
+        defer { server.stop() }
+        let storage = S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)"),
+            timeout: .milliseconds(50)
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+        let begin = ContinuousClock.now
+        // Five attempts, of which each would take half a minute for so many bytes.
+        await #expect(throws: RoostError.self) {
+            try await storage.get("a", maximumSizeBytes: 16 << 20)
+        }
+        #expect(ContinuousClock.now - begin < .seconds(100))
+    }
+
     /// A server that has the body's digest before the body takes no part of it for all.
     @Test func whatIsPutHasItsDigestInTheHead() async throws {
         let heads = Arc<[String]>([])

@@ -129,12 +129,9 @@
             if !request.body.isEmpty || request.method == .PUT {
                 message.body = .bytes(ByteBuffer(bytes: request.body))
             }
-            let expected = max(request.body.count, request.maximumAnswerBytes)
-            let limit =
-                Int64(timeout.milliseconds) + Int64(expected) * 1000 / Self.bytesPerSecond
-            return try await Self.execute(
-                message, within: limit, maximumAnswerBytes: max(request.maximumAnswerBytes, 1 << 20)
-            )
+            return try await execute(
+                message, bodySizeBytes: request.body.count,
+                maximumAnswerBytes: max(request.maximumAnswerBytes, 1 << 20))
         }
 
         /// What lets the server see that it has not got the whole body: of a put that breaks off behind its head some make an
@@ -145,31 +142,39 @@
             return [("content-md5", digest.base64EncodedString())]
         }
 
-        /// The time-out of the client ends where the answer's head is there; this one ends with its body.
-        private static func execute(
-            _ message: HTTPClientRequest, within limit: Int64, maximumAnswerBytes: Int
+        /// How long to wait for `sizeBytes` to pass, and for what is done with them.
+        private func limit(sizeBytes: Int) -> Duration {
+            timeout + .milliseconds(Int64(sizeBytes) * 1000 / Self.bytesPerSecond)
+        }
+
+        /// The time-out of the client ends where the answer's head is there; what comes behind that has one of its own, as
+        /// only the head says how much it is. So a connection that was dropped without a word costs no time for bytes.
+        private func execute(
+            _ message: HTTPClientRequest, bodySizeBytes: Int, maximumAnswerBytes: Int
         ) async throws -> Response {
-            try await withThrowingTaskGroup(of: Response?.self) { group in
+            let headLimit = limit(sizeBytes: bodySizeBytes)
+            let response = try await Self.client.execute(
+                message, timeout: .milliseconds(Int64(headLimit.milliseconds)))
+            let expected =
+                response.headers.first(name: "content-length").flatMap { Int($0) }
+                ?? maximumAnswerBytes
+            let bodyLimit = limit(sizeBytes: min(max(expected, 0), maximumAnswerBytes))
+            let body = try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
+                group.addTask { try await response.body.collect(upTo: maximumAnswerBytes) }
                 group.addTask {
-                    let response = try await client.execute(
-                        message, timeout: .milliseconds(limit))
-                    let body = try await response.body.collect(upTo: maximumAnswerBytes)
-                    return Response(
-                        status: response.status.code,
-                        entityTag: response.headers.first(name: "etag"),
-                        contentRange: response.headers.first(name: "content-range"),
-                        body: Array(body.readableBytesView))
-                }
-                group.addTask {
-                    try await Task.sleep(for: .milliseconds(limit))
+                    try await Task.sleep(for: bodyLimit)
                     return nil
                 }
                 defer { group.cancelAll() }
-                guard let response = try await group.next() ?? nil else {
+                guard let body = try await group.next() ?? nil else {
                     throw HTTPClientError.deadlineExceeded
                 }
-                return response
+                return body
             }
+            return Response(
+                status: response.status.code, entityTag: response.headers.first(name: "etag"),
+                contentRange: response.headers.first(name: "content-range"),
+                body: Array(body.readableBytesView))
         }
 
         /// Without a user and a password, where somebody wrote them there.
