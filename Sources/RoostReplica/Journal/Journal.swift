@@ -67,15 +67,25 @@
             }
         }
 
+        /// Some storages list an object only some time after they took it.
+        private static let listingPatience = Duration.seconds(10)
+
         /// Looks for what stands already: who restores finds entries by their list.
         nonisolated(nonsending) private func checkListing(_ entry: JournalEntry) async throws {
             let name = ObjectName.entry(entry.index)
             let before = entry.index == 0 ? nil : ObjectName.entry(entry.index - 1)
-            let isListed = try await retrying {
-                try await storage.list(prefix: ObjectName.journal, after: before)
-                    .contains { $0.name == name }
-            }
-            guard isListed else {
+            let begin = ContinuousClock.now
+            var backOff = BackOff()
+            while true {
+                let isListed = try await retrying {
+                    try await storage.list(prefix: ObjectName.journal, after: before)
+                        .contains { $0.name == name }
+                }
+                if isListed { return }
+                guard ContinuousClock.now - begin > Self.listingPatience else {
+                    try await backOff.wait()
+                    continue
+                }
                 throw RoostError(
                     .io,
                     "the storage took an object and does not list it, so that nobody could restore this copy. "
