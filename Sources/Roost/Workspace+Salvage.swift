@@ -27,18 +27,16 @@ extension Workspace {
         var salvage = try Salvage(path: source, fileSystem: configuration.fileSystem)
         try checkKey(of: salvage, from: source, encryption)
         let place = URL(fileURLWithPath: target).standardizedFileURL
-        let (name, incomplete) = (place.lastPathComponent, "\(place.lastPathComponent).incomplete")
         let parent = try PosixFileSystem().openOrMakeDirectory(
             at: place.deletingLastPathComponent().path)
-        guard try !parent.entries().contains(where: { $0.name == name }) else {
-            throw RoostError(
-                .io, "there is something here already: salvage to a new path", file: place.path)
+        let incomplete = try IncompleteDirectory(
+            of: place.lastPathComponent, in: parent, by: "salvage"
+        ) { entry in
+            FileName(entry.name) != nil
+                || [KeyRing.fileName, KeyRing.newFileName].contains(entry.name)
         }
-        let path = "\(parent.path)/\(incomplete)"
-        if try parent.entries().contains(where: { $0.name == incomplete }) { try clear(path) }
-        try await write(&salvage, to: path, configuration, onProgress)
-        try parent.rename(incomplete, to: name)
-        try parent.sync()
+        try await write(&salvage, to: incomplete.path, configuration, onProgress)
+        try incomplete.finish()
         return salvage.report
     }
 
@@ -57,24 +55,6 @@ extension Workspace {
         }
         throw RoostError(
             .wrongKey, "the workspace is encrypted: salvage it with its key", file: source)
-    }
-
-    /// Removes what a salvage that did not end has left, but no file that is not a workspace's.
-    private static func clear(_ path: String) throws {
-        let left = try PosixFileSystem().openDirectory(at: path, create: false)
-        try left.lock(exclusive: true)
-        let entries = try left.entries()
-        let keys = [KeyRing.fileName, KeyRing.newFileName]
-        if let foreign = entries.first(where: {
-            (FileName($0.name) == nil && !keys.contains($0.name)) || !$0.isRegularFile
-        }) {
-            throw RoostError(
-                .io, "\"\(foreign.name)\" is no part of a salvage that did not end: remove it",
-                file: path)
-        }
-        for entry in entries { try left.remove(entry.name) }
-        try left.sync()
-        try left.unlock()
     }
 
     private static func write(

@@ -33,14 +33,12 @@
             self.name = name
             parent = try PosixFileSystem().openOrMakeDirectory(
                 at: place.deletingLastPathComponent().path)
+            // Before the storage is asked.
             guard try !parent.entries().contains(where: { $0.name == name }) else {
                 throw RoostError(
                     .io, "there is something here already: restore to a new path", file: place.path)
             }
         }
-
-        private var incomplete: String { "\(name).incomplete" }
-        private var incompletePath: String { "\(parent.path)/\(incomplete)" }
 
         /// - Parameter isToFollow: Whether the directory is to go on with the history it is restored from.
         func run(at point: RestorePoint, isToFollow: Bool) async throws -> RestoreReport {
@@ -57,6 +55,11 @@
                 throw chain.damagedEnd
                     ?? RoostError(.io, "the copy has no base yet: it was begun and never completed")
             }
+            let incomplete = try IncompleteDirectory(of: name, in: parent, by: "restore") { entry in
+                FileName(entry.name) != nil
+                    || [followedMarkName, KeyRing.fileName, KeyRing.newFileName].contains(
+                        entry.name)
+            }
             var passed = PassedBases(damages: chain.damages)
             for link in chain.links {
                 let history = link.entry.standing.history
@@ -70,22 +73,21 @@
                 case .success(let read): record = read
                 }
                 guard point.mayBegin(with: record) else { continue }
-                try clear()
-                let fileSystem = fileSystem()
-                do { try await fetch(record, fileSystem) } catch let damage as DamagedBase {
+                try incomplete.clear()
+                let place = Place(path: incomplete.path, fileSystem: fileSystem())
+                do { try await fetch(record, to: place) } catch let damage as DamagedBase {
                     passed.note(damage.error, of: history)
                     passed.damages.append(damage.error)
                     continue
                 }
-                guard var report = try await replay(record, before: end, to: point, fileSystem)
+                guard var report = try await replay(record, before: end, to: point, in: place)
                 else { continue }
                 report.passedDamages = passed.damages
-                if isToFollow { try markIncomplete(record.history) }
-                try parent.rename(incomplete, to: name)
-                try parent.sync()
+                if isToFollow { try markIncomplete(at: place.path, record.history) }
+                try incomplete.finish()
                 return report
             }
-            try clear()
+            try incomplete.abandon()
             // A base that could have led there is damaged.
             if let damage = passed.needed { throw damage }
             guard let oldest = chain.bases.last else {
@@ -133,8 +135,14 @@
             { return nil }
         }
 
-        private func markIncomplete(_ history: Identifier) throws {
-            let directory = try PosixFileSystem().openDirectory(at: incompletePath, create: false)
+        /// Where one attempt writes.
+        private struct Place {
+            let path: String
+            let fileSystem: any FileSystem
+        }
+
+        private func markIncomplete(at path: String, _ history: Identifier) throws {
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
             try Self.mark(directory, history)
         }
 
@@ -143,29 +151,10 @@
             Workspace.Configuration(encryption: encryption).fileSystem
         }
 
-        /// Removes what a restore that did not end has left, but no file that is not a workspace's.
-        private func clear() throws {
-            guard try parent.entries().contains(where: { $0.name == incomplete }) else { return }
-            let left = try PosixFileSystem().openDirectory(at: incompletePath, create: false)
-            try left.lock(exclusive: true)
-            let entries = try left.entries()
-            let others = [followedMarkName, KeyRing.fileName, KeyRing.newFileName]
-            if let foreign = entries.first(where: {
-                (FileName($0.name) == nil && !others.contains($0.name)) || !$0.isRegularFile
-            }) {
-                throw RoostError(
-                    .io, "\"\(foreign.name)\" is no part of a restore that did not end: remove it",
-                    file: left.path)
-            }
-            for entry in entries { try left.remove(entry.name) }
-            try left.sync()
-            try left.unlock()
-        }
-
         // MARK: The base
 
-        private func fetch(_ record: BaseRecord, _ fileSystem: any FileSystem) async throws {
-            let directory = try fileSystem.openOrMakeDirectory(at: incompletePath)
+        private func fetch(_ record: BaseRecord, to place: Place) async throws {
+            let directory = try place.fileSystem.openDirectory(at: place.path, create: false)
             // Who writes the files of a new encrypted workspace makes its keys, under this lock.
             try directory.lock(exclusive: true)
             do {
@@ -234,14 +223,13 @@
 
         /// `nil` where what the journal has does not lead from the base to `point`.
         private func replay(
-            _ record: BaseRecord, before end: JournalEntry, to point: RestorePoint,
-            _ fileSystem: any FileSystem
+            _ record: BaseRecord, before end: JournalEntry, to point: RestorePoint, in place: Place
         ) async throws -> RestoreReport? {
             var configuration = EngineConfiguration()
             configuration.isMirror = true
             let engine = try await Engine.open(
-                at: incompletePath, fileSystem: fileSystem, configuration: configuration)
-            (fileSystem as? SealedFileSystem)?.whenTooMuchIsOpen { [weak engine] done in
+                at: place.path, fileSystem: place.fileSystem, configuration: configuration)
+            (place.fileSystem as? SealedFileSystem)?.whenTooMuchIsOpen { [weak engine] done in
                 engine.map { $0.releaseColdMemory(done) } ?? done()
             }
             var applier = HistoryApplier(engine, history: record.history, point: point)
