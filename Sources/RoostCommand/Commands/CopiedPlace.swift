@@ -6,7 +6,7 @@ import Roost
     import RoostReplica
 #endif
 
-/// What `roost restore` and `roost backups` take besides a directory: a place that a `Replica` copies to.
+/// What `roost restore`, `roost backups` and `roost rotate-key` take besides a directory, and `roost follow`: a place that a `Replica` copies to.
 struct CopiedPlace {
     /// `s3://bucket/prefix`, or `file:///path` for a directory of copies.
     let address: String
@@ -107,8 +107,17 @@ struct CopiedPlace {
                 .notFound, "\(address): the copy has no base yet: it was begun and never completed")
         }
 
+        /// Has `another` open the sealed copy, in the place of `encryption`.
+        func rotateKey(
+            from encryption: WorkspaceEncryption, to another: WorkspaceEncryption
+        ) async throws {
+            try await naming {
+                try await Replica.rotateKey(of: try storage(), from: encryption, to: another)
+            }
+        }
+
         /// Names the place in an error that names no object of it.
-        private func naming<Result: Sendable>(
+        func naming<Result: Sendable>(
             _ body: () async throws -> Result
         ) async throws -> Result {
             do { return try await body() } catch let error as RoostError where error.file == nil {
@@ -116,7 +125,7 @@ struct CopiedPlace {
             }
         }
 
-        private func storage() throws -> any ObjectStorage {
+        func storage() throws -> any ObjectStorage {
             if address.hasPrefix("s3://") { return try S3Storage(address) }
             return DirectoryStorage(path: try directory())
         }
@@ -139,7 +148,11 @@ struct CopiedPlace {
             throw Self.isNotBuilt
         }
 
-        private static var isNotBuilt: Failure {
+        func rotateKey(
+            from encryption: WorkspaceEncryption, to another: WorkspaceEncryption
+        ) async throws { throw Self.isNotBuilt }
+
+        static var isNotBuilt: Failure {
             Failure(
                 .usage,
                 "this roost was built without copies off the machine. Build it with them: "

@@ -5,11 +5,14 @@ import Roost
 struct RotateKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate-key",
-        abstract: "Has another key, or passphrase, open an encrypted workspace.",
+        abstract: "Has another key, or passphrase, open an encrypted workspace or a sealed copy.",
         discussion: """
             The old key opens it no more when the command returns. What was written before stays sealed \
             under the data key that it was sealed under, which the new key opens; with --compact it is \
             sealed anew. Backups keep the key that they were made with.
+
+            In place of a directory stands what a Replica copies to, as roost restore takes it. Who copies to it, or \
+            follows it, goes on, and needs the new key once it begins again.
             """)
 
     @OptionGroup var target: WorkspaceArgument
@@ -23,12 +26,26 @@ struct RotateKeyCommand: AsyncParsableCommand {
         if (newKeyFile == nil) == (newPassphraseFile == nil) {
             throw ValidationError("say either --new-key-file or --new-passphrase-file")
         }
+        guard let copied else { return }
+        try copied.check()
+        if compact {
+            throw ValidationError(
+                "--compact is for a workspace: begin a copy in a new place to seal all of it anew")
+        }
     }
+
+    private var copied: CopiedPlace? { CopiedPlace(target.workspace) }
 
     func run() async throws {
         let encryption = try EncryptionOptions.encryption(
             keyFile: newKeyFile, passphraseFile: newPassphraseFile)
         guard let encryption else { throw Failure(.usage, "which key?") }
+        if let copied {
+            guard let old = try target.encryption.encryption() else {
+                throw Failure(.usage, "say which key the copy has: --key-file or --passphrase-file")
+            }
+            return try await copied.rotateKey(from: old, to: encryption)
+        }
         try await target.withExistingWorkspace { workspace in
             try await workspace.rotateKey(to: encryption)
             if compact {
