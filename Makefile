@@ -276,6 +276,7 @@ extras: extras-dependencies
 	$(BUILD) --package-path Extras --build-tests
 	SWIFT="$(SWIFT)" scripts/test-suites --package-path Extras
 	scripts/encrypted-command
+	scripts/follow-command
 	scripts/import-faults --roost Extras/.build/debug/roost --formats sqlite --sample 40
 	$(SQLITE_TESTS)
 	$(MAKE) replica

@@ -35,14 +35,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Of a copy: the state behind the batch of this number.")
     var sequence: UInt64?
     @OptionGroup var encryption: EncryptionOptions
-    @Option(
-        help: "Of a copy: the key of the new workspace, as --key-file.", completion: .file())
-    var toKeyFile: String?
-    @Option(
-        help: "Of a copy: the passphrase of the new workspace, as --passphrase-file.",
-        completion: .file())
-    var toPassphraseFile: String?
-    @Flag(help: "Of a sealed copy: the new workspace is not encrypted.") var toPlain = false
+    @OptionGroup var files: RestoredFilesOptions
 
     func validate() throws {
         if let copied = CopiedPlace(backup) {
@@ -55,11 +48,7 @@ struct RestoreCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--generation is for a series of backups: a copy has --at and --sequence")
         }
-        let targets = [toKeyFile != nil, toPassphraseFile != nil, toPlain].filter { $0 }
-        if targets.count > 1 {
-            throw ValidationError("one of --to-key-file, --to-passphrase-file and --to-plain")
-        }
-        if !targets.isEmpty, CopiedPlace(backup) == nil {
+        if files.areSaid, CopiedPlace(backup) == nil {
             throw ValidationError(
                 "a backup keeps its key: --to-key-file, --to-passphrase-file and --to-plain are for copies"
             )
@@ -68,11 +57,8 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let copied = CopiedPlace(backup) {
-            let targetKey = try EncryptionOptions.encryption(
-                keyFile: toKeyFile, passphraseFile: toPassphraseFile)
             return try await copied.restore(
-                to: target, at: at, sequence: sequence,
-                .init(copy: try encryption.encryption(), target: targetKey, isPlain: toPlain))
+                to: target, at: at, sequence: sequence, try files.keys(ofCopy: encryption))
         }
         if at != nil || sequence != nil {
             throw ValidationError("a backup is of one moment: --at and --sequence are for copies")
