@@ -48,6 +48,9 @@ final class StubServer: Sendable {
         try StubServer { connection in while connection.read(1) != nil {} }
     }
 
+    /// Of all connections that were taken, also those that have ended.
+    var connectionCount: Int { connections.withLock { $0.count } }
+
     /// Ends the listening and all connections; the threads end with them.
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
