@@ -13,7 +13,9 @@ import Testing
 @Suite struct ClusterTests {
     private func cluster(_ engine: MemoryEngine = MemoryEngine()) async throws -> ClusterStore {
         ClusterStore(
-            workspace: try await SharedWorkspace.connect(to: .memory(engine), namespace: "n/%"))
+            workspace: try await SharedWorkspace.connect(
+                to: .memory(engine), namespace: "n/%",
+                configuration: .init(callDeadline: .seconds(120))))
     }
 
     /// Dictionaries whose names have what the engine's keys escape, and values of every kind of header.

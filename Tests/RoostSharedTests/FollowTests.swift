@@ -39,7 +39,7 @@ import Testing
                 try await shared.dictionary(name).set(number, forKey: "n")
                 let followed = try await shared.follow(name, in: local, loading: loading)
                 _ = try await followed.load("n", as: Int.self)
-                try await followed.reached(try await shared.revision)
+                try await followed.reached(try await shared.revision, within: .seconds(120))
                 #expect(try followed["n", default: -1] == number)
                 await followed.close()
             }

@@ -12,7 +12,8 @@ import Testing
         _ engine: HookedEngine, _ clock: WallClock = .system
     ) async throws -> SharedWorkspace {
         try await .connect(
-            to: .engine(engine), namespace: "test", configuration: .init(clock: clock))
+            to: .engine(engine), namespace: "test",
+            configuration: .init(callDeadline: .seconds(120), clock: clock))
     }
 
     private func put(_ value: String, forKey key: String) -> SharedCommit {

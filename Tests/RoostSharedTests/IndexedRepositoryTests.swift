@@ -323,7 +323,7 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
         let time = SettableTime()
         let workspace = try await SharedWorkspace.connect(
             to: .memory(MemoryEngine(tellsTime: false)), namespace: "test",
-            configuration: .init(clock: .settable(time)))
+            configuration: .init(callDeadline: .seconds(120), clock: .settable(time)))
         let values = workspace.dictionary("Chore")
         try await values.set(makeChore(1, slug: "a"), forKey: 1.key, expiresIn: .seconds(3600))
         try await values.set(makeChore(2, slug: "a"), forKey: 2.key)

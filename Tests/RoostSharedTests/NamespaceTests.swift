@@ -10,6 +10,7 @@ struct NamespaceTests {
     ) async throws -> SharedWorkspace {
         var configuration = SharedWorkspace.Configuration()
         configuration.makesNamespace = makesNamespace
+        configuration.callDeadline = .seconds(120)
         return try await .connect(
             to: .memory(engine), namespace: "shop", configuration: configuration)
     }

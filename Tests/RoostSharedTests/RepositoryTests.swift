@@ -51,7 +51,8 @@ private struct Post: Codable, Identifiable, Equatable, Sendable {
             Post(id: 1, title: "old"), forKey: 1.key, expiresIn: .seconds(60))
         let later = try await SharedWorkspace.connect(
             to: .memory(engine), namespace: "test",
-            configuration: .init(clock: WallClock { Date.now.addingTimeInterval(120) }))
+            configuration: .init(
+                callDeadline: .seconds(120), clock: WallClock { Date.now.addingTimeInterval(120) }))
         let posts = later.repository(of: Post.self)
         #expect(try await posts.find(by: 1) == nil)
         try await posts.insert(Post(id: 1, title: "new"))

@@ -29,7 +29,7 @@ import Tracing
     private func connect(_ observability: SharedObservability) async throws -> SharedWorkspace {
         try await .connect(
             to: .engine(engine).observed(by: observability), namespace: "test",
-            configuration: .init(callDeadline: .milliseconds(200)))
+            configuration: .init(callDeadline: .seconds(60)))
     }
 
     private func total(_ label: String, _ labels: [(String, String)] = []) -> Int64 {

@@ -22,14 +22,14 @@ import Testing
 
     @Test func aSessionThatOneBeganIsFoundByTheOthers() async throws {
         let (one, other) = (try await connect(), try await connect())
-        let sessions = SessionStore<String>(one, idleLimit: .seconds(2))
+        let sessions = SessionStore<String>(one, idleLimit: .seconds(60))
         let token = try await sessions.begin("ada")
         #expect(try await SessionStore<String>(other).session(of: token) == "ada")
         try await SessionStore<String>(other, idleLimit: .seconds(600)).update("bob", of: token)
         #expect(try await sessions.session(of: token) == "bob")
         // The first one's limit holds again since it read the session.
         let left = try await one.dictionary("sessions").remainingTime(forKey: token)
-        #expect(try #require(left) <= .seconds(2))
+        #expect(try #require(left) <= .seconds(60))
         try await sessions.end(token)
         #expect(try await SessionStore<String>(other).session(of: token) == nil)
     }
