@@ -88,7 +88,7 @@ import Testing
         #expect(try followed["volume", default: 0] == 1)
         #expect(followed.lag > .seconds(1 << 29))
         await followed.close()
-        engine.set { $0.delay = { _, _ in } }
+        engine.set { $0.delay = nil }
         await shared.close()
     }
 }
