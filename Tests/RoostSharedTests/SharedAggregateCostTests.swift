@@ -143,7 +143,7 @@ import Testing
         let workspace = chores.dictionary.workspace.withCallDeadline(.milliseconds(300))
         let short = workspace.repository(of: Chore.self)
         let asked = hook()
-        _ = try await short.sum(of: \.priority)
+        _ = try await chores.sum(of: \.priority)
         let taken = asked.take()
         let count = taken.keys + taken.pages
         for last in [1, 2, 3, count / 2, count - 1] {
@@ -165,7 +165,7 @@ import Testing
             if number == 3 { throw RoostError(.compacted, "given up") }
         }
         let error = await #expect(throws: RoostError.self) {
-            _ = try await short.grouped(by: \.slug).counts()
+            _ = try await chores.grouped(by: \.slug).counts()
         }
         #expect(error?.code == .compacted)
     }
