@@ -29,7 +29,7 @@ import Testing
         #expect(try seen.level("roost_copy_fenced") == 1)
         let lines = seen.lines("another writer has taken over the copy: nothing more is copied")
         #expect(lines.map { $0["roost.error_code"] } == ["fenced"])
-        try await newer.stop()
+        try await newer.stop(within: .seconds(600))
     }
 
     @Test func aStorageThatTakesNothingIsTold() async throws {
@@ -46,7 +46,7 @@ import Testing
         for _ in 0..<2 { seen.observability.collect(replica.status) }
         #expect(try seen.level("roost_copy_failing") == 0)
         #expect(seen.lines("the storage takes the copy again").count == 1)
-        try await replica.stop()
+        try await replica.stop(within: .seconds(600))
     }
 
     /// The first of the second replica is not the last of the first one, though it may have sent more.
@@ -140,7 +140,7 @@ import Testing
         for _ in 0..<2 { seen.observability.collect(status) }
         #expect(try seen.level("roost_copy_bases_failing") == 0)
         #expect(seen.lines("the copy's bases are written again").count == 1)
-        try await replica.stop()
+        try await replica.stop(within: .seconds(600))
         try await workspace.close()
     }
 

@@ -66,7 +66,8 @@ struct BaseInTheMakingTests {
         try await withSecondBase(in: storage) { replica in
             // All was copied: what is left of a base is no failure.
             try await replica.stop(within: .milliseconds(300))
-            #expect(storage.state.withLock { $0.isCancelled && !$0.isRemoved })
+            #expect(try await eventually { storage.state.withLock { $0.isCancelled } })
+            #expect(storage.state.withLock { !$0.isRemoved })
             storage.state.withLock { $0.isRemoved = true }
         }
     }

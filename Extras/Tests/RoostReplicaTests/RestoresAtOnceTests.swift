@@ -16,7 +16,7 @@ import Testing
         try await workspace.compact()
         let replica = try Replica(of: workspace, to: storage, options: quick)
         try await replica.waitUntilCopied()
-        try await replica.stop()
+        try await replica.end()
         try await workspace.close()
     }
 

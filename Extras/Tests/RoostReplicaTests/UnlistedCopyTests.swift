@@ -23,7 +23,7 @@ import Testing
         let replica = try Replica(of: workspace, to: storage)
         try await workspace.dictionary("values").set(1, forKey: "a")
         try await replica.waitUntilCopied()
-        try await replica.stop()
+        try await replica.end()
         try await workspace.close()
         try await withDirectory { path in
             try await Replica.restore(from: storage, to: "\(path)/r")

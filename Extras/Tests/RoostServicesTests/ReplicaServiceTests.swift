@@ -94,7 +94,7 @@ import Testing
             let error = await #expect(throws: RoostError.self) { try await running.value }
             #expect(error?.code == .fenced)
             #expect(workspace.isClosed)
-            try await newer.stop()
+            try await newer.stop(within: .seconds(600))
             try await other.close()
         }
     }
