@@ -303,8 +303,8 @@ let package = Package(
         .testTarget(
             name: "RoostTests",
             dependencies: [
-                "Roost", "RoostIO", "RoostFormat", "RoostTestSupport", "roost-crash-writer",
-                "roost-crash",
+                "Roost", "RoostEngine", "RoostIO", "RoostFormat", "RoostTestSupport",
+                "roost-crash-writer", "roost-crash",
             ]),
         // The code of the documents, which `make blocks` writes from them.
         .executableTarget(

@@ -4,6 +4,8 @@ import RoostTestSupport
 import Synchronization
 import Testing
 
+@testable import RoostEngine
+
 /// Holds the syncs of the log, each at a gate of its own, and fails a call.
 private final class StoppingDisk: Sendable {
     let gates: [Gate]
@@ -73,7 +75,8 @@ private final class AtTransactions: WorkspaceObserver {
 
     /// The story: `update` has lost three rounds to batches; what its transaction reads is enqueued behind a fourth, and
     /// the disk is full when that is written. It had said that the value stands.
-    @Test func anUpdateDoesNotConfirmAnEnqueuedValueThatIsLost() async throws {
+    @Test(.timeLimit(.minutes(5)))
+    func anUpdateDoesNotConfirmAnEnqueuedValueThatIsLost() async throws {
         try await withTemporaryDirectory { path in
             let disk = StoppingDisk(syncCount: 4)
             let observer = AtTransactions()
@@ -92,8 +95,13 @@ private final class AtTransactions: WorkspaceObserver {
             let runs = Runs()
             func waitForRuns(_ count: Int) async throws {
                 while runs.count < count { try await Task.sleep(for: .milliseconds(1)) }
-                // What follows a run comes to where it waits.
-                try await Task.sleep(for: .milliseconds(50))
+                await disk.gates[count - 1].waitForArrival()
+            }
+            let shard = workspace.engine.shards[0]
+            func waitForQueue(_ count: Int) async throws {
+                while shard.turn.withLock({ $0.queue.count }) < count {
+                    try await Task.sleep(for: .milliseconds(1))
+                }
             }
             var batches: [Task<Void, any Error>] = []
             func beginBatch(_ number: Int) {
@@ -111,11 +119,15 @@ private final class AtTransactions: WorkspaceObserver {
             }
             for round in 1...3 {
                 try await waitForRuns(round)
+                // What follows a run waits for the batch at the gate, and the next batch comes behind that.
+                try await waitForQueue(1)
                 beginBatch(round + 1)
-                try await Task.sleep(for: .milliseconds(20))
+                try await waitForQueue(2)
                 disk.gates[round - 1].open()
             }
             try await waitForRuns(4)
+            // A call that confirmed what is only enqueued would have the time to end.
+            try await Task.sleep(for: .milliseconds(50))
             disk.failsNext = true
             disk.gates[3].open()
             let result = try await update.value
