@@ -25,7 +25,10 @@ package func copyDirectory(_ source: String, to target: String) throws {
     throw CopyError.neverAtRest(source)
 }
 
-package enum CopyError: Error { case neverAtRest(String) }
+package enum CopyError: Error {
+    case neverAtRest(String)
+    case unreadable(String)
+}
 
 /// Whether the copy is of one moment: no file went or came, no manifest replaced another.
 private func copiedAtOneMoment(_ source: String, to target: String) throws -> Bool {
@@ -38,13 +41,35 @@ private func copiedAtOneMoment(_ source: String, to target: String) throws -> Bo
     try manager.createDirectory(atPath: target, withIntermediateDirectories: true)
     let before = try state()
     for name in before.names {
-        do {
-            try manager.copyItem(atPath: "\(source)/\(name)", toPath: "\(target)/\(name)")
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-            return false
-        }
+        let isThere = try copyFile("\(source)/\(name)", to: "\(target)/\(name)")
+        if !isThere { return false }
     }
     return try state() == before
+}
+
+/// By hand, as a copy by the library may wait for ever for the rest of a file that its writer makes shorter.
+///
+/// - Returns: whether it was still there.
+private func copyFile(_ source: String, to target: String) throws -> Bool {
+    let manager = FileManager.default
+    var isDirectory: ObjCBool = false
+    guard manager.fileExists(atPath: source, isDirectory: &isDirectory) else { return false }
+    if isDirectory.boolValue {
+        try manager.copyItem(atPath: source, toPath: target)
+        return true
+    }
+    guard let reading = FileHandle(forReadingAtPath: source) else {
+        if manager.fileExists(atPath: source) { throw CopyError.unreadable(source) }
+        return false
+    }
+    defer { try? reading.close() }
+    try Data().write(to: URL(fileURLWithPath: target))
+    let writing = try FileHandle(forWritingTo: URL(fileURLWithPath: target))
+    defer { try? writing.close() }
+    while let piece = try reading.read(upToCount: 1 << 20), !piece.isEmpty {
+        try writing.write(contentsOf: piece)
+    }
+    return true
 }
 
 /// Every file's name and content.
