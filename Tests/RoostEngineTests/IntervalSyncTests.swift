@@ -48,7 +48,9 @@ import Testing
             let engine = try await Engine.open(
                 at: path, fileSystem: fileSystem, configuration: configuration)
             var ages: [Duration] = []
-            for number in 0..<8 {
+            // With no lead none is below 230 ms, so that one is proof.
+            for number in 0..<200
+            where ages.count < 8 || ages[1...].min()! >= .milliseconds(225) {
                 let written = ContinuousClock.now
                 _ = try await engine.write(
                     SampleNumbers.value(1), key: "\(number)", name: SampleNumbers.name,
