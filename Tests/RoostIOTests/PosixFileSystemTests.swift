@@ -108,7 +108,7 @@ private final class Churn: Sendable {
             do { try fileSystem.openDirectory(at: path, create: false).lock(exclusive: true) }
             let again = try fileSystem.openDirectory(at: path, create: false)
             // A process that another test starts has a copy of the handle until it runs its program.
-            let end = ContinuousClock.now + .seconds(10)
+            let end = ContinuousClock.now + .seconds(60)
             while code({ try again.lock(exclusive: true) }) == .locked, .now < end {
                 try await Task.sleep(for: .milliseconds(10))
             }

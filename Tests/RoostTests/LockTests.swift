@@ -13,9 +13,19 @@ import Testing
         } catch { return (error as? RoostError)?.code }
     }
 
+    /// A disk that is busy may keep the threads of an opening before, which nobody refers to any more, for longer than one at
+    /// once waits.
     private func opened(_ path: String, atOnce: Bool) async throws -> Workspace {
-        if atOnce { return try Workspace(at: path) }
-        return try await Workspace.open(at: path)
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do {
+                if atOnce { return try Workspace(at: path) }
+                return try await Workspace.open(at: path)
+            } catch let error as RoostError where error.code == .locked {
+                guard ContinuousClock.now < end else { throw error }
+                await Task.yield()
+            }
+        }
     }
 
     /// Leaves the workspace open, which nobody refers to afterwards.

@@ -41,7 +41,7 @@ import Testing
 
     /// Waits until the files take no more than they may: a slow machine needs its time.
     private func waitUntilSmall(_ path: String) async throws {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(180)
         while try blockBytes(path) > Self.limitBytes, .now < end {
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -99,7 +99,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(600))
             #expect(killed.statistics.flushCount == 0)
             try await killed.dictionary("others").set(1, forKey: "first")
-            let end = ContinuousClock.now + .seconds(60)
+            let end = ContinuousClock.now + .seconds(180)
             while killed.statistics.flushCount == 0, .now < end {
                 try await Task.sleep(for: .milliseconds(50))
             }
@@ -120,7 +120,7 @@ import Testing
                 try await fill(workspace, generation: generation)
                 try await waitUntilSmall(path)
                 try await workspace.dictionary("others").set(generation, forKey: "last")
-                let end = ContinuousClock.now + .seconds(60)
+                let end = ContinuousClock.now + .seconds(180)
                 let others = reader.dictionary("others")
                 while try others.value(forKey: "last", as: Int.self) != generation, .now < end {
                     try await Task.sleep(for: .milliseconds(5))

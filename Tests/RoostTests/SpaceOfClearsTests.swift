@@ -47,7 +47,7 @@ import Testing
     }
 
     private func waitUntilSnapshotsTake(atMost limitBytes: Int, _ path: String) async throws {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(180)
         while try snapshotBytes(path) > limitBytes, .now < end {
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -161,7 +161,7 @@ import Testing
             #expect(try reader.dictionary("large").count == 3_000)
             try await workspace.dictionary("large").removeAll()
             try await waitUntilSnapshotsTake(atMost: 120_000, path)
-            let end = ContinuousClock.now + .seconds(60)
+            let end = ContinuousClock.now + .seconds(180)
             while try reader.dictionary("large").count > 0, .now < end {
                 try await Task.sleep(for: .milliseconds(5))
             }

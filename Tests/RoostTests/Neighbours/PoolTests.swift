@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Writers end by themselves at last, so that a failure is one and no run without an end.
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.seconds(120)
 
     @Test(arguments: Call.allCases)
     func writersThatNeverPauseLetOthersRun(_ call: Call) async throws {

@@ -75,11 +75,15 @@ import Testing
                 }
             }
             try await write(kibibytes: 600)
-            while try fileNames(in: "\(path)/w", prefix: "log").count < 2 {
-                try await Task.sleep(for: .milliseconds(2))
+            // Its preallocation, which gives it its size, is the last of its making.
+            func hasNextSegment() throws -> Bool {
+                let names = try fileNames(in: "\(path)/w", prefix: "log")
+                guard names.count > 1 else { return false }
+                let size = try FileManager.default.attributesOfItem(
+                    atPath: "\(path)/w/\(names[names.count - 1])")[.size]
+                return size as? Int ?? 0 > 0
             }
-            // Its preallocation is the last of its making.
-            try await Task.sleep(for: .milliseconds(50))
+            while try !hasNextSegment() { try await Task.sleep(for: .milliseconds(2)) }
             try replace("\(path)/w", by: "\(path)/b")
             let error = await #expect(throws: RoostError.self) { try await write(kibibytes: 600) }
             #expect(error?.code == .poisoned)
