@@ -29,15 +29,26 @@ struct BackupSeries {
         self.fileSystem = fileSystem
     }
 
+    /// Takes no lock: a writer beside it may remove old generations meanwhile, and of those none is there.
     mutating func read() throws {
-        generations = try directory.entries()
+        let listed = try directory.entries()
             .compactMap { BackupGeneration(name: $0.name, in: directory.path) }
             .sorted { $0.number < $1.number }
+        generations = []
         var earlier: ManifestRecord?
-        for index in generations.indices {
-            earlier = generations[index].read(fileSystem, after: earlier)
-            if let earlier { newest = (generations[index], earlier) }
+        for var generation in listed {
+            let manifest = generation.read(fileSystem, after: earlier)
+            // One that is gone is no damage, and what the next one shares is shared with the one before it.
+            if generation.problem != nil, try !isThere(generation) { continue }
+            generations.append(generation)
+            if let manifest { newest = (generation, manifest) }
+            earlier = manifest
         }
+    }
+
+    private func isThere(_ generation: BackupGeneration) throws -> Bool {
+        let name = URL(fileURLWithPath: generation.path).lastPathComponent
+        return try directory.entries().contains { $0.name == name }
     }
 
     /// The newest generation, whose snapshots the next one may share.
@@ -166,11 +177,19 @@ extension Workspace {
     /// no more: ``Workspace/verify(onProgress:)`` of one that was opened reads it all. Blocks for that.
     ///
     /// - Throws: `.io` where there is no such directory. A backup that cannot be read is in the list, with
-    ///   its ``BackupGeneration/problem``; so is one that another key than `encryption` opens.
+    ///   its ``BackupGeneration/problem``; so is one that another key than `encryption` opens. One that is removed
+    ///   meanwhile, as a backup beside this call does with those that are not kept, is not.
     public static func backups(
         inSeries path: String, encryption: WorkspaceEncryption? = nil
     ) throws -> [BackupGeneration] {
-        let fileSystem = Configuration(encryption: encryption).fileSystem
+        try backups(
+            inSeries: path, fileSystem: Configuration(encryption: encryption).fileSystem)
+    }
+
+    /// As ``backups(inSeries:encryption:)-(String,_)``, on a file system of the caller's.
+    package static func backups(
+        inSeries path: String, fileSystem: any FileSystem
+    ) throws -> [BackupGeneration] {
         var series = try BackupSeries(at: path, fileSystem, create: false)
         try series.read()
         return series.generations

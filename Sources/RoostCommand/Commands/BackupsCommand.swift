@@ -50,6 +50,8 @@ struct BackupsCommand: AsyncParsableCommand {
         let generations = try Workspace.backups(inSeries: series, encryption: encryption)
         for generation in generations {
             let problem = await problem(of: generation, encryption)
+            // A backup to the series may remove it while those before it are read.
+            if problem != nil, !FileManager.default.fileExists(atPath: generation.path) { continue }
             if let problem {
                 problems.append(problem.code)
                 printError(problem.description)

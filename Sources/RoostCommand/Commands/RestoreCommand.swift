@@ -70,9 +70,16 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         let encryption = try encryption.encryption()
         let source = try backupPath(encryption)
-        do { try await restore(source, encryption) } catch let error as RoostError
-            where error.code == .corrupt && source != backup
-        { throw Self.pointingToOthers(error) }
+        do { try await restore(source, encryption) } catch _
+            where source != backup && !FileManager.default.fileExists(atPath: source)
+        {
+            throw Failure(
+                .notFound,
+                "\(source): a backup to the series has removed it meanwhile: roost backups lists those that are there"
+            )
+        } catch let error as RoostError where error.code == .corrupt && source != backup {
+            throw Self.pointingToOthers(error)
+        }
     }
 
     private func restore(_ source: String, _ encryption: WorkspaceEncryption?) async throws {

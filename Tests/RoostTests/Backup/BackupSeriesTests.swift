@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostIO
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @Suite struct BackupSeriesTests {
@@ -149,6 +150,39 @@ import Testing
             #expect(second.sharedBytes == 0)
             let generations = try Workspace.backups(inSeries: series)
             #expect(generations.map { $0.problem?.code } == [.corrupt, nil])
+            try await workspace.close()
+        }
+    }
+
+    /// The list is read without the lock of who adds to the series, and removes what is not kept.
+    @Test func generationsThatAreRemovedWhileTheyAreListedAreNotAmongThem() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            var added: [String] = []
+            for _ in 0..<4 { added.append(try await workspace.backup(toSeries: series).path) }
+            let whole = try Workspace.backups(inSeries: series)
+            let paths = added
+            let listCount = Mutex(0)
+            let fileSystem = ObservedFileSystem { _ in }.onResource { call in
+                guard call == .list else { return }
+                let number = listCount.withLock { count in
+                    count += 1
+                    return count
+                }
+                // The series is listed, the first generation, and the second, which is open by then; the third is not.
+                guard number == 3 else { return }
+                for path in paths[1...2] {
+                    try FileManager.default.moveItem(atPath: path, toPath: "\(path).removed")
+                    try FileManager.default.removeItem(atPath: "\(path).removed")
+                }
+            }
+            let listed = try Workspace.backups(inSeries: series, fileSystem: fileSystem)
+            #expect(listed.map(\.path) == [paths[0], paths[3]])
+            #expect(listed.allSatisfy { $0.problem == nil })
+            // What the last one shares with the second and the third it shares with the first.
+            #expect(listed.map(\.newBytes) == [whole[0], whole[3]].map(\.newBytes))
             try await workspace.close()
         }
     }
