@@ -53,7 +53,7 @@ struct DumpCommand: AsyncParsableCommand {
                     where error.code == .io
                 {
                     if try directory.entries().contains(where: { $0.name == name }) { throw error }
-                    try output.writeLine("# \(name): removed by the writer meanwhile")
+                    try sayRemoved(name, to: output)
                 }
             }
             return
@@ -65,6 +65,10 @@ struct DumpCommand: AsyncParsableCommand {
         let directory = try fileSystem.openDirectory(
             at: url.deletingLastPathComponent().path, create: false)
         try dump(file, in: directory, to: output)
+    }
+
+    private func sayRemoved(_ name: String, to output: Output) throws {
+        try output.writeLine("# \(name): removed by the writer meanwhile")
     }
 
     private func isReadable(_ file: FileName) -> Bool {
@@ -80,7 +84,11 @@ struct DumpCommand: AsyncParsableCommand {
         switch file {
         case .manifest: try ManifestDump(preview: preview, output: output).dump(in: directory)
         case .segment(let number):
-            try LogDump(preview: preview, output: output).dump(segment: number, in: directory)
+            let log = LogDump(preview: preview, output: output)
+            guard let reader = try log.open(segment: number, in: directory) else {
+                return try sayRemoved(file.text, to: output)
+            }
+            try log.dump(reader)
         case .snapshot(let number):
             try SnapshotDump(preview: preview, output: output)
                 .dump(snapshot: number, in: directory)

@@ -9,8 +9,26 @@ struct LogDump {
     let preview: ValuePreview
     let output: Output
 
-    func dump(segment number: UInt64, in directory: any Directory) throws {
-        let reader = try LogReader(number: number, in: directory, writable: false)
+    /// Opens segment `number`; `nil` where it is gone. A writer removes one that nothing was written to, and the next
+    /// opening makes it again: it may not be found, and be in the list that is read afterwards. So the error is
+    /// thrown only where it cannot be opened the third time either.
+    func open(segment number: UInt64, in directory: any Directory) throws -> LogReader? {
+        var leftCount = 3
+        while true {
+            do {
+                return try LogReader(number: number, in: directory, writable: false)
+            } catch let error as RoostError where error.code == .io {
+                leftCount -= 1
+                let name = FileName.segment(number).text
+                guard try directory.entries().contains(where: { $0.name == name }) else {
+                    return nil
+                }
+                guard leftCount > 0 else { throw error }
+            }
+        }
+    }
+
+    func dump(_ reader: LogReader) throws {
         switch reader.header {
         case .blank: try output.writeLine("# \(reader.name): never begun")
         case .damaged:
