@@ -32,6 +32,12 @@ final class KilledClients: Sendable {
         var unanswered = 0
         var made = 0
         var rounds = 0
+
+        /// Whether it says anything of clients that are killed.
+        var isEnough: Bool { killed > 0 && answered > 0 }
+
+        /// The most that the next client lives. On a slow machine none gets as far as to a call in the usual time.
+        var longestMilliseconds: Int { answered > 0 ? 2500 : 2500 * (1 + killed / 4) }
     }
 
     init(_ workspace: SharedWorkspace, _ engine: String, _ address: String) {
@@ -42,16 +48,20 @@ final class KilledClients: Sendable {
 
     // MARK: The one that kills
 
-    /// Rounds of some seconds until the time is over, each with lists of its own, which are checked at its end.
+    /// Rounds of some seconds until the time is over, each with lists of its own, which are checked at its end. They go on
+    /// until `last`, without faults, where no call was answered before.
     ///
     /// - Throws: `KilledClientsFailure`.
-    func run(until end: ContinuousClock.Instant) async throws -> String {
-        while ContinuousClock.now < end {
+    func run(
+        until end: ContinuousClock.Instant, orUntil last: ContinuousClock.Instant
+    ) async throws -> String {
+        while ContinuousClock.now < (tally.withLock { $0.isEnough } ? end : last) {
             let round = tally.withLock { tally in
                 defer { tally.rounds += 1 }
                 return tally.rounds
             }
-            let roundEnd = min(end, .now + .seconds(15))
+            let now = ContinuousClock.now
+            let roundEnd = min(now < end ? end : last, now + .seconds(15))
             let calls = try await withThrowingTaskGroup(of: [ListCall].self) { group in
                 for client in 0..<Self.clientCount {
                     group.addTask {
@@ -63,7 +73,7 @@ final class KilledClients: Sendable {
             try await check(calls, round)
         }
         let tally = tally.withLock { $0 }
-        guard tally.killed > 0, tally.answered > 0 else {
+        guard tally.isEnough else {
             throw KilledClientsFailure(
                 "\(tally.killed) clients were killed, and \(tally.answered) calls answered")
         }
@@ -103,7 +113,8 @@ final class KilledClients: Sendable {
         process.standardOutput = try FileHandle(forWritingTo: file)
         try process.run()
         // Most of them in the middle of a call, some while they connect.
-        try await Task.sleep(for: .milliseconds(Int.random(in: 50..<2500)))
+        let longest = tally.withLock { $0.longestMilliseconds }
+        try await Task.sleep(for: .milliseconds(Int.random(in: 50..<longest)))
         let wasRunning = process.isRunning
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

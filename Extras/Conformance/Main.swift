@@ -8,7 +8,7 @@ import RoostShared
 ///
 ///     roost-conformance suite etcd http://127.0.0.1:2379,…
 ///     roost-conformance suite postgres postgres://…
-///     roost-conformance histories etcd http://… --seconds 60
+///     roost-conformance histories etcd http://… --seconds 60 --ready FILE
 ///     roost-conformance removals etcd http://127.0.0.1:2379
 ///     roost-conformance speed etcd http://127.0.0.1:2379 --seconds 5
 ///     roost-conformance connect etcd https://… --authority FILE --user NAME --password WORD
@@ -124,7 +124,9 @@ import RoostShared
     private static func runRemovals(
         _ target: SharedTarget, _ arguments: [String]
     ) async throws -> Bool {
-        let workspace = try await SharedWorkspace.connect(to: target, namespace: namespace)
+        let workspace = try await SharedWorkspace.connect(
+            to: target, namespace: namespace,
+            configuration: .init(callDeadline: .seconds(60)))
         let removals = CompactedRemovals(workspace, arguments[1], arguments[2])
         print("removals: \(try await removals.run())")
         await workspace.close()
@@ -153,30 +155,30 @@ import RoostShared
         return true
     }
 
-    /// Rounds of histories until the time is over, each checked at its end; somebody else makes the faults.
+    /// Rounds of histories until the time is over, each checked at its end; somebody else makes the faults, once the file
+    /// of `--ready` is there, and ends with them a while before. What was without any answer until then goes on behind them.
     private static func runHistories(
         _ target: SharedTarget, _ arguments: [String], seconds: Int
     ) async throws -> Bool {
+        let workspaces = try await connections(target)
         let end = ContinuousClock.now + .seconds(seconds)
-        var workspaces: [SharedWorkspace] = []
-        let namespace = namespace
-        for _ in 0..<3 {
-            workspaces.append(
-                try await .connect(
-                    to: target, namespace: namespace,
-                    configuration: .init(callDeadline: .seconds(10))))
+        let last = end + .seconds(120)
+        if let path = text(of: "--ready", arguments) {
+            try Data().write(to: URL(fileURLWithPath: path))
         }
         let watched = WatchedCounter(workspaces)
-        let watching = Task { try await watched.run(until: end) }
+        let watching = Task { try await watched.run(until: end, orUntil: last) }
         let killed = KilledClients(workspaces[2], arguments[1], arguments[2])
-        let killing = Task { try await killed.run(until: end) }
+        let killing = Task { try await killed.run(until: end, orUntil: last) }
         let seed = UInt64.random(in: 0 ... .max)
         print("seed \(seed)")
         var round = 0
         var total = HistoryTally()
-        while ContinuousClock.now < end {
+        while ContinuousClock.now < (total.committed > 0 ? end : last) {
+            let now = ContinuousClock.now
             let length = HistoryLength(
-                callCount: 400, callerCount: 6, end: min(end, .now + .seconds(20)))
+                callCount: 400, callerCount: 6,
+                end: min(now < end ? end : last, now + .seconds(20)))
             let histories = Histories(workspaces, prefix: "h\(round)", seed: seed &+ UInt64(round))
             async let lists = histories.lists(length)
             async let registers = histories.registers(length)
@@ -194,5 +196,18 @@ import RoostShared
         for workspace in workspaces { await workspace.close() }
         // Nothing is explained by any order.
         return total.committed > 0
+    }
+
+    /// Of one namespace. A slow machine takes its time until it is connected, and each call has 10 seconds from then on.
+    private static func connections(_ target: SharedTarget) async throws -> [SharedWorkspace] {
+        let namespace = namespace
+        var workspaces: [SharedWorkspace] = []
+        for _ in 0..<3 {
+            let workspace = try await SharedWorkspace.connect(
+                to: target, namespace: namespace,
+                configuration: .init(callDeadline: .seconds(60)))
+            workspaces.append(workspace.withCallDeadline(.seconds(10)))
+        }
+        return workspaces
     }
 }

@@ -7,9 +7,13 @@ struct WatchedCounter {
 
     init(_ workspaces: [SharedWorkspace]) { self.workspaces = workspaces }
 
-    func run(until end: ContinuousClock.Instant) async throws -> String {
+    /// - Parameter last: until when it goes on where no change was acknowledged until `end`.
+    func run(
+        until end: ContinuousClock.Instant, orUntil last: ContinuousClock.Instant
+    ) async throws -> String {
         let numbers = workspaces[0].dictionary("watched-numbers")
-        let start = try await workspaces[0].revision
+        // Faults may have begun.
+        let start = try await workspaces[0].withCallDeadline(.seconds(60)).revision
         let changes = workspaces[1].dictionary("watched-numbers").changes(
             as: Int.self, since: start)
         let reader = Task {
@@ -30,7 +34,7 @@ struct WatchedCounter {
         }
         var calls = Calls()
         var number = 0
-        while ContinuousClock.now < end {
+        while ContinuousClock.now < (calls.written.isEmpty ? last : end) {
             number += 1
             let key = "n\(number)"
             // What may not be there may be removed without a change.
