@@ -180,12 +180,12 @@ prove-server: dependencies
 	$(BUILD) --product roost
 	scripts/prove-server --minutes $(SERVER_MINUTES) --kills $(SERVER_KILLS) --full $(SERVER_FULL)
 
-# Half a minute of it beside its build, of a debug build.
+# Half a minute of it beside its build, of a debug build. How soon it ends is for prove-server to show.
 server-sample: extras-dependencies
 	scripts/install-dependencies server
 	$(BUILD) --package-path Extras --product Server
 	$(BUILD_ONCE) --product roost
-	scripts/prove-server --minutes 0.5 --kills 6 --full 1 --binary Extras/.build/debug/Server
+	scripts/prove-server --minutes 0.5 --kills 6 --full 1 --grace 60 --binary Extras/.build/debug/Server
 
 # A backup of a store of which a hundredth has changed, against the one before: bytes, time, every checksum.
 BACKUP_MEBIBYTES ?= 1024
