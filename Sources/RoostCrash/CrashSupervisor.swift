@@ -18,8 +18,9 @@ struct CrashSupervisor {
     private var models: [CrashModel] = []
     private var shardCount = 4
 
-    /// A writer that makes no step for so many looks hangs; each takes a third of a millisecond.
-    private static let patienceLookCount = 90_000
+    /// A writer that makes no step for so many looks hangs; each takes a third of a millisecond. One sync of a busy disk
+    /// may take half a minute.
+    private static let patienceLookCount = 400_000
 
     init(
         seed: UInt64, worker: Int, root: String, durability: DurabilityChoice, isEncrypted: Bool,
