@@ -57,10 +57,15 @@ struct FollowerCommand: AsyncParsableCommand {
         let isLast: Bool
         let seen: UInt64
         do {
-            while ContinuousClock.now < end, !isStopped {
+            var last = ContinuousClock.now
+            while last < end, !isStopped {
                 try look(workspace, state)
                 try query(workspace, state)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1..<10)))
+                let now = ContinuousClock.now
+                let seconds = min((now - last) / .seconds(1), 0.1)
+                state.report.withLock { $0.readSeconds += seconds }
+                last = now
             }
             isLast = isStopped
             if isLast { try await lookAtTheEnd(workspace, state) }

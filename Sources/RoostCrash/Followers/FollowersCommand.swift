@@ -105,25 +105,26 @@ struct FollowersCommand: AsyncParsableCommand {
         return Double(passed.components.seconds) + Double(passed.components.attoseconds) / 1e18
     }
 
-    /// A run of so many seconds is long enough for every reader to be told of changes, however slow.
-    private static let longSeconds = 10.0
-
     private func report(
         _ root: String, _ killCount: Int, _ end: FollowedEnd, _ seconds: Double
     ) throws {
         var sum = FollowerReport()
         var omissions: [String] = []
-        let isLongRun = seconds >= Self.longSeconds
         for number in 0..<readers {
             let file = URL(fileURLWithPath: "\(root)/reader-\(number)")
             let found = try JSONDecoder().decode(
                 FollowerReport.self, from: Data(contentsOf: file))
-            if let omission = found.omission(isLongRun: isLongRun) {
+            if let omission = found.omission() {
                 omissions.append("reader \(number) \(omission)")
             }
             sum.add(found)
         }
-        if isLongRun, end.number == 0 { omissions.append("nothing was written") }
+        if omissions.isEmpty, let omission = sum.omission() {
+            omissions.append("every reader \(omission)")
+        }
+        if seconds >= FollowerReport.longSeconds, end.number == 0 {
+            omissions.append("nothing was written")
+        }
         for problem in sum.problems.prefix(20) + omissions { printLine(problem) }
         let isSound = sum.isSound && omissions.isEmpty
         if isSound { try FileManager.default.removeItem(atPath: root) }
