@@ -45,9 +45,9 @@ package final class FollowedSegment: Sendable {
     static func begin(
         of number: UInt64, in directory: any Directory, workspace: WorkspaceIdentifier
     ) throws -> (header: SegmentHeader, file: any File, bytes: [UInt8])? {
-        guard let file = try openIfThere(FileName.segment(number).text, in: directory) else {
-            return nil
-        }
+        let name = FileName.segment(number).text
+        let found = try directory.ifThere(name) { try directory.openFile(name, writable: false) }
+        guard let file = found else { return nil }
         var bytes = [UInt8](repeating: 0, count: SegmentHeader.sizeBytes)
         let count = try bytes.withUnsafeMutableBytes { try file.readUp(to: $0, at: 0) }
         // Half of one is one that is being written.
@@ -67,23 +67,6 @@ package final class FollowedSegment: Sendable {
                     file: file.path, offset: 16)
             }
             return (header, file, bytes)
-        }
-    }
-
-    /// Opens the file `name`; `nil` where there is none. A writer may make it after it was not found and before the
-    /// directory is listed, so the error is thrown only where the file cannot be opened the third time either.
-    private static func openIfThere(
-        _ name: String, in directory: any Directory
-    ) throws -> (any File)? {
-        var leftCount = 3
-        while true {
-            do { return try directory.openFile(name, writable: false) } catch {
-                leftCount -= 1
-                guard try directory.entries().contains(where: { $0.name == name }) else {
-                    return nil
-                }
-                guard leftCount > 0 else { throw error }
-            }
         }
     }
 

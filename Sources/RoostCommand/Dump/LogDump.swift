@@ -9,22 +9,10 @@ struct LogDump {
     let preview: ValuePreview
     let output: Output
 
-    /// Opens segment `number`; `nil` where it is gone. A writer removes one that nothing was written to, and the next
-    /// opening makes it again: it may not be found, and be in the list that is read afterwards. So the error is
-    /// thrown only where it cannot be opened the third time either.
+    /// Opens segment `number`; `nil` where it is gone.
     func open(segment number: UInt64, in directory: any Directory) throws -> LogReader? {
-        var leftCount = 3
-        while true {
-            do {
-                return try LogReader(number: number, in: directory, writable: false)
-            } catch let error as RoostError where error.code == .io {
-                leftCount -= 1
-                let name = FileName.segment(number).text
-                guard try directory.entries().contains(where: { $0.name == name }) else {
-                    return nil
-                }
-                guard leftCount > 0 else { throw error }
-            }
+        try directory.ifThere(FileName.segment(number).text) {
+            try LogReader(number: number, in: directory, writable: false)
         }
     }
 
