@@ -54,11 +54,19 @@
             var values: [Value] = []
             for parameter in element.parameterClause?.parameters ?? [] {
                 guard let type = StoredType(parameter.type, in: context) else { return nil }
-                let label = parameter.firstName.map(\.text).flatMap { $0 == "_" ? nil : $0 }
+                let label = parameter.firstName.map(\.text)
+                    .flatMap { $0 == "_" ? nil : Self.argumentLabel($0) }
                 let defaultValue = parameter.defaultValue?.value.trimmedDescription
                 values.append(Value(label: label, type: type, defaultValue: defaultValue))
             }
             return Case(number: number.value, name: name, values: values)
+        }
+
+        /// As it is written before an argument, where few words need to be escaped, and the compiler warns of others.
+        private static func argumentLabel(_ text: String) -> String {
+            let name = text.filter { $0 != "`" }
+            let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+            return isPlain && !["inout", "let", "var"].contains(name) ? name : text
         }
 
         var members: (encode: [String], decode: [String]) {

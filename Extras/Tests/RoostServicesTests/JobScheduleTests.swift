@@ -141,7 +141,7 @@ import Testing
                 try await group.waitForAll()
             }
         }
-        let ids = try await workspace.dictionary("jobs.jobs").keys
+        let ids = try workspace.dictionary("jobs.jobs").keys
         let moments = ids.map { $0.dropFirst(2) }.compactMap {
             try? Date(String($0), strategy: .iso8601)
         }

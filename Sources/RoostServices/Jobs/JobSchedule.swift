@@ -1,7 +1,7 @@
 #if Services
     public import Foundation
     public import Logging
-    public import Roost
+    import Roost
     public import ServiceLifecycle
 
     /// Jobs that come back: at each of some moments one job is enqueued, by whichever process is the first to see that it has come.
