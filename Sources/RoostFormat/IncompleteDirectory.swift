@@ -2,10 +2,10 @@ import RoostIO
 
 /// A directory that is called NAME.incomplete until it is whole, and NAME then.
 ///
-/// - One at a time makes it, in whatever process, and holds the lock of the file `MAKING` in it from begin to end: another
-///   one would remove its files, or give the directory its name before it is whole. What is opened in it beside takes the
-///   directory's own lock.
-/// - That is held by who begins, removes files, or gives the directory its name.
+/// - One at a time makes it, in whatever process, and holds the lock of the file `MAKING` in it from before anything else
+///   to the end: another one would remove its files, or give the directory its name before it is whole.
+/// - What is opened in it beside takes the directory's own lock, and so does the maker while files are removed and the name
+///   is given: somebody may have opened what is there.
 package struct IncompleteDirectory: Sendable {
     package let path: String
     private let name: String
@@ -34,19 +34,55 @@ package struct IncompleteDirectory: Sendable {
         self.isOwn = isOwn
         path = "\(parent.path)/\(name).incomplete"
         try Self.checkAbsence(of: name, in: parent, work)
-        directory = try PosixFileSystem().openDirectory(at: path, create: true)
-        mark = try Self.locked(directory, work) { [directory] in
-            // Who had the lock may have given it its name meanwhile.
+        (directory, mark) = try Self.held(path, by: work)
+        do {
+            // Who made it before may have given it its name meanwhile.
             try Self.checkAbsence(of: name, in: parent, work)
-            let left = try Self.entries(of: directory, isOwn, work)
-            let mark =
-                left.isMarked
-                ? try directory.openFile(Self.markName, writable: true)
-                : try directory.createFile(Self.markName)
-            try Self.naming(work, directory) { try mark.holdLock() }
-            return mark
+            try clear()
+        } catch {
+            letGo()
+            throw error
         }
-        try clear()
+    }
+
+    /// The directory, and the file whose lock is held.
+    private static func held(
+        _ path: String, by work: String
+    ) throws -> (directory: any Directory, mark: any File) {
+        var leftCount = 5
+        while true {
+            leftCount -= 1
+            do {
+                let directory = try PosixFileSystem().openDirectory(at: path, create: true)
+                let there = try directory.ifThere(markName) {
+                    try directory.openFile(markName, writable: true)
+                }
+                let mark = try there ?? directory.createFile(markName)
+                try naming(work, directory) { try mark.holdLock() }
+                // Another one may have ended meanwhile, and taken the file away.
+                let current = try PosixFileSystem().openDirectory(at: path, create: true)
+                let identity = try current.identity(of: markName)
+                if let identity, try identity == directory.identity(of: markName) {
+                    return (directory, mark)
+                }
+            } catch let error as RoostError where error.code == .io && leftCount > 0 {
+                // Others begin and end: the file was made, or the directory removed, between two calls.
+            }
+            guard leftCount > 0 else {
+                throw RoostError(
+                    .locked, "others begin to \(work) to this path again and again", file: path)
+            }
+        }
+    }
+
+    /// Removes the mark, and the directory where nothing else is in it.
+    private func letGo() {
+        do {
+            try directory.remove(Self.markName)
+            try PosixFileSystem().removeDirectory(at: path)
+        } catch {
+            // It is given up for another reason, which is the one to tell; the next one removes what is left.
+        }
     }
 
     /// Removes what is in it, but no file that such work does not make.
@@ -59,11 +95,11 @@ package struct IncompleteDirectory: Sendable {
         }
     }
 
-    /// Removes it with what is in it. Nothing is to be called afterwards.
-    package func abandon() throws {
-        try clear()
-        try directory.remove(Self.markName)
-        try PosixFileSystem().removeDirectory(at: path)
+    /// Removes it with what is in it, where nothing keeps it from that. Nothing is to be called afterwards.
+    package func abandon() {
+        // As in `letGo`.
+        do { try clear() } catch {}
+        letGo()
     }
 
     /// What is in it besides the mark.

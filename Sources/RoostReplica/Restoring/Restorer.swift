@@ -87,7 +87,7 @@
                 try incomplete.finish()
                 return report
             }
-            try incomplete.abandon()
+            incomplete.abandon()
             // A base that could have led there is damaged.
             if let damage = passed.needed { throw damage }
             guard let oldest = chain.bases.last else {
