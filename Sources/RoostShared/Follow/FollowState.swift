@@ -7,7 +7,8 @@ import Synchronization
 /// - `revision` only grows, but where the engine was set up anew, and is stored only once the local workspace shows what belongs to it.
 /// - `hasLost` from when the engine was found to have fewer commits than that, until everything is loaded anew: once it
 ///   has made others in their place, nothing else tells.
-/// - Whoever changes what is here, or looks at what of the engine it is, has the turn.
+/// - Whoever changes the values here, or looks at what of the engine they are, has the turn.
+/// - One at a time looks whether the engine has anything newer, for all that wait.
 final class FollowState: Sendable {
     /// Of the local workspace: the names of those that have to be loaded anew.
     static let lossesName = "followed-lost"
@@ -19,6 +20,8 @@ final class FollowState: Sendable {
     private let lastFailure = Mutex<(any Error)?>(nil)
     private let isLost = Atomic<Bool>(false)
     private let lastTurn = Mutex<Task<Void, Never>?>(nil)
+
+    private let look = Mutex<(isUnderWay: Bool, failure: RoostError?)>((false, nil))
 
     var failure: (any Error)? { lastFailure.withLock { $0 } }
 
@@ -51,6 +54,26 @@ final class FollowState: Sendable {
             if isCancellable { task.cancel() }
         }
     }
+
+    /// Looks by `body`, beside the caller, where nobody does.
+    func lookBeside(_ body: @escaping @Sendable () async throws -> Void) {
+        let isFirst = look.withLock { look in
+            defer { look.isUnderWay = true }
+            return !look.isUnderWay
+        }
+        guard isFirst else { return }
+        Task {
+            var failure: RoostError?
+            do { try await body() } catch {
+                failure =
+                    error as? RoostError ?? RoostError(.io, "could not be looked at", cause: error)
+            }
+            look.withLock { [failure] in $0 = (false, failure) }
+        }
+    }
+
+    /// What the last look failed with.
+    var lookFailure: RoostError? { look.withLock { $0.failure } }
 
     /// Those changes that are not here yet: a revision that was passed has those up to it.
     func newer(of elements: [ChangeReader.Element]) -> [SharedChange] {

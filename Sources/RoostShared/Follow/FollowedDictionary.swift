@@ -86,23 +86,19 @@ public final class FollowedDictionary: Sendable {
         var backoff = Backoff(first: .milliseconds(1), limit: .milliseconds(50))
         var pause = Self.firstPause
         var asking = ContinuousClock.now + pause
-        var cause: RoostError?
         while self.revision < revision {
             guard ContinuousClock.now < deadline else {
                 throw RoostError(
                     .unavailable,
                     "revision \(revision) was not reached in time; reads are of \(self.revision)",
-                    cause: cause)
+                    cause: state.lookFailure)
             }
             if ContinuousClock.now >= asking, !task.isCancelled {
-                do { try await pass(deadline) } catch let error as RoostError
-                    where error.code != .cancelled
-                { cause = error }
+                state.lookBeside { [pass] in try await pass(deadline) }
                 pause *= 2
                 asking = .now + pause
             }
-            // Where it was passed, nothing is waited for.
-            if self.revision < revision { try await backoff.wait(before: deadline) }
+            try await backoff.wait(before: deadline)
         }
     }
 
