@@ -97,6 +97,81 @@ struct PromotionTests {
         }
     }
 
+    /// A promoted workspace is opened again, and its log proves where the copy stands; that of the writer that was
+    /// overtaken proves it no more.
+    @Test func aPromotedWorkspaceGoesOnWithTheHistoryWhenItIsOpenedAgain() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let writer = try await Workspace.open(at: "\(directory)/writer")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            for number in 0..<50 { try await writer.dictionary("d").set("\(number)", forKey: "k") }
+            try await replica.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            let other = try await Follower.follow(
+                storage, at: "\(directory)/other", interval: .milliseconds(10))
+            #expect(follower.status.lastSequence == writer.statistics.lastSequence)
+            #expect(follower.status.moment != nil)
+            let promoted = try await follower.promote(options: quick)
+            try await promoted.end()
+            try await follower.close()
+            // Written after it was overtaken, and copied by nobody.
+            try await writer.dictionary("d").set("lost", forKey: "k")
+            await #expect(throws: RoostError.self) { try await replica.waitUntilCopied() }
+            try await writer.close()
+
+            let again = try await Workspace.open(at: "\(directory)/f")
+            let next = try Replica(of: again, to: storage, options: quick)
+            try await again.dictionary("d").set("kept", forKey: "k")
+            try await next.waitUntilCopied()
+            #expect(next.status.historyCount == 0)
+            #expect(
+                try await eventually {
+                    try other.workspace.dictionary("d").value(forKey: "k", as: String.self)
+                        == "kept"
+                })
+            #expect(other.status.failure == nil)
+            try await next.end()
+            try await again.close()
+            try await other.close()
+
+            let old = try await Workspace.open(at: "\(directory)/writer")
+            let back = try Replica(of: old, to: storage, options: quick)
+            try await back.waitUntilCopied()
+            #expect(back.status.historyCount == 1)
+            try await back.end()
+            try await old.close()
+            let contents = try await Replica.contents(of: storage)
+            #expect(Set(contents.stretches.map(\.history)).count == 2)
+        }
+    }
+
+    /// A storage may list what it has taken only some time later.
+    @Test func aPromotionWaitsForAListThatIsLate() async throws {
+        try await withDirectory { directory in
+            let memory = MemoryStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/writer")
+            let replica = try Replica(of: workspace, to: memory, options: quick)
+            try await workspace.dictionary("d").set("first", forKey: "k")
+            try await replica.waitUntilCopied()
+            let storage = LateLists(memory)
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .seconds(600))
+            storage.hide(for: .seconds(2))
+            for number in 0..<5 {
+                try await workspace.dictionary("d").set("\(number)", forKey: "k")
+                try await replica.waitUntilCopied()
+            }
+            let promoted = try await follower.promote(options: quick)
+            #expect(
+                try follower.workspace.dictionary("d").value(forKey: "k", as: String.self) == "4")
+            try await promoted.end()
+            try await follower.close()
+            do { try await replica.end() } catch is RoostError {}
+            try await workspace.close()
+        }
+    }
+
     @Test func ofTwoPromotionsAtOnceOneIsRefused() async throws {
         try await withDirectory { directory in
             let storage = FaultyStorage()
@@ -370,4 +445,34 @@ private final class WatchedTakeovers: ObjectStorage {
         try await memory.list(prefix: prefix, after: name)
     }
     func delete(_ name: String) async throws { try await memory.delete(name) }
+}
+
+/// Lists nothing for a while.
+private final class LateLists: ObjectStorage {
+    private let base: MemoryStorage
+    private let end = Mutex<ContinuousClock.Instant>(.now)
+
+    init(_ base: MemoryStorage) { self.base = base }
+
+    func hide(for duration: Duration) {
+        end.withLock { $0 = .now + duration }
+    }
+
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        try await base.get(name, maximumSizeBytes: maximumSizeBytes)
+    }
+    func download(
+        _ name: String, to receive: ([UInt8]) async throws -> Void
+    ) async throws -> Bool { try await base.download(name, to: receive) }
+    func put(_ name: String, _ content: ObjectContent) async throws {
+        try await base.put(name, content)
+    }
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try await base.putIfAbsent(name, bytes)
+    }
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        if ContinuousClock.now < end.withLock({ $0 }) { return [] }
+        return try await base.list(prefix: prefix, after: name)
+    }
+    func delete(_ name: String) async throws { try await base.delete(name) }
 }

@@ -51,7 +51,7 @@ package struct LogTap: Sendable {
         guard let segments = hold.segments else { throw LogTapLost() }
         var piece = Piece(
             firstSequence: position + 1, lastSequence: position,
-            proof: FrameProof(checksum: 0, seed: 0))
+            proof: .none)
         for (index, segment) in segments.enumerated() {
             let following = index + 1 < segments.count ? segments[index + 1].firstSequence : .max
             guard following > piece.lastSequence + 1 else { continue }
@@ -113,24 +113,26 @@ package struct LogTap: Sendable {
         return tap
     }
 
-    /// Whether the log has a frame of batch `position` that `proof` is of; so what was copied up to
+    /// Whether the log has a frame of batch `sequence` that `proof` is of; so what was copied up to
     /// it is what this log holds. `false` also where that frame is gone.
     func isProven(by proof: FrameProof, of sequence: UInt64) throws -> Bool {
+        try self.proof(of: sequence) == proof
+    }
+
+    /// What proves batch `sequence`, where what is held has its frame; else `nil`.
+    package func proof(of sequence: UInt64) throws -> FrameProof? {
         guard let segments = hold.segments,
-            let segment = segments.last(where: { $0.firstSequence <= sequence }),
-            segment.seed.value == proof.seed
-        else { return false }
+            let segment = segments.last(where: { $0.firstSequence <= sequence })
+        else { return nil }
         var offset = SegmentHeader.sizeBytes
         while let frame = Frame.view(in: segment.region.bytes, at: offset, seed: segment.seed),
             !frame.flags.contains(.seal), frame.sequence <= sequence
         {
-            if frame.sequence == sequence {
-                return FrameProof(frame, seed: segment.seed) == proof
-            }
+            if frame.sequence == sequence { return FrameProof(frame, seed: segment.seed) }
             offset += frame.sizeBytes
         }
         try segment.region.checkRead()
-        return false
+        return nil
     }
 }
 
@@ -147,6 +149,9 @@ package struct FrameProof: Equatable, Sendable {
         self.checksum = checksum
         self.seed = seed
     }
+
+    /// Of no frame: no segment has this salt.
+    package static let none = FrameProof(checksum: 0, seed: 0)
 
     package init(_ frame: Frame.View, seed: ChecksumSeed) {
         checksum = frame.start.load(UInt32.self, at: 0)

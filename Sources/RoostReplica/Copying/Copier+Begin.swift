@@ -22,6 +22,7 @@
             // Also of a history that is not gone on with: a restore to a moment finds the bases of all.
             schedule.noteEarlier(markTime: earlier?.time ?? 0, entryTime: standing.time)
             if tap != nil { schedule.goOn(behind: standing.lastSequence) }
+            if isAdopted { try await proveOwnLog(of: standing.lastSequence) }
             try await loadBases(from: standing.base)
             let hasNewest = bases.last?.index == standing.base
             if tap == nil {
@@ -53,6 +54,16 @@
                 noteCopied()
                 try await countSinceBase()
             }
+        }
+
+        /// Says by which frame of this workspace's log the history is gone on with: the next opening of this one proves it
+        /// then, and the log of the writer that was overtaken proves it no more.
+        private func proveOwnLog(of sequence: UInt64) async throws {
+            let tap = try engine.tapOfAll(limitBytes: options.maximumHeldLogBytes)
+            let proof = try tap?.proof(of: sequence) ?? FrameProof.none
+            let payload = FramesPayload(marks: [], runs: []).encoded()
+            try await addEntry(.frames, payload: payload, time: time()) { $0.proof = proof }
+            schedule.noteWritten(now: Self.now)
         }
 
         /// What earlier copiers added after the last base counts as this one's own: where each copies little before
@@ -118,7 +129,7 @@
                 standing.history = .random()
                 standing.workspace = workspace
                 standing.lastSequence = base.manifest.flushedSequence
-                standing.proof = FrameProof(checksum: 0, seed: 0)
+                standing.proof = FrameProof.none
             }
             entryPlaces = []
             historyBegin = entry.standing.lastSequence

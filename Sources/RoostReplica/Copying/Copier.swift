@@ -75,7 +75,7 @@
             isAdopted = takeover != nil
             opened = takeover?.copy
             begunJournal = takeover?.journal
-            // While the place was taken over nobody was told.
+            // While the place was taken over its follower was told.
             begunJournal?.onTrouble = { [shared] error in shared.note(error) }
             identifier = takeover?.journal.state.writer ?? .random()
             schedule = CopySchedule(options, now: Self.now)

@@ -27,7 +27,7 @@
             public var trouble: RoostError?
             /// Why nothing more is followed: the copy began a new history, or its retention removed what
             /// would have come next. A new directory has to be followed in. Any other error than `.io` and
-            /// `.outOfSpace` ends following too, such as `.corrupt` of an entry.
+            /// `.outOfSpace` ends following too; `.corrupt` of an entry once it was read again for ten seconds.
             public var failure: RoostError?
             /// Whether the workspace was promoted.
             public var isPromoted = false
@@ -92,7 +92,11 @@
         }
 
         /// How the workspace stands. Does not suspend.
-        public var status: Status { shared.status.withLock { $0 } }
+        public var status: Status {
+            var status = shared.status.withLock { $0 }
+            if status.trouble == nil, status.failure == nil { status.trouble = shared.silence }
+            return status
+        }
 
         /// Takes the writer's place: whoever copied before is overtaken, the workspace has all that was
         /// copied until then, and can be written to; it is copied to the same place from here on.
@@ -162,5 +166,20 @@
     /// What a follower and its task share.
     final class FollowingShared: Sendable {
         let status = Mutex(Follower.Status())
+        /// Since when the storage is asked, while it is.
+        let askedAt = Mutex<ContinuousClock.Instant?>(nil)
+
+        private static let silenceLimit = Duration.seconds(10)
+
+        /// Where the storage takes long to answer: an attempt that fails in the end may take longer than that.
+        var silence: RoostError? {
+            guard let begin = askedAt.withLock({ $0 }) else { return nil }
+            let silence = ContinuousClock.now - begin
+            guard silence > Self.silenceLimit else { return nil }
+            return RoostError(
+                .io,
+                "the storage has been asked for \(silence.components.seconds) seconds, and has not given what comes next"
+            )
+        }
     }
 #endif

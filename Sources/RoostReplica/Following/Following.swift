@@ -4,6 +4,7 @@
     import RoostEngine
     import RoostFormat
     import RoostIO
+    import Synchronization
 
     /// Reads a journal as it grows and applies it, on a thread of its own.
     ///
@@ -22,6 +23,8 @@
         private var last: JournalEntry
         /// Why a promotion does not come about yet.
         private var trouble: RoostError?
+        /// The same, of what is put.
+        private let takeoverTrouble = Mutex<RoostError?>(nil)
 
         nonisolated var unownedExecutor: UnownedSerialExecutor {
             thread.asUnownedSerialExecutor()
@@ -60,9 +63,11 @@
                 fileSystem: configuration.fileSystem
             ) { $0.isMirror = true }
             do {
-                guard let end = try await JournalReader.end(of: storage),
-                    let marked, marked == "\(end.standing.history)"
-                else {
+                // One that is not mounted, or lists nothing, may have it all the same.
+                guard let end = try await JournalReader.end(of: storage) else {
+                    throw OpenedCopy.noCopy
+                }
+                guard let marked, marked == "\(end.standing.history)" else {
                     throw RoostError(
                         .conflict,
                         "the copy is of another history than this directory: follow it in a new one",
@@ -74,6 +79,7 @@
                     place: copyPlace, copy: copy, engine: workspace.engine, path: path,
                     interval: interval, shared: shared, history: end.standing.history, behind: place
                 )
+                await following.note(place)
                 return (following, workspace)
             } catch {
                 // The first failure is the one to tell.
@@ -84,7 +90,14 @@
 
         /// The history that the directory follows; `nil` where there is no directory.
         private static func followedHistory(at path: String) throws -> String? {
-            guard FileManager.default.fileExists(atPath: path) else { return nil }
+            var isDirectory: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+                return nil
+            }
+            guard isDirectory.boolValue else {
+                throw RoostError(
+                    .io, "there is something here already: follow in a new directory", file: path)
+            }
             let directory = try PosixFileSystem().openDirectory(at: path, create: false)
             let name = followedMarkName
             guard try directory.entries().contains(where: { $0.name == name }) else {
@@ -130,13 +143,14 @@
 
         /// Until its task is cancelled, or nothing more can be followed. May be called again.
         func run() async {
-            note(last)
             var backOff = BackOff()
+            var patience = DamagePatience()
             while !Task.isCancelled {
                 do {
                     try await catchUp()
                     shared.status.withLock { $0.trouble = nil }
                     backOff = BackOff()
+                    patience = DamagePatience()
                     try await Task.sleep(for: interval.asSleep)
                 } catch is CancellationError {
                     return
@@ -144,7 +158,7 @@
                     if Task.isCancelled { return }
                     // What a storage throws of its own is about the storage.
                     let error = asRoostError(error)
-                    guard Self.mayPass(error) else {
+                    guard mayPass(error, &patience, &backOff) else {
                         return shared.status.withLock { $0.failure = error }
                     }
                     shared.status.withLock { $0.trouble = error }
@@ -153,22 +167,51 @@
             }
         }
 
+        /// How long an entry that reads as damaged is read again: what stands between may damage more than three answers in a
+        /// row.
+        private struct DamagePatience {
+            private static let limit = Duration.seconds(10)
+            private var damage: (behind: UInt64, begin: ContinuousClock.Instant)?
+
+            /// Notes damage behind the entry at `index`; `true` where it is the first.
+            mutating func isNew(behind index: UInt64) -> Bool {
+                if damage?.behind == index { return false }
+                damage = (index, .now)
+                return true
+            }
+
+            var isOver: Bool {
+                damage.map { ContinuousClock.now - $0.begin >= Self.limit } ?? false
+            }
+        }
+
         /// Whether it is about a storage or a disk that is asked again: an entry that was applied in part is applied
         /// again from its begin, and what the workspace has is passed over.
-        private static func mayPass(_ error: RoostError) -> Bool {
-            error.code == .io || error.code == .outOfSpace
+        private func mayPass(
+            _ error: RoostError, _ patience: inout DamagePatience, _ backOff: inout BackOff
+        ) -> Bool {
+            guard error.code == .corrupt else {
+                return error.code == .io || error.code == .outOfSpace
+            }
+            // An outage before it may have made the pauses longer than there is patience.
+            if patience.isNew(behind: last.index) { backOff = BackOff() }
+            return !patience.isOver
         }
 
         private func catchUp() async throws {
             while true {
                 var reader = self.reader
-                let entry: JournalEntry?
-                do { entry = try await reader.read() } catch {
-                    throw reader.isOvertaken ? Self.removed : error
-                }
-                guard let entry else { return }
+                guard let entry = try await next(of: &reader) else { return }
                 try await apply(entry)
                 self.reader = reader
+            }
+        }
+
+        private func next(of reader: inout JournalReader) async throws -> JournalEntry? {
+            shared.askedAt.withLock { $0 = .now }
+            defer { shared.askedAt.withLock { $0 = nil } }
+            do { return try await reader.read() } catch {
+                throw reader.isOvertaken ? Self.removed : error
             }
         }
 
@@ -199,7 +242,9 @@
 
         /// Takes over after all that was copied, which the workspace then has.
         func takeOver(within limit: Duration) async throws -> Journal {
-            try await withThrowingTaskGroup(of: Journal?.self) { group in
+            trouble = nil
+            takeoverTrouble.withLock { $0 = nil }
+            return try await withThrowingTaskGroup(of: Journal?.self) { group in
                 group.addTask { try await self.takeOver() }
                 group.addTask {
                     try await Task.sleep(for: limit.asSleep)
@@ -208,7 +253,9 @@
                 defer { group.cancelAll() }
                 guard let journal = try await group.next() ?? nil else {
                     if let trouble, trouble.code == .outOfSpace { throw trouble }
-                    throw RoostError(.io, "the storage did not let the place be taken over in time")
+                    throw RoostError(
+                        .io, "the storage did not let the place be taken over in time",
+                        cause: takeoverTrouble.withLock { $0 } ?? trouble)
                 }
                 return journal
             }
@@ -217,23 +264,39 @@
         private func takeOver() async throws -> Journal {
             // Who lacks entries that are gone learns so before anything is put.
             try await catchUpAtLast()
-            var journal = Journal(copy.storage, writer: .random())
+            var journal = Journal(copy.storage, writer: .random()) { [weak self] error in
+                self?.takeoverTrouble.withLock { $0 = error }
+            }
             let name = "\(ProcessInfo.processInfo.hostName), promoted at \(path)"
             try await journal.takeOver(
                 behind: last, name: name, time: WallTime.milliseconds
             ) { entry in
                 // It may stand further on, where others came between, or entries were removed. The takeover is put
                 // behind it once all before it are applied: who lacks batches must not overtake who has them.
-                try await catchUpAtLast()
-                guard last.index >= entry.index else { throw Self.removed }
+                try await catchUp(to: entry)
             }
             return journal
+        }
+
+        /// Some storages list an entry only some time after they took it.
+        private func catchUp(to entry: JournalEntry) async throws {
+            let begin = ContinuousClock.now
+            var backOff = BackOff()
+            while true {
+                try await catchUpAtLast()
+                if last.index >= entry.index { return }
+                guard ContinuousClock.now - begin < Journal.listingPatience else {
+                    throw Self.removed
+                }
+                try await backOff.wait()
+            }
         }
 
         /// As `catchUp`, again and again while the storage cannot be had. All of it is on disk then: who was told that
         /// it is copied counts on it, and the next opening writes to the directory, and does not follow on.
         private func catchUpAtLast() async throws {
             var backOff = BackOff()
+            var patience = DamagePatience()
             while true {
                 do {
                     try await catchUp()
@@ -242,7 +305,7 @@
                     throw CancellationError()
                 } catch {
                     let error = asRoostError(error)
-                    guard Self.mayPass(error) else { throw error }
+                    guard mayPass(error, &patience, &backOff) else { throw error }
                     trouble = error
                     try await backOff.wait()
                 }

@@ -68,7 +68,7 @@
         }
 
         /// Some storages list an object only some time after they took it.
-        private static let listingPatience = Duration.seconds(10)
+        static let listingPatience = Duration.seconds(10)
 
         /// Looks for what stands already: who restores finds entries by their list.
         nonisolated(nonsending) private func checkListing(_ entry: JournalEntry) async throws {

@@ -36,7 +36,7 @@
             /// The last batch of the history.
             var lastSequence: UInt64 = 0
             /// Of that batch; zeros where the history has none yet.
-            var proof = FrameProof(checksum: 0, seed: 0)
+            var proof = FrameProof.none
             /// Milliseconds since 1970, by the writer's clock.
             var time: UInt64 = 0
             /// The index of the last takeover, which this entry may be.
