@@ -20,7 +20,15 @@ struct CopiedPlace {
     /// - Throws: `ValidationError` where it is no address of a directory: what else it says would be left out, and
     ///   another directory read.
     func check() throws {
-        if !address.hasPrefix("s3://") { _ = try directory() }
+        guard address.hasPrefix("s3://") else {
+            _ = try directory()
+            return
+        }
+        #if Replica
+            do { _ = try S3Storage.Location(address) } catch let error as RoostError {
+                throw ValidationError(error.message)
+            }
+        #endif
     }
 
     /// Of `file:///path`.

@@ -18,11 +18,13 @@ struct FollowCommand: AsyncParsableCommand {
             to answer and answers again. Ends when it is interrupted; the same command goes on then.
 
             Exit status 5 where nothing more can be followed, as the copy began a new history or has removed what would \
-            have come next: follow in a new directory. So too where the copy is not complete yet.
+            have come next: follow in a new directory. So too where the copy is not complete yet. Exit status 3 where an \
+            entry of it is damaged.
 
             With --promote it takes the writer's place and ends: whoever copied before does so no more, TARGET has all \
-            that was copied, and is opened for writing from then on. What copies it to the same place goes on with the \
-            copy.
+            that was copied, and is opened for writing from then on. A Replica of it to the same place goes on with the \
+            copy, which other standbys follow on, where its log still has the last batch that was copied. See to it that nothing starts the old writer again: it would take the \
+            place back, with what it has.
             """)
 
     @Argument(help: "s3://bucket/prefix or file:///path.") var copy: String
@@ -42,8 +44,9 @@ struct FollowCommand: AsyncParsableCommand {
         }
         try place.check()
         try refuseAddress(target)
-        guard interval > 0, interval <= 86_400 else {
-            throw ValidationError("--interval is more than 0 and at most a day, of 86400 seconds")
+        guard !target.isEmpty else { throw ValidationError("an empty path names no directory") }
+        guard (0.1...86_400).contains(interval) else {
+            throw ValidationError("--interval is at least 0.1 and at most a day, of 86400 seconds")
         }
     }
 
@@ -87,10 +90,15 @@ extension CopiedPlace {
 
         private func promote(_ follower: Follower, _ target: String) async throws {
             let replica = try await follower.promote()
-            try await replica.stop(within: .seconds(60))
             try Output.write([
                 "\(target) has taken the writer's place, at batch \(follower.workspace.statistics.lastSequence)"
             ])
+            do { try await replica.stop(within: .seconds(60)) } catch let error as RoostError {
+                throw RoostError(
+                    error.code,
+                    "\(target) is for writing now, but what copies it could not end: \(error.message)",
+                    file: error.file, cause: error.cause)
+            }
         }
 
         private static let lookInterval = Duration.milliseconds(500)
@@ -102,16 +110,16 @@ extension CopiedPlace {
                 try Output.write(["\(text) batch \(status.lastSequence)\(moment)"])
             }
             try write("following \(address), at")
-            var hasTrouble = false
+            var told: RoostError.Code?
             while true {
                 let status = follower.status
                 if let failure = status.failure { throw failure }
-                if let trouble = status.trouble, !hasTrouble {
-                    printError("\(trouble)")
-                } else if status.trouble == nil, hasTrouble {
+                if let trouble = status.trouble {
+                    if trouble.code != told { printError("\(trouble)") }
+                } else if told != nil {
                     try write("goes on, at")
                 }
-                hasTrouble = status.trouble != nil
+                told = status.trouble?.code
                 try await Task.sleep(for: Self.lookInterval)
             }
         }
