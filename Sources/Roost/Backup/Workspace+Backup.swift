@@ -21,7 +21,7 @@ extension Workspace {
     /// Costs a flush, and reading and writing what is copied, and reading that again; every checksum of
     /// it is checked. What is shared is not read, unless `verifyingShared` is `true`: then it is read and checked before,
     /// and a file of the earlier backup that is damaged is copied from here instead, and is in
-    /// ``BackupReport/damagedPaths``. ``Workspace/verify(onProgress:)`` of the backup reads all of it later.
+    /// `BackupReport.damagedPaths`. ``Workspace/verify(onProgress:)`` of the backup reads all of it later.
     ///
     /// - Throws: `.io` where there is something at `path`, or that cannot be written, or is inside a workspace;
     ///   `.outOfSpace`; `.corrupt` where this workspace is damaged; `.locked` while another backup
