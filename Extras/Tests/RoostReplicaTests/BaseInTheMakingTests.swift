@@ -91,7 +91,7 @@ struct BaseInTheMakingTests {
 }
 
 /// A storage that, once it holds, sends no base to its end, and removes what was sent of it when it is told to.
-private final class HalfTaken: ObjectStorage {
+private final class HalfTaken: ForwardingStorage {
     struct State {
         var holds = false
         var isHeld = false
@@ -101,10 +101,10 @@ private final class HalfTaken: ObjectStorage {
     }
 
     let state = Mutex(State())
-    private let memory = MemoryStorage()
+    let base: any ObjectStorage = MemoryStorage()
 
     func put(_ name: String, _ content: ObjectContent) async throws {
-        guard state.withLock({ $0.holds }) else { return try await memory.put(name, content) }
+        guard state.withLock({ $0.holds }) else { return try await base.put(name, content) }
         state.withLock { $0.isHeld = true }
         do { try await Task.sleep(for: .seconds(3600)) } catch {
             state.withLock { $0.isCancelled = true }
@@ -116,39 +116,13 @@ private final class HalfTaken: ObjectStorage {
             throw error
         }
     }
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await memory.putIfAbsent(name, bytes)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await memory.list(prefix: prefix, after: name)
-    }
-    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 /// A storage that takes entries of the journal, and no base.
-private final class EntriesAlone: ObjectStorage {
-    private let memory = MemoryStorage()
+private final class EntriesAlone: ForwardingStorage {
+    let base: any ObjectStorage = MemoryStorage()
 
     func put(_ name: String, _ content: ObjectContent) async throws {
         throw RoostError(.io, "no base is taken", file: name)
     }
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await memory.putIfAbsent(name, bytes)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await memory.list(prefix: prefix, after: name)
-    }
-    func delete(_ name: String) async throws { try await memory.delete(name) }
 }

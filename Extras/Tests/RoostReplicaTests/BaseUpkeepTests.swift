@@ -172,8 +172,9 @@ import Testing
 }
 
 /// A storage that does not answer who asks for some of its objects.
-private final class SlowBases: ObjectStorage {
+private final class SlowBases: ForwardingStorage {
     let memory = MemoryStorage()
+    var base: any ObjectStorage { memory }
     let held = Mutex<Set<String>>([])
 
     func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
@@ -182,33 +183,20 @@ private final class SlowBases: ObjectStorage {
         }
         return try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
     }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await memory.put(name, content)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await memory.putIfAbsent(name, bytes)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await memory.list(prefix: prefix, after: name)
-    }
-    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 /// A storage that takes entries of the journal, removes nothing, and takes bases once it is told to.
-private final class EntriesAlone: ObjectStorage {
+private final class EntriesAlone: ForwardingStorage {
     let takesBases = Mutex(false)
     /// Entries are not answered, whether the task is cancelled or not.
     let isStuck = Mutex(false)
-    private let memory = MemoryStorage()
+    let base: any ObjectStorage = MemoryStorage()
 
     func put(_ name: String, _ content: ObjectContent) async throws {
         guard takesBases.withLock({ $0 }) else {
             throw RoostError(.io, "no base is taken", file: name)
         }
-        try await memory.put(name, content)
+        try await base.put(name, content)
     }
     func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
         await Task {
@@ -216,16 +204,7 @@ private final class EntriesAlone: ObjectStorage {
                 do { try await Task.sleep(for: .milliseconds(5)) } catch {}
             }
         }.value
-        return try await memory.putIfAbsent(name, bytes)
-    }
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await memory.list(prefix: prefix, after: name)
+        return try await base.putIfAbsent(name, bytes)
     }
     func delete(_ name: String) async throws {
         throw RoostError(.io, "nothing is removed", file: name)

@@ -210,8 +210,8 @@ import Testing
 }
 
 /// Gives of each object once a part, and then all of it.
-private final class MisreadingStorage: ObjectStorage {
-    private let base: MemoryStorage
+private final class MisreadingStorage: ForwardingStorage {
+    let base: any ObjectStorage
     private let misread = Mutex<Set<String>>([])
 
     init(_ base: MemoryStorage) { self.base = base }
@@ -229,15 +229,4 @@ private final class MisreadingStorage: ObjectStorage {
         try await receive(bytes)
         return true
     }
-
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await base.put(name, content)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await base.putIfAbsent(name, bytes)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await base.list(prefix: prefix, after: name)
-    }
-    func delete(_ name: String) async throws { try await base.delete(name) }
 }

@@ -105,8 +105,9 @@ final class FaultyStorage: ObjectStorage {
 }
 
 /// A storage in memory that makes deletions when it is told to.
-final class LateDeletions: ObjectStorage {
+final class LateDeletions: ForwardingStorage {
     let memory = MemoryStorage()
+    var base: any ObjectStorage { memory }
     private let held = Mutex<[String]>([])
 
     /// What is to be deleted.
@@ -117,19 +118,4 @@ final class LateDeletions: ObjectStorage {
     }
 
     func delete(_ name: String) async throws { held.withLock { $0.append(name) } }
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await memory.put(name, content)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await memory.putIfAbsent(name, bytes)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await memory.list(prefix: prefix, after: name)
-    }
 }

@@ -141,17 +141,17 @@ import Testing
 
 /// A storage in memory that counts how often it is asked for a list, and leaves entries out of all of them, or says
 /// another size of them.
-private final class CountedLists: ObjectStorage {
+private final class CountedLists: ForwardingStorage {
     let count = Mutex(0)
     let saidSizeBytes = Mutex<UInt64?>(nil)
     /// What was asked for.
     let taken = Mutex<[String]>([])
     let leftOut = Mutex<Set<UInt64>>([])
-    private let memory = MemoryStorage()
+    let base: any ObjectStorage = MemoryStorage()
 
     func list(prefix: String, after name: String?) async throws -> [StoredObject] {
         count.withLock { $0 += 1 }
-        let all = try await memory.list(prefix: prefix, after: name)
+        let all = try await base.list(prefix: prefix, after: name)
         let names = leftOut.withLock { $0.map { ObjectName.entry($0) } }
         let size = saidSizeBytes.withLock { $0 }
         return all.filter { !names.contains($0.name) }
@@ -159,16 +159,6 @@ private final class CountedLists: ObjectStorage {
     }
     func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
         taken.withLock { $0.append(name) }
-        return try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
+        return try await base.get(name, maximumSizeBytes: maximumSizeBytes)
     }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await memory.put(name, content)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await memory.putIfAbsent(name, bytes)
-    }
-    func delete(_ name: String) async throws { try await memory.delete(name) }
 }

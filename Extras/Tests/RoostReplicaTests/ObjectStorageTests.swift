@@ -103,27 +103,14 @@ private final class FailingSync: Sendable {
 }
 
 /// A storage that takes no notice of where a list is to go on, a hundred times.
-private final class ListsFromTheBegin: ObjectStorage {
-    private let memory = MemoryStorage()
+private final class ListsFromTheBegin: ForwardingStorage {
+    let base: any ObjectStorage = MemoryStorage()
     private let listCount = Atomic(0)
 
     func list(prefix: String, after name: String?) async throws -> [StoredObject] {
         let count = listCount.wrappingAdd(1, ordering: .relaxed).newValue
-        return count > 100 ? [] : try await memory.list(prefix: prefix, after: nil)
+        return count > 100 ? [] : try await base.list(prefix: prefix, after: nil)
     }
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await memory.put(name, content)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await memory.putIfAbsent(name, bytes)
-    }
-    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 private struct Failed: Error {}

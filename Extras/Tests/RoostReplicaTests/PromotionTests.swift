@@ -388,37 +388,24 @@ struct PromotionTests {
 }
 
 /// A storage in memory where another writer takes over right behind the next entry, if it is awaited.
-private final class MetByAnother: ObjectStorage {
-    private let memory = MemoryStorage()
+private final class MetByAnother: ForwardingStorage {
+    let base: any ObjectStorage = MemoryStorage()
     let isAwaited = Atomic(false)
 
     func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        let isWritten = try await memory.putIfAbsent(name, bytes)
+        let isWritten = try await base.putIfAbsent(name, bytes)
         if isWritten, isAwaited.exchange(false, ordering: .relaxed) {
-            let end = try await JournalReader.end(of: memory)
-            var journal = Journal(memory, writer: .random())
+            let end = try await JournalReader.end(of: base)
+            var journal = Journal(base, writer: .random())
             try await journal.takeOver(behind: end, name: "another", time: end!.standing.time)
         }
         return isWritten
     }
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await memory.put(name, content)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await memory.list(prefix: prefix, after: name)
-    }
-    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 /// A storage in memory that looks how much of a workspace is on disk when the next entry is put.
-private final class WatchedTakeovers: ObjectStorage {
-    private let memory = MemoryStorage()
+private final class WatchedTakeovers: ForwardingStorage {
+    let base: any ObjectStorage = MemoryStorage()
     let watched = Mutex<Workspace?>(nil)
     let durableSequence = Mutex<UInt64?>(nil)
 
@@ -430,26 +417,13 @@ private final class WatchedTakeovers: ObjectStorage {
         if let workspace {
             durableSequence.withLock { $0 = workspace.statistics.durableSequence }
         }
-        return try await memory.putIfAbsent(name, bytes)
+        return try await base.putIfAbsent(name, bytes)
     }
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(_ name: String, to receive: ([UInt8]) async throws -> Void) async throws -> Bool {
-        try await memory.download(name, to: receive)
-    }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await memory.put(name, content)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await memory.list(prefix: prefix, after: name)
-    }
-    func delete(_ name: String) async throws { try await memory.delete(name) }
 }
 
 /// Lists nothing for a while.
-private final class LateLists: ObjectStorage {
-    private let base: MemoryStorage
+private final class LateLists: ForwardingStorage {
+    let base: any ObjectStorage
     private let end = Mutex<ContinuousClock.Instant>(.now)
 
     init(_ base: MemoryStorage) { self.base = base }
@@ -458,21 +432,8 @@ private final class LateLists: ObjectStorage {
         end.withLock { $0 = .now + duration }
     }
 
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await base.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(
-        _ name: String, to receive: ([UInt8]) async throws -> Void
-    ) async throws -> Bool { try await base.download(name, to: receive) }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await base.put(name, content)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await base.putIfAbsent(name, bytes)
-    }
     func list(prefix: String, after name: String?) async throws -> [StoredObject] {
         if ContinuousClock.now < end.withLock({ $0 }) { return [] }
         return try await base.list(prefix: prefix, after: name)
     }
-    func delete(_ name: String) async throws { try await base.delete(name) }
 }

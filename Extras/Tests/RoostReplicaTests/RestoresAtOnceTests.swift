@@ -82,8 +82,8 @@ import Testing
 }
 
 /// Downloads nothing before it is told to go on.
-private final class SlowSnapshots: ObjectStorage {
-    private let base: any ObjectStorage
+private final class SlowSnapshots: ForwardingStorage {
+    let base: any ObjectStorage
     private let state = Mutex((isWaiting: false, goesOn: false))
 
     init(_ base: any ObjectStorage) { self.base = base }
@@ -91,25 +91,12 @@ private final class SlowSnapshots: ObjectStorage {
     var isWaiting: Bool { state.withLock { $0.isWaiting } }
     func goOn() { state.withLock { $0.goesOn = true } }
 
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await base.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
     func download(
         _ name: String, to receive: ([UInt8]) async throws -> Void
     ) async throws -> Bool {
         try await wait()
         return try await base.download(name, to: receive)
     }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await base.put(name, content)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await base.putIfAbsent(name, bytes)
-    }
-    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        try await base.list(prefix: prefix, after: name)
-    }
-    func delete(_ name: String) async throws { try await base.delete(name) }
 
     private func wait() async throws {
         while !state.withLock({ $0.goesOn }) {

@@ -35,26 +35,13 @@ import Testing
 }
 
 /// Lists nothing before a moment.
-private struct UnlistingStorage: ObjectStorage {
+private struct UnlistingStorage: ForwardingStorage {
     let begin: ContinuousClock.Instant
-    private let memory = MemoryStorage()
+    let base: any ObjectStorage = MemoryStorage()
 
     init(begin: ContinuousClock.Instant) { self.begin = begin }
 
-    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
-        try await memory.get(name, maximumSizeBytes: maximumSizeBytes)
-    }
-    func download(
-        _ name: String, to receive: ([UInt8]) async throws -> Void
-    ) async throws -> Bool { try await memory.download(name, to: receive) }
-    func put(_ name: String, _ content: ObjectContent) async throws {
-        try await memory.put(name, content)
-    }
-    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await memory.putIfAbsent(name, bytes)
-    }
     func list(prefix: String, after name: String?) async throws -> [StoredObject] {
-        ContinuousClock.now < begin ? [] : try await memory.list(prefix: prefix, after: name)
+        ContinuousClock.now < begin ? [] : try await base.list(prefix: prefix, after: name)
     }
-    func delete(_ name: String) async throws { try await memory.delete(name) }
 }

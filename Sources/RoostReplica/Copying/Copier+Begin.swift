@@ -61,9 +61,7 @@
         private func proveOwnLog(of sequence: UInt64) async throws {
             let tap = try engine.tapOfAll(limitBytes: options.maximumHeldLogBytes)
             let proof = try tap?.proof(of: sequence) ?? FrameProof.none
-            let payload = FramesPayload(marks: [], runs: []).encoded()
-            try await addEntry(.frames, payload: payload, time: time()) { $0.proof = proof }
-            schedule.noteWritten(now: Self.now)
+            try await addEntryWithoutBatches { $0.proof = proof }
         }
 
         /// What earlier copiers added after the last base counts as this one's own: where each copies little before

@@ -223,11 +223,16 @@
         }
 
         private func giveSignOfLife() async throws {
-            let moment = time()
-            let payload = FramesPayload(marks: [], runs: []).encoded()
-            try await addEntry(.frames, payload: payload, time: moment)
-            schedule.noteWritten(now: Self.now)
+            try await addEntryWithoutBatches()
             noteCopied()
+        }
+
+        func addEntryWithoutBatches(
+            _ change: (inout JournalEntry.Standing) -> Void = { _ in }
+        ) async throws {
+            let payload = FramesPayload(marks: [], runs: []).encoded()
+            try await addEntry(.frames, payload: payload, time: time(), change)
+            schedule.noteWritten(now: Self.now)
         }
 
         /// Tells how far the copy is, if it can be restored.
