@@ -19,9 +19,9 @@ extension SharedQuery {
     /// - It ends when the workspace is closed, and for a reader whose task is cancelled. An object that does not decode ends
     ///   it with an error, whether it would match or not.
     ///
-    /// - Throws: while it is iterated, as ``fetch()`` for the first result, and where all is read anew, then but for
-    ///   `.unavailable`; `.decodingFailed` and `.typeMismatch`, naming the key; `.notPermitted` where the engine refuses again
-    ///   and again.
+    /// - Throws: while it is iterated, as ``fetch()`` for the first result, `.compacted` after a minute only, and where all is
+    ///   read anew, then but for `.unavailable`; `.decodingFailed` and `.typeMismatch`, naming the key; `.notPermitted` where
+    ///   the engine refuses again and again.
     public func updates() -> KeyValueSequence<[Item]> {
         KeyValueSequence {
             let live = SharedLiveQuery(self)
@@ -85,17 +85,16 @@ private final class SharedLiveQuery<Item: Identifiable & Sendable> where Item.ID
         return nil
     }
 
-    /// What is read may be compacted meanwhile; where it is each time, it takes longer than the engine keeps it.
+    /// What is read may be compacted meanwhile, also several times where there is much to do for all; where it still is after
+    /// a minute, it takes longer than the engine keeps a revision.
     private nonisolated(nonsending) func beginFirst() async throws -> [Item] {
-        for _ in 1..<Self.firstRunLimit {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
             do { return try await begin() } catch let error as RoostError
-                where error.code == .compacted
+                where error.code == .compacted && ContinuousClock.now < end
             { continue }
         }
-        return try await begin()
     }
-
-    private static var firstRunLimit: Int { 3 }
 
     private nonisolated(nonsending) func begin() async throws -> [Item] {
         let dictionary = query.repository.dictionary

@@ -7,10 +7,23 @@ struct SyncedReading<Item: Codable & Sendable>: Sendable {
     let origins: SharedDictionary
     let form: ValueForm<Item>
 
-    /// An object and, with `withOrigin`, what it was in the store before this one; of one revision.
+    /// An object and, with `withOrigin`, what it was in the store before this one; of one revision. Where the engine gives
+    /// that one up between the two reads, both are made again.
     func object(_ key: String, withOrigin: Bool) async throws -> SyncedThere<Item> {
-        let connection = shared.connection
         let deadline = shared.workspace.callEnd
+        while true {
+            do {
+                return try await object(key, withOrigin: withOrigin, before: deadline)
+            } catch let error as RoostError
+                where error.code == .compacted && ContinuousClock.now < deadline
+            { continue }
+        }
+    }
+
+    private func object(
+        _ key: String, withOrigin: Bool, before deadline: ContinuousClock.Instant
+    ) async throws -> SyncedThere<Item> {
+        let connection = shared.connection
         let (record, revision) = try await connection.record(
             try shared.engineKey(key), before: deadline)
         var there = SyncedThere(
