@@ -198,6 +198,7 @@ extension ConformanceSuite where Workspace == SharedWorkspace {
             ConformanceCheck.endingChecks + ConformanceCheck.commonChecks
                 + ConformanceCheck.sharedChecks + ConformanceCheck.revisionChecks
                 + ConformanceCheck.indexChecks + ConformanceCheck.aggregateChecks
+                + ConformanceCheck.followChecks
                 + ConformanceCheck.closingChecks,
             effort: effort, seed: seed, patience: patience
         ) {
