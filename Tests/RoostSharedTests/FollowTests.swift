@@ -16,6 +16,7 @@ import Testing
         let followed = try await shared.follow("settings", in: local)
         #expect(try followed["volume", default: 0.5] == 0.25)
         #expect(try followed.count == 2)
+        #expect(try followed.count(prefix: "vol") == 1)
         try await settings.set(0.75, forKey: "volume")
         try await settings.removeValue(forKey: "speed")
         try await followed.reached(try await shared.revision, within: .seconds(60))

@@ -27,6 +27,8 @@ import Testing
         try await chores.saveAll(
             (0..<60).map { oracle.anyChore($0, &random) })
         for number in 0..<40 {
+            // Removing by keys drops them.
+            if round > 0 { try await chores.buildIndexes() }
             let start = random
             let before = try await chores.loadAll()
             let (result, end) = try await workspace.transaction { tx in
@@ -47,6 +49,11 @@ import Testing
                         let chore = oracle.anyChore(id, &random)
                         try await tx.save(chore, in: chores)
                         all[id] = chore
+                    case 2 where Bool.random(using: &random):
+                        let key = chores.key(of: id)
+                        let prefix = String(key.prefix(key.count - 1))
+                        try tx.removeAll(prefix: prefix, in: chores.dictionary)
+                        all = all.filter { !chores.key(of: $0.key).hasPrefix(prefix) }
                     default: break
                     }
                     var made = oracle.makeCase(chores.all.scanning(), &random)

@@ -3,7 +3,7 @@ public struct KeyValueBatch<Attempt: KeyValueTransaction> {
     /// The dictionaries that it changes.
     public typealias NamedDictionary = Attempt.NamedDictionary
 
-    /// Each removes all of a dictionary, and comes before every other change.
+    /// Each removes all of a dictionary, or all that begins alike, and comes before every other change.
     private var clears: [(Attempt) throws -> Void] = []
     private var changes: [(Attempt) throws -> Void] = []
 
@@ -46,15 +46,21 @@ public struct KeyValueBatch<Attempt: KeyValueTransaction> {
         clears.append { try $0.removeAll(in: dictionary) }
     }
 
+    /// Removes what `dictionary` held before the batch under the keys that begin with the bytes of `prefix`; what the batch
+    /// itself sets stays.
+    public mutating func removeAll(prefix: String, in dictionary: NamedDictionary) {
+        clears.append { try $0.removeAll(prefix: prefix, in: dictionary) }
+    }
+
     func apply(to attempt: Attempt) throws {
         for change in clears + changes { try change(attempt) }
     }
 }
 
 extension KeyValueWorkspace {
-    /// Commits everything that `body` adds to the batch at once: no reader sees part of it. Reads nothing; later operations on
-    /// a key win. `body` runs once, on the caller's actor, so it may use what the caller may. A ``Workspace`` has a call of
-    /// this name that it prefers.
+    /// Commits everything that `body` adds to the batch at once: no reader sees part of it. Reads nothing, but in files
+    /// the keys of a prefix that it removes; later operations on a key win. `body` runs once, on the caller's actor, so it may
+    /// use what the caller may. A ``Workspace`` has a call of this name that it prefers.
     ///
     /// - Returns: what `body` returned, once the changes are acknowledged.
     /// - Throws: what `body` throws; `.encodingFailed`, `.keyTooLarge`, `.valueTooLarge`, `.tooLarge`, `.cancelled`. Then

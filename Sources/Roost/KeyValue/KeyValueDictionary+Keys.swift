@@ -28,6 +28,12 @@ extension KeyValueDictionary {
     /// - Throws: as `removeValue(forKey:)`.
     public func removeAll() async throws { try await removeAllKeys() }
 
+    /// Removes every key that begins with the bytes of `prefix`, at once: all that belongs to one of many customers, for
+    /// example. Every other write falls wholly before or after it. In files it reads the keys; an engine takes it as one change.
+    ///
+    /// - Throws: as `removeValue(forKey:)`.
+    public func removeAll(prefix: String) async throws { try await removeAllKeys(prefix: prefix) }
+
     // MARK: Typed keys
 
     /// The value of `key`, or its default where it has none.

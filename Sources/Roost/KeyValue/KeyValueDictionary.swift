@@ -18,6 +18,9 @@ public protocol KeyValueDictionary: Sendable {
     /// How many keys the dictionary has at one moment.
     var count: Int { get async throws }
 
+    /// How many keys begin with the bytes of `prefix` at one moment.
+    func count(prefix: String) async throws -> Int
+
     /// The value of `key`, or `nil`.
     func load<Value>(_ key: String, form: ValueForm<Value>) async throws -> Value?
 
@@ -43,6 +46,9 @@ public protocol KeyValueDictionary: Sendable {
 
     /// Removes every key at once.
     func removeAllKeys() async throws
+
+    /// Removes every key that begins with the bytes of `prefix`, at once.
+    func removeAllKeys(prefix: String) async throws
 
     /// Sets the value of the entry's key, or removes it where `value` is `nil`, if the key still has the
     /// entry's version; else throws `.conflict`. Where `duration` is not `nil`, the value is gone once that has

@@ -82,6 +82,11 @@ public protocol KeyValueTransaction {
     /// How many keys `dictionary` has. Any later change of which keys it has is a conflict.
     nonisolated(nonsending) func count(of dictionary: NamedDictionary) async throws -> Int
 
+    /// How many keys of `dictionary` begin with the bytes of `prefix`. Any later change of which keys do is a conflict.
+    nonisolated(nonsending) func count(
+        of dictionary: NamedDictionary, prefix: String
+    ) async throws -> Int
+
     /// The selected keys. A key that comes or goes in what was looked at is a conflict.
     nonisolated(nonsending) func keys(
         of dictionary: NamedDictionary, _ selection: KeySelection
@@ -99,4 +104,7 @@ public protocol KeyValueTransaction {
 
     /// Removes every key of `dictionary`, those that the body has set included.
     func removeAll(in dictionary: NamedDictionary) throws
+
+    /// Removes every key of `dictionary` that begins with the bytes of `prefix`, those that the body has set included.
+    func removeAll(prefix: String, in dictionary: NamedDictionary) throws
 }

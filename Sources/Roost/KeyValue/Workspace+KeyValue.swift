@@ -74,6 +74,14 @@ public final class SuspendingTransaction: KeyValueTransaction {
         try transaction.count(of: dictionary)
     }
 
+    /// How many keys of `dictionary` begin with the bytes of `prefix`. Any later change of which keys do is a conflict. As
+    /// the call of ``Transaction``.
+    public nonisolated(nonsending) func count(
+        of dictionary: WorkspaceDictionary, prefix: String
+    ) async throws -> Int {
+        try transaction.count(of: dictionary, prefix: prefix)
+    }
+
     /// The selected keys. A key that comes or goes in what was looked at is a conflict. As
     /// `keys(of:prefix:limit:order:)` of a ``Transaction``.
     public nonisolated(nonsending) func keys(
@@ -101,5 +109,11 @@ public final class SuspendingTransaction: KeyValueTransaction {
     /// ``Transaction``.
     public func removeAll(in dictionary: WorkspaceDictionary) throws {
         try transaction.removeAll(in: dictionary)
+    }
+
+    /// Removes every key of `dictionary` that begins with the bytes of `prefix`, those that the body has set included. Reads
+    /// the keys. As the call of ``Transaction``.
+    public func removeAll(prefix: String, in dictionary: WorkspaceDictionary) throws {
+        try transaction.removeAll(prefix: prefix, in: dictionary)
     }
 }

@@ -46,6 +46,11 @@ extension WorkspaceDictionary: KeyValueDictionary {
     /// For code that is generic over workspaces; as `removeAll(durability:)`.
     public func removeAllKeys() async throws { try await removeAll(durability: nil) }
 
+    /// For code that is generic over workspaces; as `removeAll(prefix:durability:)`.
+    public func removeAllKeys(prefix: String) async throws {
+        try await removeAll(prefix: prefix, durability: nil)
+    }
+
     /// For code that is generic over workspaces; as `replace(_:with:expiresIn:durability:)` and
     /// `remove(_:durability:)`.
     public func replace<Value>(

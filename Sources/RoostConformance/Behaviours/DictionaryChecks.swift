@@ -81,6 +81,10 @@ extension ConformanceCheck {
                 try requireEqual(try await values.count, 0, "the count")
                 try requireEqual(try await kept.load("x", as: Int.self), 1, "the other's value")
             },
+            ConformanceCheck("what begins alike is counted and removed at once, and alone") {
+                context in
+                try await removeByPrefixes(context)
+            },
             ConformanceCheck("typed keys have their defaults, and optional ones go by nil") {
                 context in
                 let values = context.dictionary("typed")
@@ -136,6 +140,49 @@ extension ConformanceCheck {
                 }
             },
         ]
+    }
+
+    private static func removeByPrefixes(_ context: ConformanceContext<Workspace>) async throws {
+        let values = context.dictionary("prefixes")
+        try await values.setAll((0..<75).map { ("eu/\($0 / 15)/\($0 % 15)", $0) })
+        // More than engines take as operations of their own.
+        for piece in 0..<4 {
+            try await values.setAll((0..<50).map { ("eu/5/\(piece * 50 + $0)", $0) })
+        }
+        let others = ["eu", "eu0", "ev/1", "", "caf\u{e9}", "cafe\u{301}"]
+        try await values.setAll(others.map { ($0, -1) })
+        try requireEqual(try await values.count(prefix: "eu/"), 275, "the count of a prefix")
+        try requireEqual(try await values.count(prefix: "cafe"), 1, "the count by bytes")
+        try await values.removeAll(prefix: "eu/5")
+        try requireEqual(try await values.count, 75 + others.count, "the count")
+        let counts = try await context.workspace.transaction { attempt in
+            try attempt.set(1, forKey: "eu/0/x", in: values)
+            try attempt.removeAll(prefix: "eu/0/", in: values)
+            let gone = try await attempt.count(of: values, prefix: "eu/0")
+            try attempt.set(2, forKey: "eu/0/y", in: values)
+            // One that has both the others in it.
+            try attempt.removeAll(prefix: "eu/1/1", in: values)
+            try attempt.removeAll(prefix: "eu/1", in: values)
+            try attempt.set(3, forKey: "eu/1/z", in: values)
+            return [
+                gone, try await attempt.count(of: values, prefix: "eu/0"),
+                try await attempt.count(of: values),
+            ]
+        }
+        try requireEqual(counts, [0, 1, 47 + others.count], "counts in a transaction")
+        try requireEqual(try await values.load("eu/0/y", as: Int.self), 2, "what was set behind it")
+        try requireEqual(try await values.load("eu/1/z", as: Int.self), 3, "what was set last")
+        try await context.workspace.write { batch in
+            batch.set(4, forKey: "eu/new", in: values)
+            batch.removeAll(prefix: "eu/", in: values)
+        }
+        let left = try await values.keys().collected()
+        let expected = (others + ["eu/new"]).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        try require(
+            left.map { Array($0.utf8) } == expected.map { Array($0.utf8) },
+            "keys are \(left), not \(expected)")
+        try await values.removeAll(prefix: "")
+        try requireEqual(try await values.count, 0, "the count of what is left")
     }
 
     /// What transactions and several callers do.

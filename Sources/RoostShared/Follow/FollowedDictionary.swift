@@ -220,6 +220,11 @@ public final class FollowedDictionary: Sendable {
     /// - Throws: as `count` of a `WorkspaceDictionary`.
     public var count: Int { get throws { try values.count } }
 
+    /// How many keys there are that begin with the bytes of `prefix`; of those that are loaded.
+    ///
+    /// - Throws: as `count(prefix:)` of a `WorkspaceDictionary`.
+    public func count(prefix: String) throws -> Int { try values.count(prefix: prefix) }
+
     /// All keys, of those that are loaded, in the order of their UTF-8 bytes.
     ///
     /// - Throws: as `keys` of a `WorkspaceDictionary`.

@@ -67,11 +67,14 @@ struct SharedQueryRun<Item: Identifiable & Sendable, Made> where Item.ID: Sendab
         if !attempt.isCleared(dictionary) {
             // As many more as may fall out.
             var wider = query
-            if let limit = terms.limitCount, limit > 0 {
+            if attempt.isPartlyCleared(dictionary) {
+                wider.terms.limitCount = nil
+            } else if let limit = terms.limitCount, limit > 0 {
                 let (sum, hasOverflown) = limit.addingReportingOverflow(changed.count)
                 wider.terms.limitCount = hasOverflown ? .max : sum
             }
             matches = try await SharedQueryRun(wider, source, make).matches().matches
+            matches.removeAll { attempt.isCleared(dictionary.start + $0.key) }
         }
         guard !changed.isEmpty else { return matches }
         let changedKeys = Set(changed.map { Array($0.dropFirst(dictionary.start.count)) })

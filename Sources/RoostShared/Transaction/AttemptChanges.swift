@@ -2,7 +2,9 @@ import Roost
 
 /// What the body of a transaction's attempt has changed so far, before it is committed.
 ///
-/// - A key in `writes` was changed after its dictionary was cleared, if it was.
+/// - A key in `writes` was changed after the range that it is in was cleared, if one was.
+/// - No two cleared ranges have a key in common: they are of whole dictionaries and of prefixes, so one of two that meet has
+///   all of the other.
 /// - While a call makes several changes that are to be one, `steps` has what there was before each of them, in order.
 struct AttemptChanges {
     /// What becomes of a key.
@@ -17,6 +19,7 @@ struct AttemptChanges {
     private enum Step {
         case write([UInt8], Write?)
         case notCleared(SharedKeyRange)
+        case cleared(SharedKeyRange)
         case notChangedByKeys([UInt8])
         case catalog([UInt8], AttemptCatalog)
     }
@@ -48,7 +51,13 @@ struct AttemptChanges {
     /// Removes the records of a range, those that were written before included.
     mutating func clear(_ range: SharedKeyRange) {
         for key in writtenKeys(in: range) { set(nil, forKey: key) }
-        if cleared.insert(range).inserted { steps?.append(.notCleared(range)) }
+        guard !range.isEmpty, !cleared.contains(where: { $0.contains(range) }) else { return }
+        for smaller in cleared where range.contains(smaller) {
+            cleared.remove(smaller)
+            steps?.append(.cleared(smaller))
+        }
+        cleared.insert(range)
+        steps?.append(.notCleared(range))
     }
 
     mutating func noteChange(byKeysOf dictionary: String, catalog key: [UInt8]) {
@@ -79,6 +88,7 @@ struct AttemptChanges {
             switch step {
             case .write(let key, let write): writes[key] = write
             case .notCleared(let range): cleared.remove(range)
+            case .cleared(let range): cleared.insert(range)
             case .notChangedByKeys(let key): changedByKeys[key] = nil
             case .catalog(let key, let before): catalogs.append((key, before))
             }

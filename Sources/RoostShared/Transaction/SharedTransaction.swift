@@ -73,6 +73,15 @@ public final class SharedTransaction: KeyValueTransaction {
         try await keys(of: dictionary, KeySelection()).count
     }
 
+    /// How many keys of `dictionary` begin with the bytes of `prefix`; else as `count(of:)`.
+    ///
+    /// - Throws: as `contains(_:in:)`.
+    public nonisolated(nonsending) func count(
+        of dictionary: SharedDictionary, prefix: String
+    ) async throws -> Int {
+        try await keys(of: dictionary, KeySelection(prefix: prefix)).count
+    }
+
     /// The selected keys. A key that comes or goes in what was looked at is a conflict; each that is found
     /// counts against what the engine takes at once.
     ///
@@ -110,8 +119,8 @@ public final class SharedTransaction: KeyValueTransaction {
         return found.map { String(decoding: $0.dropFirst(dictionary.start.count), as: UTF8.self) }
     }
 
-    /// The records of a dictionary at the attempt's revision, without what the body has changed, until `body` has enough.
-    /// Each, and the range up to the last, is guarded.
+    /// The records of a dictionary at the attempt's revision, without what the body has set, until `body` has enough. Each,
+    /// and the range up to the last, is guarded. What the body has removed with all that begins alike is left out.
     nonisolated(nonsending) func forEachRecord(
         of dictionary: SharedDictionary, _ selection: KeySelection, isKeysOnly: Bool,
         _ body: (SharedRecord) throws -> Bool
@@ -129,6 +138,7 @@ public final class SharedTransaction: KeyValueTransaction {
                 note(record, record.key)
             }
             if !isKeysOnly { fetched[record.key] = record }
+            if changes.isCleared(record.key) { continue }
             if try !body(record) {
                 looked = looked.part(
                     upTo: record.key, isDescending: selection.order == .descending)
@@ -144,6 +154,15 @@ public final class SharedTransaction: KeyValueTransaction {
         changes.cleared.contains(connection.keys.range(of: dictionary.name))
     }
 
+    /// Whether the body has removed all keys of a dictionary that begin alike, of any beginning.
+    func isPartlyCleared(_ dictionary: SharedDictionary) -> Bool {
+        let whole = connection.keys.range(of: dictionary.name)
+        return changes.cleared.contains { whole.contains($0) }
+    }
+
+    /// Whether the body has removed a record with others at once; what it has set since does not count.
+    func isCleared(_ key: [UInt8]) -> Bool { changes.isCleared(key) }
+
     /// The keys of a dictionary that the body has changed since it removed all, if it did, in no order.
     func changedKeys(of dictionary: SharedDictionary) -> [[UInt8]] {
         changes.writtenKeys(in: connection.keys.range(of: dictionary.name))
@@ -151,7 +170,7 @@ public final class SharedTransaction: KeyValueTransaction {
 
     /// Whether the body has changed any key of a dictionary.
     func hasChanged(_ dictionary: SharedDictionary) -> Bool {
-        isCleared(dictionary) || !changedKeys(of: dictionary).isEmpty
+        isPartlyCleared(dictionary) || !changedKeys(of: dictionary).isEmpty
     }
 
     /// What the body has set a key to; `nil` where it has not, has removed it, or that has expired.
@@ -284,6 +303,17 @@ public final class SharedTransaction: KeyValueTransaction {
         check(dictionary)
         _ = try dictionary.checkedName()
         clear(connection.keys.range(of: dictionary.name))
+        noteChange(byKeysOf: dictionary)
+    }
+
+    /// Removes every key of `dictionary` that begins with the bytes of `prefix`, those that the body has set included. Reads
+    /// nothing; one change of what the engine takes at once, however many keys they are.
+    ///
+    /// - Throws: `.keyTooLarge` where the dictionary's name is too long.
+    public func removeAll(prefix: String, in dictionary: SharedDictionary) throws {
+        check(dictionary)
+        _ = try dictionary.checkedName()
+        clear(dictionary.range(KeySelection(prefix: prefix).bounds))
         noteChange(byKeysOf: dictionary)
     }
 

@@ -70,11 +70,16 @@ public struct SharedDictionary: KeyValueDictionary {
     ///
     /// - Throws: as `contains(_:)`; `.compacted` where it takes longer than the engine keeps the revision.
     public var count: Int {
-        get async throws {
-            var count = 0
-            for try await _ in keys(KeySelection()) { count += 1 }
-            return count
-        }
+        get async throws { try await count(prefix: "") }
+    }
+
+    /// How many keys begin with the bytes of `prefix`, at one revision. Reads all of these keys.
+    ///
+    /// - Throws: as ``count``.
+    public func count(prefix: String) async throws -> Int {
+        var count = 0
+        for try await _ in keys(KeySelection(prefix: prefix)) { count += 1 }
+        return count
     }
 
     /// The value of `key`, or `nil`; as the call that takes a type. Linearizable; one request.
@@ -174,6 +179,14 @@ public struct SharedDictionary: KeyValueDictionary {
     public func removeAllKeys() async throws {
         _ = try checkedName()
         try await write([.removeRange(connection.keys.range(of: name))])
+    }
+
+    /// Removes every key that begins with the bytes of `prefix`, at once; one request, however many they are.
+    ///
+    /// - Throws: as `remove(key:)`.
+    public func removeAllKeys(prefix: String) async throws {
+        _ = try checkedName()
+        try await write([.removeRange(range(KeySelection(prefix: prefix).bounds))])
     }
 
     private func write(
