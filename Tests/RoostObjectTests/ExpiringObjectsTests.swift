@@ -181,6 +181,24 @@ import Testing
         try await workspace.close()
     }
 
+    /// Of one identifier's several objects in a call the last one's values are taken, and no earlier one's.
+    @Test func whatExpiresAndIsSavedTwiceInOneCallLeavesItsValue() async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
+        let sessions = workspace.repository(of: Session.self)
+        let first = Session(id: 1, user: "ada", token: "a")
+        let second = Session(id: 1, user: "ada", token: "b")
+        try await sessions.save(first, expiresIn: .seconds(60))
+        try await sessions.saveAll([first, second])
+        #expect(try sessions.where { $0.token == "a" }.count() == 0)
+        try expectSound(sessions)
+        try await sessions.save(first, expiresIn: .seconds(60))
+        // Another object of the call takes it.
+        try await sessions.saveAll([first, second, Session(id: 2, user: "bo", token: "a")])
+        #expect(try sessions.where { $0.token == "a" }.fetch().map(\.id) == [2])
+        try expectSound(sessions)
+        try await workspace.close()
+    }
+
     @Test @MainActor func aRepositoryWithoutIndexesAndALiveResult() async throws {
         let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
         let plain = workspace.repository(of: Plain.self)

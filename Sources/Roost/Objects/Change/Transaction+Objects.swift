@@ -255,7 +255,7 @@ extension Transaction {
         for change in changes {
             let entry = change.entry
             if entry.isSole, awaitedEntries != nil,
-                isAwaited(change, change.index.awaited(entry, objectKey, until: deadline))
+                try isAwaited(change, change.index.awaited(entry, objectKey, until: deadline))
             {
                 continue
             }
@@ -288,9 +288,14 @@ extension Transaction {
     /// Whether a change of an entry is made once all objects of the call are changed.
     private mutating func isAwaited(
         _ change: IndexChange, _ entry: AwaitedEntry
-    ) -> Bool {
+    ) throws -> Bool {
         guard change.isAdded else {
-            return awaitedEntries?.remove(entry.recordKey, of: entry.objectKey) ?? false
+            guard awaitedEntries?.remove(entry.recordKey, of: entry.objectKey) == true else {
+                return false
+            }
+            // Of an object that expires what it had before is awaited too, and goes from where it stands. What another
+            // has stays.
+            return try holder(of: entry) != entry.objectKey
         }
         awaitedEntries?.add(entry, entry.recordKey, of: entry.objectKey)
         return true

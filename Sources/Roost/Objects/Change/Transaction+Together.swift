@@ -45,12 +45,16 @@ extension Transaction {
 
     /// That no other object has the value.
     mutating func checkFree(_ awaited: AwaitedEntry) throws {
-        let other = try attempt.withValue(
-            recordKey: awaited.recordKey, in: awaited.entries
-        ) { $0.map { indexedObjectKey(inValue: $0) } }
-        guard let other, other != awaited.objectKey else { return }
+        guard let other = try holder(of: awaited), other != awaited.objectKey else { return }
         throw NotUnique.error(
             awaited.indexName, String(decoding: awaited.objectKey, as: UTF8.self),
             String(decoding: other, as: UTF8.self))
+    }
+
+    /// The key of the object that has the value, as the attempt has left it; `nil` where none has.
+    mutating func holder(of awaited: AwaitedEntry) throws -> [UInt8]? {
+        try attempt.withValue(recordKey: awaited.recordKey, in: awaited.entries) {
+            $0.map { indexedObjectKey(inValue: $0) }
+        }
     }
 }
