@@ -14,6 +14,8 @@
         let term: Leadership.Term
         private let lease: TermLease
         private let logger: Logger
+        /// A moment before the lease was taken.
+        private let begin: ContinuousClock.Instant
         private let end: Mutex<ContinuousClock.Instant?>
         private let closing = Mutex<RoostError?>(nil)
 
@@ -21,6 +23,7 @@
             self.lease = lease
             term = taken.term
             self.logger = logger
+            begin = taken.begin
             end = Mutex(Self.end(lease, taken.begin))
         }
 
@@ -73,14 +76,19 @@
             }
         }
 
-        /// Renews until the task is cancelled.
+        /// Renews until the task is cancelled, a third of the lease after the begin of the try before, however long that took:
+        /// the lease counts from there too.
         ///
         /// - Throws: ``LeadershipLost`` once another has the lease; `.closed`, after which no other try can come in time.
         private func keepRenewing() async throws {
+            var begin = begin
             while true {
-                do { try await Task.sleep(for: lease.duration / 3) } catch { return }
                 do {
-                    let begin = try await lease.renew(term)
+                    try await Task.sleep(until: begin + lease.duration / 3, clock: .continuous)
+                } catch { return }
+                begin = .now
+                do {
+                    begin = try await lease.renew(term)
                     end.withLock { if $0 != nil { $0 = Self.end(lease, begin) } }
                 } catch let error as LeadershipLost {
                     end.withLock { $0 = nil }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Roost
+import RoostShared
 import Synchronization
 import Testing
 
@@ -66,6 +67,44 @@ import Testing
         #expect(try results["attempt", as: Int.self] == 1)
         #expect(try await queue.counts == (0, 0))
         try await workspace.close()
+    }
+
+    /// A pause behind each extension would have the next come too late.
+    @Test func aJobWhoseLeaseTakesMoreThanAThirdOfItToExtendIsKept() async throws {
+        var isKept = false
+        // A machine that stands still until the lease ends takes the job from it, rightly: then the next round counts.
+        for _ in 0..<3 where !isKept { isKept = try await keepsJob(leaseFor: .seconds(5)) }
+        #expect(isKept)
+    }
+
+    /// Whether no other worker gets a job that is being done for longer than its first lease, where each commit takes more
+    /// than a third of that.
+    private func keepsJob(leaseFor duration: Duration) async throws -> Bool {
+        let memory = MemoryEngine()
+        let engine = RefusingEngine(memory)
+        let slow = try await SharedWorkspace.connect(to: .engine(engine), namespace: "test")
+        let quick = try await SharedWorkspace.connect(to: .memory(memory), namespace: "test")
+        let (own, others) = (JobQueue<Int>(slow), JobQueue<Int>(quick))
+        try await others.enqueue(1)
+        engine.setCommitDuration(duration * 2 / 5)
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let worker = JobWorker(own, width: 1, leaseDuration: duration, logger: silent) { _ in
+            beginning.yield()
+            try await Task.sleep(for: .seconds(600))
+        }
+        let running = Task { try await worker.run() }
+        for await _ in begun { break }
+        let end = ContinuousClock.now + duration * 3 / 2
+        var isTaken = false
+        while !isTaken, ContinuousClock.now < end {
+            isTaken = try await others.lease() != nil
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        running.cancel()
+        _ = await running.result
+        await slow.close()
+        await quick.close()
+        return !isTaken
     }
 
     /// A job may do those of another queue, and lose one of them.

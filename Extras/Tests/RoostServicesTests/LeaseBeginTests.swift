@@ -68,6 +68,29 @@ import Testing
         #expect(number == 1)
     }
 
+    // MARK: Renewals
+
+    /// A pause behind each would have the next come too late.
+    @Test func aLockWhoseRenewalsTakeMoreThanAThirdOfTheLeaseIsKept() async throws {
+        let duration = Duration.seconds(5)
+        var isKept = false
+        // As above.
+        for _ in 0..<3 where !isKept {
+            let engine = RefusingEngine(MemoryEngine())
+            let shared = try await SharedWorkspace.connect(to: .engine(engine), namespace: "test")
+            engine.setCommitDuration(duration * 36 / 100)
+            let lock = LeaseLock(shared, "l", as: "a", leaseDuration: duration, logger: silent)
+            do {
+                isKept = try await lock.withLock { _ in
+                    try await Task.sleep(for: duration * 3 / 2)
+                    return true
+                }
+            } catch is LeadershipLost {}
+            await shared.close()
+        }
+        #expect(isKept)
+    }
+
     // MARK: End
 
     /// The lease could not be renewed any more, however long one waits.

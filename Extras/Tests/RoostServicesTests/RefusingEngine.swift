@@ -3,17 +3,20 @@ import RoostShared
 import Synchronization
 
 /// An engine that does not answer as long as it is told not to: calls wait for their deadline. Or another is first at each
-/// commit.
+/// commit, or each takes its time.
 final class RefusingEngine: SharedEngine {
     private let engine: MemoryEngine
     private let refusing = Mutex(false)
     private let conflicting = Mutex(false)
+    private let commitDuration = Mutex(Duration.zero)
 
     init(_ engine: MemoryEngine) { self.engine = engine }
 
     func setRefusing(_ isRefusing: Bool) { refusing.withLock { $0 = isRefusing } }
 
     func setConflicting(_ isConflicting: Bool) { conflicting.withLock { $0 = isConflicting } }
+
+    func setCommitDuration(_ duration: Duration) { commitDuration.withLock { $0 = duration } }
 
     var limits: SharedLimits { engine.limits }
 
@@ -38,6 +41,8 @@ final class RefusingEngine: SharedEngine {
     ) async throws -> SharedOutcome {
         try await wait(before: deadline)
         if conflicting.withLock({ $0 }) { return .conflict }
+        let duration = commitDuration.withLock { $0 }
+        if duration > .zero { try await Task.sleep(for: duration) }
         return try await engine.commit(commit, before: deadline)
     }
 

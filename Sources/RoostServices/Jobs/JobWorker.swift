@@ -112,17 +112,21 @@
             try await ServiceLoop.untilShutdown(
                 logger, onFailure: "the queue cannot be written to: the worker tries again"
             ) {
+                let begin = ContinuousClock.now
                 guard let lease = try await queue.lease(for: leaseDuration) else {
                     return pollInterval
                 }
-                try await work(lease)
+                try await work(lease, since: begin)
                 return .zero
             }
         }
 
-        private func work(_ lease: JobQueue<Payload>.Lease) async throws {
+        /// - Parameter begin: before the lease was taken.
+        private func work(
+            _ lease: JobQueue<Payload>.Lease, since begin: ContinuousClock.Instant
+        ) async throws {
             do {
-                try await withLease(lease) { try await job(lease) }
+                try await withLease(lease, since: begin) { try await job(lease) }
             } catch {
                 // A job that throws as it is cancelled was not done, and its attempt is no failure.
                 return try await end(lease, because: error, isFailure: !Task.isCancelled)
@@ -170,11 +174,12 @@
 
         /// Extends the lease beside `body`, which is cancelled where it is lost.
         private func withLease(
-            _ lease: JobQueue<Payload>.Lease, _ body: @escaping @Sendable () async throws -> Void
+            _ lease: JobQueue<Payload>.Lease, since begin: ContinuousClock.Instant,
+            _ body: @escaping @Sendable () async throws -> Void
         ) async throws {
             // A task of its own, which the caller's cancellation does not reach: a job that is cancelled may go on for
             // longer than its lease, and must not be another worker's meanwhile.
-            let extending = Task { try await keepExtending(lease) }
+            let extending = Task { try await keepExtending(lease, since: begin) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await body() }
                 group.addTask { try await extending.value }
@@ -188,11 +193,18 @@
             }
         }
 
-        /// Extends the lease until the task is cancelled, and throws where it is lost.
-        private func keepExtending(_ lease: JobQueue<Payload>.Lease) async throws {
+        /// Extends the lease until the task is cancelled, and throws where it is lost; a third of it after the begin of the try
+        /// before, however long that took, as the lease counts from about there.
+        private func keepExtending(
+            _ lease: JobQueue<Payload>.Lease, since begin: ContinuousClock.Instant
+        ) async throws {
             var lease = lease
+            var begin = begin
             while true {
-                do { try await Task.sleep(for: leaseDuration / 3) } catch { return }
+                do {
+                    try await Task.sleep(until: begin + leaseDuration / 3, clock: .continuous)
+                } catch { return }
+                begin = .now
                 try await extend(&lease)
             }
         }
