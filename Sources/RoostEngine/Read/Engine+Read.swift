@@ -180,6 +180,16 @@ extension Engine {
         }
     }
 
+    /// Whether a record has a value, by its whole key. As no view begins, nothing is made and told on the way that others
+    /// wait for: so it may be asked with a mutex held that those who are told take.
+    package func contains(recordKey: [UInt8]) throws -> Bool {
+        try condition.checkOpen()
+        return try recordKey.withUnsafeBytes { recordKey in
+            let hash = hashSeed.hash(recordKey)
+            return try shard(of: hash).contains(recordKey, hash: hash)
+        }
+    }
+
     /// Makes `value`, decoded from what `found` held, resident, unless the key has moved on or the
     /// budget is spent and the key was not read lately; `value` is made only where it is.
     package func makeResident(

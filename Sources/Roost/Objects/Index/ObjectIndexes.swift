@@ -175,11 +175,10 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
         _ = adoption()
     }
 
-    /// Whether the mark of an index is there now: a view that does not have it may be older than the index.
+    /// Whether the mark of an index is there now: a view that does not have it may be older than the index. It begins no
+    /// view, as live results ask too when they are read again, under their mutex.
     func isMarked(_ active: IndexSet<Item>.Active) throws -> Bool {
-        let view = try engine.view()
-        defer { view.close() }
-        return try IndexCatalog.progress(active.mark, view) != nil
+        try engine.contains(recordKey: active.mark)
     }
 
     /// The type has another version from now on, of which its indexes are: those of the earlier one may be unlike
