@@ -113,6 +113,31 @@ import Testing
         try await workspace.close()
     }
 
+    /// Its identifier is a key, and none behind its time: who catches that and goes on has no job that is never due.
+    @Test func aJobThatIsRefusedIsNotThere() async throws {
+        let workspace = try await Workspace.inMemory()
+        let queue = JobQueue<Int>(workspace)
+        let id = String(repeating: "i", count: (64 << 10) - 8)
+        try await workspace.transaction { (transaction: inout Transaction) in
+            do {
+                try queue.enqueue(1, id: id, in: &transaction)
+                Issue.record("it has no key")
+            } catch let error as RoostError { #expect(error.code == .keyTooLarge) }
+        }
+        #expect(try await queue.counts == (0, 0))
+        func enqueue(in workspace: some KeyValueWorkspace) async throws {
+            try await workspace.transaction { attempt in
+                do {
+                    try await queue.enqueue(1, id: id, in: attempt)
+                    Issue.record("it has no key")
+                } catch let error as RoostError { #expect(error.code == .keyTooLarge) }
+            }
+        }
+        try await enqueue(in: workspace)
+        #expect(try await queue.counts == (0, 0))
+        try await workspace.close()
+    }
+
     @Test func aDeadJobIsNotLostToAnotherOfItsIdentifier() async throws {
         let workspace = try await Workspace.inMemory()
         let queue = JobQueue<String>(workspace, retries: .init(attemptLimit: 1))

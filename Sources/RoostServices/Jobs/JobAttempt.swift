@@ -94,7 +94,11 @@
         ) async throws {
             // One that was added before is the same job.
             if try await attempt.contains(id, in: jobs) { return }
-            try put(Job(payload, dueKey: ""), id, after: delay)
+            do { try put(Job(payload, dueKey: ""), id, after: delay) } catch {
+                // A body that goes on leaves no job that is never due, as where only the key of its time is too long.
+                try attempt.removeValue(forKey: id, in: jobs)
+                throw error
+            }
         }
 
         /// The job, to be taken once `delay` has passed.

@@ -111,7 +111,11 @@
             let now = clock?() ?? workspace.currentDate
             let job = Job(payload, dueKey: JobTime.key(id, now, after: delay))
             try transaction.set(job, forKey: id, in: jobs)
-            try transaction.set(id, forKey: job.dueKey, in: due)
+            do { try transaction.set(id, forKey: job.dueKey, in: due) } catch {
+                // As `JobAttempt.add`.
+                try transaction.removeValue(forKey: id, in: jobs)
+                throw error
+            }
             return id
         }
 
