@@ -6,9 +6,7 @@
 
     /// Renews a lease for as long as its holder is at work.
     ///
-    /// - `end` is when the lease may be another's: nine tenths of it have passed by this one's clock since before it was taken
-    ///   or renewed. Once it was passed there is none any more: what is renewed later keeps others away until the holder's
-    ///   work has ended, and does not count as held.
+    /// - `end` is when the lease may be another's.
     /// - `closing` is the `.closed` that a call of the workspace met: there will be no renewal any more.
     final class LeaseKeeper: Sendable {
         let term: Leadership.Term
@@ -16,7 +14,7 @@
         private let logger: Logger
         /// A moment before the lease was taken.
         private let begin: ContinuousClock.Instant
-        private let end: Mutex<ContinuousClock.Instant?>
+        private let end: LeaseEnd
         private let closing = Mutex<RoostError?>(nil)
 
         init(_ lease: TermLease, _ taken: TermLease.Taken, _ logger: Logger) {
@@ -24,17 +22,11 @@
             term = taken.term
             self.logger = logger
             begin = taken.begin
-            end = Mutex(Self.end(lease, taken.begin))
-        }
-
-        private static func end(
-            _ lease: TermLease, _ begin: ContinuousClock.Instant
-        ) -> ContinuousClock.Instant {
-            begin + lease.duration * 9 / 10
+            end = LeaseEnd(of: lease.duration, since: taken.begin)
         }
 
         /// Whether no other can have the lease yet.
-        var isHeld: Bool { end.withLock { end in end.map { ContinuousClock.now < $0 } ?? false } }
+        var isHeld: Bool { !end.isPassed }
 
         /// Why the lease can neither be renewed nor given back, where the workspace was found closed.
         var closed: RoostError? { closing.withLock { $0 } }
@@ -89,13 +81,13 @@
                 begin = .now
                 do {
                     begin = try await lease.renew(term)
-                    end.withLock { if $0 != nil { $0 = Self.end(lease, begin) } }
+                    end.renew(since: begin)
                 } catch let error as LeadershipLost {
-                    end.withLock { $0 = nil }
+                    end.pass()
                     throw error
                 } catch let error as RoostError where error.code == .closed {
                     if Task.isCancelled { return }
-                    end.withLock { $0 = nil }
+                    end.pass()
                     closing.withLock { $0 = error }
                     throw error
                 } catch {
@@ -112,18 +104,8 @@
         /// Throws ``LeadershipLost`` once the lease may be another's, whatever a renewal is waiting for; returns where the
         /// task is cancelled before.
         private func waitForEnd() async throws {
-            while let end = endToWaitFor() {
-                do { try await Task.sleep(until: end, clock: .continuous) } catch { return }
-            }
+            do { try await end.wait() } catch { return }
             throw LeadershipLost()
-        }
-
-        /// `nil` once that has passed, for good.
-        private func endToWaitFor() -> ContinuousClock.Instant? {
-            end.withLock { end in
-                if let instant = end, instant <= ContinuousClock.now { end = nil }
-                return end
-            }
         }
 
         /// Gives the lease back where it is this one's still. Also where the task is cancelled, whose calls are refused.

@@ -107,6 +107,53 @@ import Testing
         return !isTaken
     }
 
+    /// The engine says nothing: another worker may get the job, and this one is told before.
+    @Test func aJobThatMayBeAnothersIsCancelled() async throws {
+        var isCancelledFirst = false
+        // A machine that stands still at the lease's end has the other one come first, rightly: then the next round counts.
+        for _ in 0..<3 where !isCancelledFirst {
+            let end = try await endsOfALease(of: .seconds(5))
+            isCancelledFirst = try #require(end.ofTheJob) <= end.ofTheLease
+        }
+        #expect(isCancelledFirst)
+    }
+
+    /// When a job was cancelled whose worker's engine does not answer, and when another worker got it.
+    private func endsOfALease(
+        of duration: Duration
+    ) async throws -> (
+        ofTheJob: ContinuousClock.Instant?, ofTheLease: ContinuousClock.Instant
+    ) {
+        let memory = MemoryEngine()
+        let engine = RefusingEngine(memory)
+        let shared = try await SharedWorkspace.connect(to: .engine(engine), namespace: "test")
+        let other = try await SharedWorkspace.connect(to: .memory(memory), namespace: "test")
+        let (own, others) = (JobQueue<Int>(shared), JobQueue<Int>(other))
+        try await others.enqueue(1)
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let cancellation = Mutex<ContinuousClock.Instant?>(nil)
+        let worker = JobWorker(own, width: 1, leaseDuration: duration, logger: silent) { _ in
+            beginning.yield()
+            do { try await Task.sleep(for: .seconds(600)) } catch {
+                cancellation.withLock { $0 = .now }
+                throw error
+            }
+        }
+        let running = Task { try await worker.run() }
+        for await _ in begun { break }
+        engine.setRefusing(true)
+        while try await others.lease() == nil { try await Task.sleep(for: .milliseconds(20)) }
+        let end = ContinuousClock.now
+        // It is told by itself, and not by what the engine says then.
+        let cancelled = cancellation.withLock { $0 }
+        running.cancel()
+        engine.setRefusing(false)
+        _ = await running.result
+        await shared.close()
+        await other.close()
+        return (cancelled ?? cancellation.withLock { $0 }, end)
+    }
+
     /// A job may do those of another queue, and lose one of them.
     @Test func aLostLeaseOfAnotherQueueIsAFailure() async throws {
         let workspace = try await Workspace.inMemory()

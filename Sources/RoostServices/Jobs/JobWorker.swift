@@ -6,7 +6,8 @@
     /// Does the jobs of a queue, some at a time, until it is shut down: then it takes no more and returns once
     /// those that it has are done.
     ///
-    /// A job's lease is extended for as long as it is being done. Where the task is cancelled, as by the end of a
+    /// A job's lease is extended for as long as it is being done. Where that cannot be done in time, as while an engine cannot
+    /// be reached, the job is cancelled: another worker may get it. Where the task is cancelled, as by the end of a
     /// group's grace, so are the jobs, and those that throw then are given back. One that
     /// returns nevertheless is done, and is ended like any other; until then it keeps its lease, however long it takes.
     /// A workspace that is a service of the same group stays open for so long.
@@ -125,11 +126,13 @@
         private func work(
             _ lease: JobQueue<Payload>.Lease, since begin: ContinuousClock.Instant
         ) async throws {
+            let leaseEnd = LeaseEnd(of: leaseDuration, since: begin)
             do {
-                try await withLease(lease, since: begin) { try await job(lease) }
+                try await withLease(lease, leaseEnd, since: begin) { try await job(lease) }
             } catch {
                 // A job that throws as it is cancelled was not done, and its attempt is no failure.
-                return try await end(lease, because: error, isFailure: !Task.isCancelled)
+                let isCancelled = Task.isCancelled || leaseEnd.isPassed
+                return try await end(lease, because: error, isFailure: !isCancelled)
             }
             do {
                 // A cancelled task's calls of the workspace are refused, and this job is done: it must not be
@@ -172,55 +175,78 @@
             logger.warning("a job took longer than its lease", metadata: ["job": "\(lease.id)"])
         }
 
-        /// Extends the lease beside `body`, which is cancelled where it is lost.
+        /// Extends the lease beside `body`, which is cancelled where it is lost, or may be.
         private func withLease(
-            _ lease: JobQueue<Payload>.Lease, since begin: ContinuousClock.Instant,
+            _ lease: JobQueue<Payload>.Lease, _ leaseEnd: LeaseEnd,
+            since begin: ContinuousClock.Instant,
             _ body: @escaping @Sendable () async throws -> Void
         ) async throws {
             // A task of its own, which the caller's cancellation does not reach: a job that is cancelled may go on for
             // longer than its lease, and must not be another worker's meanwhile.
-            let extending = Task { try await keepExtending(lease, since: begin) }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await body() }
-                group.addTask { try await extending.value }
-                // The group waits for both.
+            let extending = Task { try await keepExtending(lease, leaseEnd, since: begin) }
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    try await body()
+                    return true
+                }
+                group.addTask {
+                    try await extending.value
+                    return false
+                }
+                group.addTask {
+                    // Where this is cancelled, so is the job.
+                    do { try await leaseEnd.wait() } catch { return false }
+                    logger.warning(
+                        "a job is cancelled, as its lease was not extended in time",
+                        metadata: ["job": "\(lease.id)"])
+                    return false
+                }
+                // The group waits for all.
                 defer {
                     extending.cancel()
                     group.cancelAll()
                 }
-                // Either the job is done, or one of them throws: the extending does not return before it is cancelled.
-                try await group.next()
+                // Until the job is done, or one of them throws. A job that may be another's is told so; it is extended all
+                // the same where that is possible, until it has returned.
+                while try await group.next() == false { group.cancelAll() }
             }
         }
 
         /// Extends the lease until the task is cancelled, and throws where it is lost; a third of it after the begin of the try
         /// before, however long that took, as the lease counts from about there.
         private func keepExtending(
-            _ lease: JobQueue<Payload>.Lease, since begin: ContinuousClock.Instant
+            _ lease: JobQueue<Payload>.Lease, _ leaseEnd: LeaseEnd,
+            since begin: ContinuousClock.Instant
         ) async throws {
             var lease = lease
             var begin = begin
             while true {
-                do {
-                    try await Task.sleep(until: begin + leaseDuration / 3, clock: .continuous)
-                } catch { return }
+                // The clock cannot tell every later time.
+                let pause = min(leaseDuration / 3, .seconds(86_400))
+                do { try await Task.sleep(until: begin + pause, clock: .continuous) } catch {
+                    return
+                }
                 begin = .now
-                try await extend(&lease)
+                if try await extend(&lease) { leaseEnd.renew(since: begin) }
             }
         }
 
         /// A lease that cannot be extended now is tried again while it lasts: the job need not end for a disk
         /// that is full for a moment.
-        private func extend(_ lease: inout JobQueue<Payload>.Lease) async throws {
+        ///
+        /// - Returns: whether it was extended.
+        private func extend(_ lease: inout JobQueue<Payload>.Lease) async throws -> Bool {
             do {
                 try await queue.extend(&lease, by: leaseDuration)
+                return true
             } catch let error as RoostError {
                 // The job has ended, and this error says no more than that.
-                if Task.isCancelled { return }
+                if Task.isCancelled { return false }
                 if ServiceLoop.isFinal(error) { throw error }
                 logger.warning(
                     "a job's lease could not be extended",
                     metadata: ["job": "\(lease.id)", "reason": "\(error)"])
+                return false
             }
         }
     }
