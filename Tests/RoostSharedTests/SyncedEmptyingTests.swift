@@ -58,6 +58,73 @@ import Testing
         try await local.close()
     }
 
+    /// PostgreSQL whose tables are made anew is asked for a revision that it has not come to yet, and has nothing there: that
+    /// says of no object of the former store that somebody has removed it.
+    @Test func aStoreThatIsSetUpAnewBetweenTwoPagesHasRemovedNothing() async throws {
+        let engine = HookedEngine()
+        let local = try await Workspace.inMemory()
+        let device = try await notes(local, engine)
+        for number in 10..<60 { try await device.save(Note(id: "\(number)", text: "1")) }
+        _ = try await device.synchronize()
+        let fresh = MemoryEngine()
+        let end = Array("test/notes0".utf8)
+        let isOver = Atomic(false)
+        engine.set {
+            $0.read = { read in
+                if read.revision != nil, read.range.upper == end {
+                    isOver.store(true, ordering: .relaxed)
+                }
+                guard isOver.load(ordering: .relaxed) else { return nil }
+                return try await fresh.read(read, before: .now + .seconds(60))
+            }
+            $0.commit = { commit in
+                guard isOver.load(ordering: .relaxed) else { return nil }
+                return try await fresh.commit(commit, before: .now + .seconds(60))
+            }
+        }
+        let report = try await device.synchronize()
+        let wasSetUpAnew = isOver.load(ordering: .relaxed)
+        #expect(wasSetUpAnew)
+        #expect(report.takenCount == 0)
+        #expect(report.sentCount == 50)
+        #expect(try await device.loadAll().count == 50)
+        #expect(try await notes(try await .inMemory(), engine).synchronize().takenCount == 50)
+        try await local.close()
+    }
+
+    /// The engine forgets what is being looked at, again and again: what both sides have the same of, and what is taken.
+    @Test func whatIsForgottenMeanwhileIsReadAgain() async throws {
+        let engine = HookedEngine()
+        let locals = [try await Workspace.inMemory(), try await Workspace.inMemory()]
+        let other = try await notes(locals[0], engine.engine)
+        for number in 10..<60 { try await other.save(Note(id: "\(number)", text: "1")) }
+        _ = try await other.synchronize()
+        let device = try await notes(locals[1], engine)
+        try await device.save(Note(id: "10", text: "1"))
+        let compactionCount = Mutex(0)
+        engine.set {
+            $0.read = { [memory = engine.engine] read in
+                // Whatever is read at the revision of what was read before.
+                guard read.revision != nil, compactionCount.withLock({ $0 < 5 }) else { return nil }
+                compactionCount.withLock { $0 += 1 }
+                let mark = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
+                guard
+                    case .committed(let revision) = try await memory.commit(
+                        mark, before: .now + .seconds(60))
+                else { return nil }
+                memory.compact(before: revision)
+                return nil
+            }
+        }
+        let report = try await device.synchronize()
+        #expect(report.resolutions.isEmpty)
+        #expect(report.takenCount == 49)
+        #expect(compactionCount.withLock { $0 } == 5)
+        #expect(try device.waitingCount == 0)
+        #expect(try await device.loadAll().count == 50)
+        for local in locals { try await local.close() }
+    }
+
     /// What is decided about an object is of the store that was looked at: an edit that is based on what another device
     /// has sent again is in no conflict with that.
     @Test(arguments: [false, true])

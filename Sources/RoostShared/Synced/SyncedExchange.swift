@@ -89,12 +89,15 @@ where Item.ID: KeyRepresentable {
         }
     }
 
-    /// Makes sure that what was read at a revision, or where it is `nil` what is read from now on, is of the same store.
+    /// Makes sure that what was read at a revision, or where it is `nil` what is read from now on, is of the same store: its
+    /// name is there, and was then. That revision is not asked for, as the engine may have given it up.
     func checkStore(at revision: UInt64? = nil) async throws {
         let (record, _) = try await shared.connection.record(
-            try receipts.engineKey(store.key), at: revision, before: shared.workspace.callEnd)
+            try receipts.engineKey(store.key), before: shared.workspace.callEnd)
         let name: String? = try receipts.value(of: record, store.key, .codable())
-        guard let record, name == store.value else { throw OtherStore() }
+        guard let record, name == store.value, record.revision <= revision ?? .max else {
+            throw OtherStore()
+        }
         store = Entry(
             key: store.key, value: name, version: record.revision, in: try receipts.checkedName())
     }
@@ -176,8 +179,19 @@ where Item.ID: KeyRepresentable {
         }
     }
 
-    /// Everything that is there and not here, of one revision.
+    /// Where the engine gives up what is being read, all of it is read again; where it still does after a minute, that takes
+    /// longer than it keeps a revision.
     private func takeNew() async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do { return try await takeNewAtOnce() } catch let error as RoostError
+                where error.code == .compacted && ContinuousClock.now < end
+            { continue }
+        }
+    }
+
+    /// Everything that is there and not here, of one revision.
+    private func takeNewAtOnce() async throws {
         let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
         // By their bytes, as strings take canonically equal keys for one.
         var there: Set<[UInt8]> = []
@@ -196,7 +210,11 @@ where Item.ID: KeyRepresentable {
             }
             next = try await scan.next()
         }
-        for key in try records.versions.keys where !there.contains(Array(key.utf8)) {
+        let gone = try records.versions.keys.filter { !there.contains(Array($0.utf8)) }
+        guard !gone.isEmpty else { return }
+        // One that was set up anew between two pages lacks what the later ones are to have, and nobody has removed it.
+        try await checkStore(at: scan.revision)
+        for key in gone {
             if try await records.take(key, nil, 0) { report.takenCount += 1 }
         }
     }
