@@ -2,6 +2,7 @@ import Roost
 import RoostIO
 import RoostShared
 import RoostTestSupport
+import Synchronization
 import Testing
 
 /// A dictionary that was followed before, when following begins again.
@@ -74,6 +75,33 @@ import Testing
         #expect(try later["volume", default: 0] == 1)
         #expect(later.lag > .seconds(1 << 29))
         await later.close()
+    }
+
+    /// Between two pages of what is loaded first, again and again.
+    @Test func whatIsCompactedWhileItIsLoadedFirstIsLoadedAgain() async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(.engine(engine))
+        try await shared.dictionary("settings").setAll((10..<60).map { ("\($0)", $0) })
+        let compactionCount = Mutex(0)
+        engine.set {
+            $0.read = { [memory = engine.engine] read in
+                guard read.revision != nil, compactionCount.withLock({ $0 < 5 }) else { return nil }
+                compactionCount.withLock { $0 += 1 }
+                let mark = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
+                guard
+                    case .committed(let revision) = try await memory.commit(
+                        mark, before: .now + .seconds(60))
+                else { return nil }
+                memory.compact(before: revision)
+                return nil
+            }
+        }
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("settings", in: local)
+        #expect(compactionCount.withLock { $0 } == 5)
+        #expect(try followed.count == 50)
+        await followed.close()
+        await shared.close()
     }
 
     @Test(arguments: [FollowLoading.whole, .byKey])

@@ -292,8 +292,9 @@ extension SharedWorkspace {
     ///     `followed/NAMESPACE/NAME` there; in the two, `/` and `%` are written `%2F` and `%25`.
     ///   - loading: all of it at once; or each key as it is first asked for by `load`, of a dictionary that is larger
     ///     than what this process reads of it.
-    /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; `.locked` where the dictionary
-    ///   is followed in `local` already, and that is not about to end; what writing to `local` throws.
+    /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; `.compacted` where that takes
+    ///   longer than the engine keeps a revision, after a minute; `.locked` where the dictionary is followed in `local`
+    ///   already, and that is not about to end; what writing to `local` throws.
     public func follow(
         _ name: String, in local: Workspace, loading: FollowLoading = .whole
     ) async throws -> FollowedDictionary {
