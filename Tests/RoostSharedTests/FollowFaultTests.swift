@@ -75,6 +75,38 @@ import Testing
         try await local.close()
     }
 
+    /// Old versions of etcd tell nothing as long as the dictionary is not changed, and then give up the revision that all that
+    /// is loaded stands at: who asks for a key that has no value is told so all the same.
+    @Test(arguments: [1, 8])
+    func aKeyWithoutAValueIsLoadedOnceTheRevisionIsGivenUp(callerCount: Int) async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(engine)
+        let settings = shared.dictionary("settings")
+        try await settings.set(1, forKey: "a")
+        let (quiet, teller) = SharedEvents.make()
+        engine.set { $0.watch = { _, _ in quiet } }
+        let local = try await Workspace.inMemory()
+        let followed = try await shared.follow("settings", in: local, loading: .byKey)
+        #expect(try await followed.load("a", as: Int.self) == 1)
+        try await shared.dictionary("other").set(1, forKey: "n")
+        let newest = try await shared.revision
+        engine.engine.compact(before: newest)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<callerCount {
+                group.addTask {
+                    let value = try await followed.load("none \(number)", as: Int.self)
+                    #expect(value == nil)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(followed.revision == newest)
+        #expect(try followed["a", default: 0] == 1)
+        await followed.close()
+        teller.end(nil)
+        try await local.close()
+    }
+
     /// What waits to be taken was heard of when it came; and that nothing has changed is heard of too.
     @Test func theLagIsThatOfWhatWasTold() async throws {
         let (events, source) = SharedEvents.make()

@@ -181,9 +181,11 @@ final class KeyFollower: Sendable {
         }
     }
 
-    /// All loaded keys as they are at one revision, in the place of what was there.
-    private func reload() async throws {
+    /// All loaded keys as they are at one revision, in the place of what was there; where `known` is not `nil`, only if they
+    /// are still of that revision.
+    private func reload(from known: UInt64? = nil) async throws {
         try await state.withTurn { [self] in
+            if let known, state.revision != known { return }
             let isNew = state.hasLost
             let heard = ContinuousClock.now
             let loaded = keys.withLock { Array($0.loaded) }
@@ -249,32 +251,50 @@ final class KeyFollower: Sendable {
             }
         }
         var backoff = Backoff()
-        while try await !tryToLoad(bytes, engineKey, before: deadline) {
+        let reloading = ContinuousClock.now + Self.tellingLimit
+        while true {
+            let attempt = try await tryToLoad(bytes, engineKey, before: deadline)
+            if case .loaded = attempt { return }
             guard ContinuousClock.now < deadline else {
                 throw RoostError(
                     .unavailable,
-                    "\"\(key)\" was not loaded until the call's deadline: the engine has given up the revision \(state.revision), and has not told what came since"
-                )
+                    "\"\(key)\" was not loaded until the call's deadline: the engine has given up the revision \(state.revision), and has not told what came since",
+                    cause: state.lookFailure)
+            }
+            if case .givenUp(let revision) = attempt, ContinuousClock.now >= reloading {
+                // Some versions of etcd tell nothing as long as the dictionary is not changed.
+                state.lookBeside { [self] in try await reload(from: revision) }
             }
             try await backoff.wait(before: deadline)
         }
     }
 
-    /// `false` where it has to be tried again, at a later revision.
+    /// How long an engine that says how far it is takes for that at most, where nothing keeps it.
+    private static let tellingLimit = Duration.milliseconds(250)
+
+    /// What became of an attempt to load a key.
+    private enum Attempt {
+        case loaded
+        /// All was read anew meanwhile.
+        case overtaken
+        /// The engine no longer has the revision that all is of.
+        case givenUp(revision: UInt64)
+    }
+
     private func tryToLoad(
         _ key: [UInt8], _ engineKey: [UInt8], before deadline: ContinuousClock.Instant
-    ) async throws -> Bool {
+    ) async throws -> Attempt {
         let (revision, reloadCount) = try await state.withTurn { [self] in
             keys.withLock { (state.revision, $0.reloadCount) }
         }
         guard let record = try await record(engineKey, at: revision, before: deadline) else {
-            return false
+            return .givenUp(revision: revision)
         }
         return try await state.withTurn { [self] in
             let (newer, isCurrent) = keys.withLock { keys in
                 (keys.loading[key]?.newer, keys.reloadCount == reloadCount)
             }
-            guard isCurrent else { return false }
+            guard isCurrent else { return .overtaken }
             try await local.write { batch in
                 let isNewer = newer.map { $0.revision > revision } ?? false
                 let value = isNewer ? newer?.value : record?.value
@@ -283,7 +303,7 @@ final class KeyFollower: Sendable {
                 batch.set(state.revision, forKey: values.name, in: revisions)
             }
             keys.withLock { _ = $0.loaded.insert(key) }
-            return true
+            return .loaded
         }
     }
 
