@@ -44,38 +44,53 @@ extension SharedRepository {
 
     /// The catalog, once all declared indexes are in it and no others are.
     ///
+    /// Where the engine gives up what is being looked at, it is looked at again; where it still does after a minute, that
+    /// takes longer than it keeps a revision.
+    ///
     /// - Parameter looks: Whether each agrees with its declaration, by the numbers of those that were looked at.
     private func listed(
         _ indexes: DeclaredIndexes<Item>, _ looks: inout [UInt64: Bool]
     ) async throws -> KnownCatalog {
-        let connection = dictionary.connection
+        let end = ContinuousClock.now + .seconds(60)
         while true {
-            let (known, revision) = try await connection.readCatalog(
-                of: dictionary.name, before: dictionary.workspace.callEnd)
-            var catalog = known.catalog
-            var kept: [(place: Int, index: SharedIndexCatalog.Listed)] = []
-            for (place, listed) in catalog.listed(indexes) {
-                if try await agrees(listed, at: place, indexes, revision, &looks) {
-                    kept.append((place, listed))
-                }
-            }
-            catalog.indexes = kept.map(\.index)
-            for place in indexes.places where !kept.contains(where: { $0.place == place }) {
-                catalog.indexes.append(
-                    .init(
-                        name: indexes.name(at: place), shape: indexes.shape(at: place),
-                        number: catalog.nextNumber, isBuilt: false))
-                // What this declaration alone makes agrees with it.
-                looks[catalog.nextNumber] = true
-                catalog.nextNumber += 1
-            }
-            if catalog == known.catalog { return known }
-            let dropped = known.catalog.indexes.filter { !catalog.indexes.contains($0) }
-            if try await !commit(catalog, in: known.revision, dropping: dropped) {
-                // The numbers may be another process's.
-                looks = looks.filter { $0.key < known.catalog.nextNumber }
+            do {
+                if let known = try await list(indexes, &looks) { return known }
+            } catch let error as RoostError
+                where error.code == .compacted && ContinuousClock.now < end
+            { continue }
+        }
+    }
+
+    /// The catalog where it is as it is to be; else makes it so, or finds that another was first, and gives none.
+    private func list(
+        _ indexes: DeclaredIndexes<Item>, _ looks: inout [UInt64: Bool]
+    ) async throws -> KnownCatalog? {
+        let (known, revision) = try await dictionary.connection.readCatalog(
+            of: dictionary.name, before: dictionary.workspace.callEnd)
+        var catalog = known.catalog
+        var kept: [(place: Int, index: SharedIndexCatalog.Listed)] = []
+        for (place, listed) in catalog.listed(indexes) {
+            if try await agrees(listed, at: place, indexes, revision, &looks) {
+                kept.append((place, listed))
             }
         }
+        catalog.indexes = kept.map(\.index)
+        for place in indexes.places where !kept.contains(where: { $0.place == place }) {
+            catalog.indexes.append(
+                .init(
+                    name: indexes.name(at: place), shape: indexes.shape(at: place),
+                    number: catalog.nextNumber, isBuilt: false))
+            // What this declaration alone makes agrees with it.
+            looks[catalog.nextNumber] = true
+            catalog.nextNumber += 1
+        }
+        if catalog == known.catalog { return known }
+        let dropped = known.catalog.indexes.filter { !catalog.indexes.contains($0) }
+        if try await !commit(catalog, in: known.revision, dropping: dropped) {
+            // The numbers may be another process's.
+            looks = looks.filter { $0.key < known.catalog.nextNumber }
+        }
+        return nil
     }
 
     /// Whether a listed index has what its declaration makes of the objects, as far as a sample tells; each is looked
