@@ -138,6 +138,36 @@ import Testing
         #expect(try await after.where { $0.code == "TITLE 7" }.fetch().map(\.id) == [7])
     }
 
+    /// One that is changed while its page is read each time: it is passed alone, and keeps no other from it.
+    @Test func anObjectThatIsChangedAllTheTimeIsPassed() async throws {
+        let hooked = HookedEngine(engine)
+        let workspace = try await SharedWorkspace.connect(to: .engine(hooked), namespace: "test")
+        let notes = workspace.repository(of: Lower.self, named: "notes")
+        try await notes.saveAll((0..<30).map { Lower(id: $0, title: "Title \($0)") })
+        let start = workspace.dictionary("notes").start
+        let busy = start + Array(notes.key(of: 11).utf8)
+        hooked.set {
+            $0.commit = { [engine] commit in
+                let objects = commit.guards.filter {
+                    if case .key(let key, _) = $0 { key.starts(with: start) } else { false }
+                }
+                guard objects.count > 1 else { return nil }
+                let page = try await engine.read(
+                    SharedRead(SharedKeyRange(busy)), before: .now + .seconds(60))
+                let puts = page.records.map {
+                    SharedOperation.put(key: $0.key, value: $0.value, expiresIn: nil)
+                }
+                _ = try await engine.commit(
+                    SharedCommit(operations: puts), before: .now + .seconds(60))
+                return nil
+            }
+        }
+        try await notes.buildIndexes()
+        #expect(try await notes.where { $0.code == "title 11" }.fetch().map(\.id) == [11])
+        #expect(try await notes.where { $0.code == "title 29" }.fetch().map(\.id) == [29])
+        #expect(try await catalog(workspace).catalog.indexes.map(\.isBuilt) == [true, true, true])
+    }
+
     /// What requires more than its successor: it cannot pass the last object.
     private struct Strict: Codable, Identifiable, Sendable, Indexed {
         var id: Int

@@ -171,14 +171,24 @@ private struct EntryBuilding<Item: Identifiable & Sendable>: Sendable where Item
 
     private var dictionary: SharedDictionary { repository.dictionary }
 
+    /// Objects of the page are changed all the time: fewer of them are left alone for as long as adding their entries takes.
+    private struct Disturbed: Error {}
+
+    /// How often the entries of several objects are tried to be added at once. The first time nothing is read.
+    private static var attemptLimit: Int { 4 }
+
     /// `false`, with nothing changed, where the catalog is another by now.
     func add(_ records: [SharedRecord]) async throws -> Bool {
+        var attemptCount = 0
         do {
             return try await dictionary.workspace.transaction { attempt in
+                attemptCount += 1
+                if attemptCount > Self.attemptLimit, records.count > 1 { throw Disturbed() }
                 _ = try await attempt.catalog(of: dictionary.name)
                 guard attempt.catalogRevision(of: dictionary.name) == catalogRevision else {
                     return false
                 }
+                if !attempt.isFirst { try await attempt.fetch(records.map(\.key)) }
                 for record in records {
                     if attempt.isFirst { attempt.note(record, record.key) }
                     let stored =
@@ -189,12 +199,18 @@ private struct EntryBuilding<Item: Identifiable & Sendable>: Sendable where Item
                 }
                 return true
             }
+        } catch is Disturbed {
+            return try await addHalves(records)
         } catch let error as RoostError where error.code == .tooLarge && records.count > 1 {
             // Objects with many entries each.
-            let half = records.count / 2
-            guard try await add(Array(records[..<half])) else { return false }
-            return try await add(Array(records[half...]))
+            return try await addHalves(records)
         }
+    }
+
+    private func addHalves(_ records: [SharedRecord]) async throws -> Bool {
+        let half = records.count / 2
+        guard try await add(Array(records[..<half])) else { return false }
+        return try await add(Array(records[half...]))
     }
 
     private nonisolated(nonsending) func add(
