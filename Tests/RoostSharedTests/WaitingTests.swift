@@ -66,6 +66,32 @@ private final class Counter: Sendable {
         await shared.close()
     }
 
+    /// The deadline comes while the next attempt is waited for, as that takes longest: of a few the machine may be late with one.
+    @Test func whoLosesUntilTheDeadlineIsInConflict() async throws {
+        let engine = HookedEngine()
+        let shared = try await SharedWorkspace.connect(to: .engine(engine), namespace: "test")
+        let values = shared.dictionary("values")
+        try await values.set(1, forKey: "a")
+        engine.set { $0.commit = { $0.guards.isEmpty ? nil : .conflict } }
+        let brief = shared.withCallDeadline(.milliseconds(200))
+        var codes: [RoostError.Code] = []
+        for _ in 0..<6 {
+            do {
+                try await brief.dictionary("values").update("a", default: 0) { $0 += 1 }
+            } catch let error as RoostError { codes.append(error.code) }
+            do {
+                try await brief.transaction { tx in
+                    try tx.set(
+                        try await tx.load("a", as: Int.self, in: values) ?? 0, forKey: "a",
+                        in: values)
+                }
+            } catch let error as RoostError { codes.append(error.code) }
+        }
+        #expect(codes.count == 12)
+        #expect(codes.count { $0 == .conflict } > 6, "\(codes)")
+        await shared.close()
+    }
+
     /// A deadline that never comes is one.
     @Test func aCallMayTakeForEver() async throws {
         let shared = try await SharedWorkspace.connect(

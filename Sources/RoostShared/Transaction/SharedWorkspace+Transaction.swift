@@ -52,14 +52,15 @@ extension SharedWorkspace {
                 connection.forgetCatalogs(of: attempt, after: outcome)
                 if case .committed(let revision) = outcome { return (result, revision) }
             } catch is AttemptLost {}
+            if lostCount == 2 { try await connection.turns.take([], before: deadline) }
+            lostCount += 1
+            try await backoff.wait(before: deadline)
+            // Also where the rest of the time was waited for: what is asked then would not be answered in time.
             guard ContinuousClock.now < deadline else {
                 throw RoostError(
                     .conflict,
                     "other writers were first until the call's deadline; nothing is changed")
             }
-            if lostCount == 2 { try await connection.turns.take([], before: deadline) }
-            lostCount += 1
-            try await backoff.wait(before: deadline)
         }
     }
 }

@@ -288,13 +288,14 @@ public struct SharedDictionary: KeyValueDictionary {
             let outcome = try await connection.commit(
                 commit, byKeysOf: [name], before: deadline)
             if outcome != .conflict { return result }
-            try checkTime(deadline)
             if hasTurn {
                 try await backoff.wait(before: deadline)
             } else {
                 try await connection.turns.take(engineKey, before: deadline)
                 hasTurn = true
             }
+            // Also where the rest of the time was waited for: what is asked then would not be answered in time.
+            try checkTime(deadline)
         }
     }
 
