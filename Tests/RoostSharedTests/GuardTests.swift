@@ -161,6 +161,26 @@ import Testing
         #expect(clock.milliseconds > WallTime.milliseconds + 3_000_000)
     }
 
+    /// A server that stands still says what time it is when it goes on: long after it was asked.
+    @Test func anAnswerThatTookLongIsAskedForAgain() async throws {
+        let engine = HookedEngine()
+        let isFirst = Mutex(true)
+        engine.set {
+            $0.time = {
+                let waits = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                if waits { Thread.sleep(forTimeInterval: 1.2) }
+                return WallTime.milliseconds
+            }
+        }
+        let clock = SharedClock(.system)
+        try await clock.adjust(to: engine, before: .now + .seconds(120))
+        let ahead = Int64(clock.milliseconds) - Int64(WallTime.milliseconds)
+        #expect(ahead < 300)
+    }
+
     /// Who only writes has the engine's time too.
     @Test func theEngineIsAskedForItsTimeByWhoWrites() async throws {
         let engine = HookedEngine()

@@ -67,13 +67,36 @@ package final class SharedClock: Sendable {
 
     // MARK: Asking
 
-    /// Asks the engine. What the answer took is halved: it was read about then.
+    /// Asks the engine, and again where its answer took long: it may be of any moment between.
     func adjust(to engine: any SharedEngine, before deadline: ContinuousClock.Instant) async throws
     {
-        let begin = ContinuousClock.now
-        guard let theirs = try await engine.clockMilliseconds(before: deadline) else { return }
-        let half = (ContinuousClock.now - begin) / 2
-        let answer = Told(milliseconds: theirs, instant: begin + half, asked: .now)
+        for attempt in 1...Self.attemptLimit {
+            let begin = ContinuousClock.now
+            do {
+                guard let theirs = try await engine.clockMilliseconds(before: deadline) else {
+                    return
+                }
+                let half = (ContinuousClock.now - begin) / 2
+                take(theirs, at: begin + half, within: half)
+                if half <= Self.exactEnough { return }
+            } catch let error as RoostError where attempt > 1 && error.code == .unavailable {
+                // What it said before is the best that is known.
+                return
+            }
+        }
+    }
+
+    private static let attemptLimit = 3
+    /// Of half of what an answer took.
+    private static let exactEnough = Duration.milliseconds(100)
+
+    /// - Parameters:
+    ///   - instant: when the engine's time was read, about.
+    ///   - half: by how much it may have been earlier or later.
+    private func take(
+        _ theirs: UInt64, at instant: ContinuousClock.Instant, within half: Duration
+    ) {
+        let answer = Told(milliseconds: theirs, instant: instant, asked: .now)
         told.withLock { told in
             // What only the answer's way may explain is no other time, and would let time go back.
             if let known = told,
