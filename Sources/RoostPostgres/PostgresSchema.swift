@@ -11,14 +11,16 @@
         /// Where an empty server begins: the first commit makes the next.
         static let firstRevision: UInt64 = 1
 
+        /// In this order, as another client may come between two of them, and one may end there: who finds the table that
+        /// everything reads finds all that it reads in the others.
         static let creation = [
             """
             CREATE TABLE IF NOT EXISTS roost_revision (
                 id int PRIMARY KEY, revision bigint NOT NULL, trimmed bigint NOT NULL)
             """,
             """
-            CREATE TABLE IF NOT EXISTS roost_keys (
-                key bytea PRIMARY KEY, value bytea, revision bigint NOT NULL, deadline bigint)
+            INSERT INTO roost_revision VALUES (1, \(firstRevision), \(firstRevision))
+            ON CONFLICT (id) DO NOTHING
             """,
             """
             CREATE TABLE IF NOT EXISTS roost_changes (
@@ -27,11 +29,11 @@
                 milliseconds bigint NOT NULL, PRIMARY KEY (revision, key))
             """,
             "CREATE INDEX IF NOT EXISTS roost_changes_by_key ON roost_changes (key, revision)",
-            "CREATE INDEX IF NOT EXISTS roost_keys_by_deadline ON roost_keys (deadline)",
             """
-            INSERT INTO roost_revision VALUES (1, \(firstRevision), \(firstRevision))
-            ON CONFLICT (id) DO NOTHING
+            CREATE TABLE IF NOT EXISTS roost_keys (
+                key bytea PRIMARY KEY, value bytea, revision bigint NOT NULL, deadline bigint)
             """,
+            "CREATE INDEX IF NOT EXISTS roost_keys_by_deadline ON roost_keys (deadline)",
         ]
 
         private static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
