@@ -127,6 +127,36 @@ import Testing
         #expect(try await others.load("n", as: Int.self) == 1)
     }
 
+    /// The engine has removed the record of a commit that was made, as that takes so long to find out about.
+    @Test func aMarkThatMayHaveExpiredSaysNothing() async throws {
+        let engine = HookedEngine()
+        let connection = SharedConnectionState(
+            engine, SharedFormat(try SharedKeys(namespace: "test")), SharedClock(.system), .roost,
+            markLifetime: .milliseconds(200))
+        let madeCount = Mutex(0)
+        engine.set {
+            $0.commit = { [memory = engine.engine] commit in
+                guard !commit.operations.isEmpty, let mark = commit.mark else { return nil }
+                let number = madeCount.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard number == 1 else { return nil }
+                let removal = SharedCommit(operations: [.remove(key: mark.key)])
+                for one in [commit, removal] {
+                    _ = try await memory.commit(one, before: .now + .seconds(60))
+                }
+                try await Task.sleep(for: .milliseconds(300))
+                throw RoostError(.unknownOutcome, "the answer was lost")
+            }
+        }
+        let error = await #expect(throws: RoostError.self) {
+            try await connection.commit(put("1", forKey: "a"), before: .now + .seconds(60))
+        }
+        #expect(error?.code == .unknownOutcome)
+        #expect(madeCount.withLock { $0 } == 1)
+    }
+
     /// The machine's clock is set while the workspace is connected: time passes as the engine says all the same.
     @Test(arguments: [3600, -3600]) func aClockThatIsSetChangesNothing(seconds: Int) async throws {
         let time = SettableTime()

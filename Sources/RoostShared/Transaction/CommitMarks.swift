@@ -23,13 +23,16 @@ final class CommitMarks: Sendable {
         var commitCount: UInt64 = 0
     }
 
+    /// How long the engine keeps a record at least.
+    let lifetime: Duration
     private let keys: SharedKeys
     /// Chosen anew by each client, so that no two have marks in common.
     private let client: String
     private let state = Mutex(State())
 
-    init(_ keys: SharedKeys) {
+    init(_ keys: SharedKeys, lifetime: Duration = SharedMark.lifetime) {
         self.keys = keys
+        self.lifetime = lifetime
         client = String(UInt128.random(in: 0 ... .max), radix: 36)
     }
 
@@ -39,7 +42,7 @@ final class CommitMarks: Sendable {
             state.commitCount += 1
             let value = Array("\(client)/\(state.commitCount)".utf8)
             while let slot = state.free.popLast() {
-                if ContinuousClock.now - slot.lastUse < SharedMark.lifetime / 2 {
+                if ContinuousClock.now - slot.lastUse < lifetime / 2 {
                     return (slot, value)
                 }
             }

@@ -50,6 +50,7 @@ extension SharedConnectionState {
         marked.mark = SharedMark(key: slot.key, revision: slot.revision, value: value)
         marked.guards += conditions(of: slot)
         if !hasRoom(for: marked) { marked.guards = commit.guards }
+        let begin = ContinuousClock.now
         do {
             if case .committed(let revision) = try await engine.commit(marked, before: deadline) {
                 marks.giveBack(slot, setBy: revision)
@@ -62,7 +63,8 @@ extension SharedConnectionState {
                 ofFinding: Task {
                     error.code == .outOfSpace
                         ? try await self.lookAgain(slot, value, before: deadline, because: error)
-                        : try await self.findOut(slot, value, before: deadline, because: error)
+                        : try await self.findOut(
+                            slot, value, since: begin, before: deadline, because: error)
                 })
         } catch {
             // It was not made and never will be, so the record is as it was.
@@ -167,17 +169,19 @@ extension SharedConnectionState {
         }
     }
 
-    /// Makes sure that a commit whose answer was lost was made, or never will be.
+    /// Makes sure that a commit whose answer was lost was made, or never will be. Not once the engine may have removed the
+    /// record, as it lives no longer than it does: that there is none says nothing then.
     private func findOut(
-        _ slot: CommitMarks.Slot, _ value: [UInt8], before deadline: ContinuousClock.Instant,
-        because cause: RoostError
+        _ slot: CommitMarks.Slot, _ value: [UInt8], since begin: ContinuousClock.Instant,
+        before deadline: ContinuousClock.Instant, because cause: RoostError
     ) async throws -> MarkState {
         let fence = value + Array("/fence".utf8)
         var cause = cause
         var backoff = Backoff()
-        while ContinuousClock.now < deadline {
+        let end = min(deadline, begin + marks.lifetime / 2)
+        while ContinuousClock.now < end {
             do {
-                let (record, _) = try await record(slot.key, before: deadline)
+                let (record, _) = try await record(slot.key, before: end)
                 if let record, record.value == fence || record.value == value {
                     marks.giveBack(slot, setBy: record.revision)
                     return record.value == value ? .made(revision: record.revision) : .fenced
@@ -185,18 +189,20 @@ extension SharedConnectionState {
                 guard record?.revision ?? 0 == slot.revision else { break }
                 let mark = SharedMark(key: slot.key, revision: slot.revision, value: fence)
                 if case .committed(let revision) = try await engine.commit(
-                    SharedCommit(guards: conditions(of: slot), mark: mark), before: deadline)
+                    SharedCommit(guards: conditions(of: slot), mark: mark), before: end)
                 {
+                    guard ContinuousClock.now < begin + marks.lifetime else { break }
                     marks.giveBack(slot, setBy: revision)
                     return .fenced
                 }
-                // Something was first: the record says what.
+                // Something was first: the record says what, unless the store was emptied.
+                try await backoff.wait(before: end)
             } catch let error as RoostError {
                 cause = error
                 guard [.unavailable, .unknownOutcome, .outOfSpace].contains(error.code) else {
                     break
                 }
-                do { try await backoff.wait(before: deadline) } catch { break }
+                do { try await backoff.wait(before: end) } catch { break }
             } catch is CancellationError {
                 break
             }

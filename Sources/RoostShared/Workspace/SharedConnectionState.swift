@@ -15,14 +15,14 @@ package final class SharedConnectionState: Sendable {
 
     init(
         _ engine: any SharedEngine, _ format: SharedFormat, _ clock: SharedClock,
-        _ coder: ValueCoder
+        _ coder: ValueCoder, markLifetime: Duration = SharedMark.lifetime
     ) {
         self.engine = engine
         self.format = format
         keys = format.keys
         self.clock = clock
         self.coder = coder
-        marks = CommitMarks(keys)
+        marks = CommitMarks(keys, lifetime: markLifetime)
     }
 
     /// Connects where that is left to the first call: the limits are known from then on.
