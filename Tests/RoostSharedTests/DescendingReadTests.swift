@@ -1,3 +1,4 @@
+import RoostIO
 import RoostShared
 import RoostTestSupport
 import Synchronization
@@ -103,6 +104,48 @@ import Testing
         #expect(page.records.map(\.key) == expected.records.map(\.key))
         #expect(page.revision == expected.revision)
         #expect(asked.count > 2)
+    }
+
+    /// Who asks for the newest is not told that an earlier revision was given up, which the looks had in common.
+    @Test func whatIsGivenUpMeanwhileIsLookedForAgain() async throws {
+        let engine = MemoryEngine(
+            limits: SharedLimits(
+                operationCount: 1000, commitSizeBytes: 1 << 20, keySizeBytes: 1 << 10))
+        let operations = (0..<500).map {
+            SharedOperation.put(key: Array("k\(10_000 + $0)".utf8), value: [1], expiresIn: nil)
+        }
+        _ = try await engine.commit(
+            SharedCommit(operations: operations), before: .now + .seconds(60))
+        let first = try await engine.read(
+            SharedRead(SharedKeyRange([0])), before: .now + .seconds(60)
+        ).revision
+        let compactionCount = Mutex(0)
+        let reader: DescendingRead.Reader = { piece in
+            if piece.revision != nil, compactionCount.withLock({ $0 < 3 }) {
+                compactionCount.withLock { $0 += 1 }
+                let other = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
+                if case .committed(let revision) = try await engine.commit(
+                    other, before: .now + .seconds(60))
+                {
+                    engine.compact(before: revision)
+                }
+            }
+            return try await engine.read(piece, before: .now + .seconds(60))
+        }
+        var read = SharedRead(
+            SharedKeyRange(lower: Array("k".utf8), upper: Array("l".utf8)), limit: 10)
+        read.isDescending = true
+        var descending = DescendingRead(read, by: reader)
+        let page = try await descending.page()
+        let expected = try await engine.read(read, before: .now + .seconds(60))
+        #expect(compactionCount.withLock { $0 } == 3)
+        #expect(page.records == expected.records)
+        #expect(page.revision == expected.revision)
+        // One that is asked for by its number is.
+        read.revision = first
+        var earlier = DescendingRead(read, by: reader)
+        let error = await #expect(throws: RoostError.self) { try await earlier.page() }
+        #expect(error?.code == .compacted)
     }
 
     @Test func itAsksForFewKeysOfMany() async throws {

@@ -1,3 +1,5 @@
+import RoostIO
+
 /// The last records of a range, of an engine that reads ranges cheaply from their begin alone: etcd asked for an order loads
 /// every record of the range first, with its value.
 ///
@@ -23,8 +25,19 @@ package struct DescendingRead: Sendable {
     /// How many keys a look may have: few requests, and small ones.
     private var mostKeys: Int { max(wanted.limit * 4, 256) }
 
-    /// The page that was wanted, from the last record on.
+    /// The page that was wanted, from the last record on. Where that is of the newest revision, and the engine gives that up
+    /// meanwhile, of the one that is the newest then.
     package mutating func page() async throws -> SharedPage {
+        while true {
+            do { return try await pageOfOneRevision() } catch let error as RoostError
+                where error.code == .compacted && wanted.revision == nil
+            {
+                revision = nil
+            }
+        }
+    }
+
+    private mutating func pageOfOneRevision() async throws -> SharedPage {
         // More than can be looked for are nearly all.
         guard wanted.limit <= 1024 else { return try await pageOfAll() }
         var low = wanted.range.lower
