@@ -54,6 +54,7 @@
             var backoff = Backoff(first: .milliseconds(2), limit: .milliseconds(500))
             // Of each server the last, as another's may say more of why.
             var messages: [Int: String] = [:]
+            var refusals = PostgresRefusals(serverCount: servers.count)
             while true {
                 try checkOpen()
                 try flag.check()
@@ -72,7 +73,11 @@
                     return try execute(
                         statement, parameters, before: min(deadline, .now + Self.attemptLimit), flag
                     )
-                } catch let error as PostgresFailure { failure = error }
+                } catch let error as PostgresFailure {
+                    failure = error
+                } catch let error as RoostError {
+                    failure = try refusals.note(error, by: asked)
+                }
                 if flag.isSet || closing.isSet {
                     disconnect()
                     if failure.isUnknown && !mayRepeat { throw unknown(failure) }

@@ -131,6 +131,38 @@ import Testing
         await session.close()
     }
 
+    private func session(_ servers: StubServer...) -> PostgresSession {
+        let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        return PostgresSession(
+            "postgres://app:secret@\(hosts)/app?sslmode=disable&gssencmode=disable", name: "test",
+            isSerializable: false)
+    }
+
+    /// A standby whose rules let nobody in: the server that writes is asked all the same.
+    @Test func aServerBehindOneThatRefusesIsAsked() async throws {
+        let refusing = try StubServer.postgres(refusing: "28000", "no pg_hba.conf entry for host")
+        let other = try StubServer.postgres(refusing: "28000", "no pg_hba.conf entry for host")
+        let writing = try StubServer.postgres(version: "15.0") { _, _ in
+            [[UInt64(1).networkBytes, UInt64(1).networkBytes, nil, nil, nil]]
+        }
+        defer { for server in [refusing, other, writing] { server.stop() } }
+        func changes(_ session: PostgresSession) async throws -> PostgresRows {
+            try await CancellationFlag.with { flag in
+                try await session.run(
+                    PostgresSchema.changes, [.number(1), .number(10)], before: .now + .seconds(60),
+                    mayRepeat: true, flag)
+            }
+        }
+        let first = session(refusing, writing)
+        #expect(try await changes(first).number(0, 0) == 1)
+        await first.close()
+        // Where there is none, nobody waits for it.
+        let second = session(refusing, other)
+        let error = await #expect(throws: RoostError.self) { try await changes(second) }
+        #expect(error?.code == .notPermitted)
+        await second.close()
+    }
+
     @Test func closingEndsTheCallsThatAreUnderWay() async throws {
         let silence = try await beginCall()
         defer { silence.server.stop() }
