@@ -28,6 +28,8 @@
             let bytes = request.bytes
             var backoff = Backoff()
             var isTokenNew = false
+            var refusals = ServerRefusals<EtcdEndpoint>(
+                of: endpoints.count, patience: EtcdEndpoints.attemptLimit)
             // What is large takes its time on a slow line, both ways: each attempt has twice the time of the one before.
             var attemptLimit =
                 EtcdEndpoints.attemptLimit
@@ -54,6 +56,10 @@
                 // Also where the call ends here: a member that says nothing is not to be asked next.
                 if !failure.isAnswer, failure.code != .cancelled {
                     await endpoints.replace(connection)
+                }
+                if failure.isRefusedConnection, !refusals.isFinal(by: connection.endpoint) {
+                    try await backoff.wait(before: deadline)
+                    continue
                 }
                 try check(failure, mayRepeat: mayRepeat)
                 if !failure.isOverload { await endpoints.replace(connection) }

@@ -1,27 +1,6 @@
 #if Postgres
     import RoostIO
 
-    /// What servers of one address say that let the client not in. One may be set up otherwise than the others, as a standby
-    /// that has other rules, and is no reason not to ask these.
-    struct PostgresRefusals {
-        let serverCount: Int
-        private var servers: Set<Int> = []
-        private var begin: ContinuousClock.Instant?
-
-        init(serverCount: Int) { self.serverCount = serverCount }
-
-        /// - Returns: that this server was not reached, where another is to be asked.
-        /// - Throws: the refusal, where all have refused, or the others could not be asked for as long as an attempt may take.
-        mutating func note(_ refusal: RoostError, by server: Int) throws -> PostgresFailure {
-            let begin = self.begin ?? .now
-            self.begin = begin
-            let isKnown = !servers.insert(server).inserted
-            let isLong = ContinuousClock.now - begin >= PostgresSession.attemptLimit
-            if servers.count == serverCount || isKnown && isLong { throw refusal }
-            return PostgresFailure(state: nil, message: refusal.message, wasSent: false)
-        }
-    }
-
     /// Why a statement did not do what it was to do.
     struct PostgresFailure: Error {
         /// The server's code; `nil` where it was the connection.

@@ -54,7 +54,7 @@
             var backoff = Backoff(first: .milliseconds(2), limit: .milliseconds(500))
             // Of each server the last, as another's may say more of why.
             var messages: [Int: String] = [:]
-            var refusals = PostgresRefusals(serverCount: servers.count)
+            var refusals = ServerRefusals<Int>(of: servers.count, patience: Self.attemptLimit)
             while true {
                 try checkOpen()
                 try flag.check()
@@ -76,7 +76,8 @@
                 } catch let error as PostgresFailure {
                     failure = error
                 } catch let error as RoostError {
-                    failure = try refusals.note(error, by: asked)
+                    if refusals.isFinal(by: asked) { throw error }
+                    failure = PostgresFailure(state: nil, message: error.message, wasSent: false)
                 }
                 if flag.isSet || closing.isSet {
                     disconnect()

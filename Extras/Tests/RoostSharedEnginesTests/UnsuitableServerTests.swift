@@ -91,6 +91,24 @@ import Testing
         #expect(error.map { "\($0)" }?.contains("secret") == false)
     }
 
+    /// One that is not trusted, as its certificate has expired or as it speaks no TLS, is no reason not to ask the others.
+    @Test func theMemberBehindOneThatIsNotTrustedIsAsked() async throws {
+        let untrusted = try StubServer { connection in
+            connection.write(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+            while connection.read(1) != nil {}
+        }
+        let old = try StubServer.etcd(version: "3.3.27")
+        defer { for server in [untrusted, old] { server.stop() } }
+        let endpoints = ["https://127.0.0.1:\(untrusted.port)", "http://127.0.0.1:\(old.port)"]
+        // Which of them is asked first is left to chance.
+        for _ in 0..<10 {
+            let error = await failure(.etcd(endpoints: endpoints), within: .seconds(120))
+            #expect(error?.code == .unsupportedVersion)
+        }
+        let alone = await failure(.etcd(endpoints: [endpoints[0]]), within: .seconds(120))
+        #expect(alone?.code == .notPermitted)
+    }
+
     /// Each of several is asked, though one before it never answers.
     @Test func theServerBehindASilentOneIsAsked() async throws {
         let silent = try StubServer.silent()

@@ -48,7 +48,9 @@
                     failure = remote.code == .deadlineExceeded ? last ?? remote : remote
                     last = failure
                 }
-                if let refused = failure.refusal { throw refused }
+                // Another member may have another certificate: each is tried.
+                let mayBeLetIn = failure.isRefusedConnection && failedCount + 1 < endpoints.count
+                if !mayBeLetIn, let refused = failure.refusal { throw refused }
                 guard ContinuousClock.now < deadline else {
                     throw RoostError(
                         .unavailable,
@@ -63,6 +65,8 @@
                 }
             }
         }
+
+        nonisolated var count: Int { endpoints.count }
 
         /// Whether new calls take this connection.
         func isCurrent(_ connection: EtcdConnection) -> Bool { current === connection }
@@ -140,7 +144,10 @@
     }
 
     extension RemoteFailure {
-        /// What no other endpoint would answer differently.
+        /// Whether the connection was not trusted, before anything was asked.
+        var isRefusedConnection: Bool { !isAnswer && refusal != nil }
+
+        /// What no repetition would change: of an answer, at no other endpoint either.
         var refusal: RoostError? {
             switch code {
             case .permissionDenied, .unauthenticated:
