@@ -85,7 +85,7 @@ package actor Follower {
         while !shared.isStopping {
             // Before the look: what comes after it is told by another number.
             let news = shared.page?.newsCount ?? 0
-            let asked = shared.takeAsked()
+            var asked = shared.takeAsked()
             do {
                 let pass = try pass(isAsked: !asked.isEmpty)
                 if pass.isAtEnd {
@@ -93,6 +93,8 @@ package actor Follower {
                 } else {
                     shared.putBack(asked)
                 }
+                // Answered, or with those who came since: what fails from here on answers none of them once more.
+                asked = []
                 if pass.isMissing {
                     try await scheduling.sleep(for: .milliseconds(1))
                 } else if !pass.goesOn {

@@ -370,6 +370,28 @@ import Testing
             try await reader.close()
         }
     }
+
+    /// The look that finds it comes behind a pass that somebody has asked for, as at every tenth wait without a writer.
+    @Test func whoCatchesUpWhileTheDirectoryGivesWayIsAnsweredOnce() async throws {
+        try await withTemporaryDirectory { path in
+            let (own, moved) = (path + "/own", path + "/moved")
+            let writer = try await Workspace.open(at: own)
+            try await writer.dictionary("values").set(1, forKey: "a")
+            try await writer.close()
+            let reader = try await Workspace.open(at: own, configuration: readOnly)
+            try FileManager.default.moveItem(atPath: own, toPath: moved)
+            let other = try await Workspace.open(at: own)
+            try await other.close()
+            await #expect(throws: RoostError.self) {
+                for _ in 0..<10_000 {
+                    try await reader.catchUp()
+                    // The thread comes to wait meanwhile.
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+            }
+            try await reader.close()
+        }
+    }
 }
 
 /// Waits until `isMet`; a loaded machine takes longer, a hung one fails.
