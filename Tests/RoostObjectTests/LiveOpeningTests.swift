@@ -201,6 +201,36 @@ import Testing
         try await workspace.close()
     }
 
+    private final class Holder: Sendable {
+        private let registration: LiveRegistration<Ticket>
+        var isWanted: Bool { true }
+        init(_ registration: LiveRegistration<Ticket>) { self.registration = registration }
+    }
+
+    /// A closure of a condition may hold what ends another live query.
+    @Test func whatGoesWithALiveQueryMayEndAnother() async throws {
+        let workspace = try await Workspace.inMemory()
+        let tickets = workspace.repository(of: Ticket.self)
+        try await tickets.save(Ticket(id: 1))
+        let objects = workspace.live.objects(of: tickets)
+        func open(_ query: Query<Ticket>) throws -> LiveRegistration<Ticket> {
+            try objects.open(query, LiveOutlet(wantsPositions: true))
+        }
+        func openHolding(_ query: Query<Ticket>) throws -> LiveRegistration<Ticket> {
+            let holder = Holder(try open(tickets.all))
+            return try open(query.where { $0.satisfies { _ in holder.isWanted } })
+        }
+        // The second is the first in its order.
+        for query in [tickets.all, tickets.order(by: \.points)] {
+            var registration: LiveRegistration<Ticket>? = try openHolding(query)
+            #expect(workspace.live.queryCount == 2)
+            #expect(registration != nil)
+            registration = nil
+            #expect(workspace.live.queryCount == 0)
+        }
+        try await workspace.close()
+    }
+
     /// The result never comes into being, and nobody would end it.
     @Test func aResultThatFailsToLoadKeepsNothing() async throws {
         try await withTickets(0) { watched in

@@ -77,11 +77,11 @@ final class LiveObjects<Item: Identifiable & Sendable>: Sendable where Item.ID: 
 
     func close(_ id: UInt64) {
         // What is let go of here is so without the mutex.
-        let watch = withState { state in
+        let closed = withState { state in
             defer { settle(&state) }
             return state.close(id)
         }
-        withExtendedLifetime(watch) {}
+        withExtendedLifetime(closed) {}
     }
 
     /// How many objects the results keep together.

@@ -168,17 +168,20 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     // MARK: Ending
 
-    /// Returns the watcher where nobody needs it any more, for the caller to let go of.
-    mutating func close(_ id: UInt64) -> LiveWatch? {
+    /// Returns the watcher where nobody needs it any more, and the result's query, for the caller to let go of without
+    /// the mutex: what a closure of a condition holds may be anything, another live result not least.
+    mutating func close(_ id: UInt64) -> (watch: LiveWatch?, query: Query<Item>?) {
         loading[id] = nil
         due[id] = nil
-        if let result = results.removeValue(forKey: id) {
+        let result = results.removeValue(forKey: id)
+        if let result {
             table.gate.matcher.remove(result)
             forget(result.removeAll())
         }
-        return unneededWatch()
+        return (unneededWatch(), result?.query)
     }
 
+    /// Returns the watcher where nobody needs it any more, for the caller to let go of.
     mutating func remove(_ subscriber: ObjectSubscriber<Item>) -> LiveWatch? {
         subscribers[subscriber.key]?.removeAll { $0 === subscriber }
         if subscribers[subscriber.key]?.isEmpty == true { subscribers[subscriber.key] = nil }

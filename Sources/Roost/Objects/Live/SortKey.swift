@@ -42,6 +42,9 @@ final class LiveOrder<Item: Identifiable & Sendable>: AnyLiveOrder where Item.ID
     private let query: Query<Item>
 
     init(_ number: Int, _ query: Query<Item>) {
+        // What the closures of its condition hold is not to stay when its result is closed.
+        var query = query
+        query.condition = .always(true)
         self.query = query
         super.init(number)
     }
