@@ -87,6 +87,14 @@ final class ObjectIndexes<Item: Sendable>: DeclaredObjectIndexes {
         }
     }
 
+    /// As `current`, for who reads in `view` and may begin no other: live results that are read again under their mutex,
+    /// which those take who are told of what a view makes. What is found is not kept, as the view may be older than it.
+    func current(in view: EngineView) throws -> IndexSet<Item> {
+        if let refusal { throw refusal }
+        if let set = state.withLock({ $0.set }) { return set }
+        return try existing(IndexCatalog.readRoot(view), view)
+    }
+
     /// Those of the declared indexes that the catalog has and whose marks are there.
     ///
     /// - Parameter isAdopting: Without those that are to be built anew: what failed once is tried again at each

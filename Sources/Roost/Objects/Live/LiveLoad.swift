@@ -15,6 +15,7 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
         var all = query
         all.offsetCount = 0
         all.limitCount = keptCount == .max ? nil : keptCount
+        all.indexSet = try query.repository.indexes?.current(in: view)
         var mayExpire = true
         do {
             var source = LiveSource(view)
