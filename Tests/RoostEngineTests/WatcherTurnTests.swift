@@ -95,6 +95,47 @@ import Testing
         try await engine.close()
     }
 
+    private struct Full: Error {}
+
+    /// A watcher that begins during a put's append is told of nothing before that has ended, be it that it fails.
+    @Test func aPutWhoseAppendFailsLetsThoseGoOnWhoWaitedForIt() throws {
+        let storage = MemoryStorage()
+        let feed = ChangeFeed()
+        let seed = HashSeed(first: 3, second: 4)
+        let shards = (0..<2).map { _ in
+            Shard(hashSeed: seed, residentBudgetBytes: 1 << 20, feed: feed, storage: storage)
+        }
+        @Sendable func put(_ shard: Shard) throws {
+            try Self.name.withRecordKey("k") { key in
+                _ = try shard.writeAtOnce(SampleNumbers.value(1), key, hash: seed.hash(key))
+            }
+        }
+        let calls = Calls()
+        storage.hook.withLock { hook in
+            hook = {
+                storage.hook.withLock { $0 = nil }
+                let target = WatchTarget(prefix: "", in: Self.name)
+                _ = feed.add { id in
+                    Watcher(
+                        id: id, target: target, isOrdered: true, buffering: .bounded(10),
+                        history: nil, onReady: { calls.note(shards[0]) })
+                } register: { id, observedCount in
+                    for shard in shards {
+                        shard.published.withLock { state in
+                            if state.watch(target, by: id) { observedCount += 1 }
+                        }
+                    }
+                    return nil
+                }
+                // It comes to the watcher behind what is under way.
+                try put(shards[1])
+                throw Full()
+            }
+        }
+        #expect(throws: Full.self) { try put(shards[0]) }
+        #expect(calls.all == [true])
+    }
+
     /// The story: a watcher begins while a put is between its append and its becoming visible, so the put did not
     /// know of it at its begin.
     @Test func soDoesAWriterThatWasNotWatchedAtItsBegin() async throws {

@@ -54,10 +54,17 @@ package actor Shard {
             }
             return try appended ?? writeBesideOthers(value, recordKey, hash: hash)
         } catch let owed as OwesCalls {
-            withTurn { _ in }
+            callOwed()
             return owed.appended
+        } catch {
+            // Where the append has failed, others may have been waiting for its end who began to watch meanwhile.
+            callOwed()
+            throw error
         }
     }
+
+    @inline(never)
+    private nonisolated func callOwed() { withTurn { _ in } }
 
     /// As `writeAtOnce`, where others wait or are staged, or the key is watched: whoever is to be told of the change is so
     /// once the turn is given back.
