@@ -1,4 +1,5 @@
 import Foundation
+import RoostEngine
 import RoostIO
 import RoostTestSupport
 import Synchronization
@@ -27,6 +28,21 @@ import Testing
         let observation = ReadObservation(workspace) { count.value.add(1, ordering: .relaxed) }
         let value = try observation.read(read).result.get()
         return (observation, value, { count.value.load(ordering: .relaxed) })
+    }
+
+    /// What is known of a read stays as long as who observes it, and the view has the files that it began on.
+    @Test func theViewOfAReadGoesWithTheRead() async throws {
+        try await withTickets { tickets, settings in
+            try await settings.set(1, forKey: "a")
+            weak var view: EngineView?
+            let (observation, isThere, _) = try observe(tickets.dictionary.workspace) { read in
+                view = read.engineView
+                return try read.contains("a", in: settings)
+            }
+            #expect(isThere)
+            #expect(view == nil)
+            withExtendedLifetime(observation) {}
+        }
     }
 
     // MARK: What is due

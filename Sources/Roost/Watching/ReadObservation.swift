@@ -84,7 +84,7 @@ final class ReadObservation: Sendable {
                 workspace.readWatches.watch(dictionary, for: self, workspace.engine)
             }
             // Of these nothing was told before they were watched.
-            if !unwatched.isEmpty, !workspace.engine.areCurrent(seen) {
+            if !unwatched.isEmpty, !workspace.engine.areCurrent(notes) {
                 state.withLock { $0.pending[begun.number] = nil }
                 continue
             }

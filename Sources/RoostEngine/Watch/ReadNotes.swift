@@ -88,27 +88,32 @@ package final class ReadNotes: Sendable {
     }
 
     /// What was looked at so far.
-    package var seen: SeenReads { SeenReads(reads: reads.withLock { $0 }, hashSeed: hashSeed) }
+    package var seen: SeenReads { SeenReads(noted, hashSeed) }
+
+    fileprivate var noted: TransactionReads { reads.withLock { $0 } }
 }
 
-/// What a read looked at.
+/// What a read looked at. It does not refer to the view, which would keep the files that it began on.
 package struct SeenReads: Sendable {
-    fileprivate let reads: TransactionReads
+    private let keys: Set<TransactionReads.Key>
+    private let ranges: Set<RecordRange>
+    /// The dictionaries that were looked at, by prefix.
+    package let dictionaries: Set<[UInt8]>
+    /// When the first of the values that were there expires.
+    package let earliestDeadline: Deadline
     private let hashSeed: HashSeed
 
-    fileprivate init(reads: TransactionReads, hashSeed: HashSeed) {
-        self.reads = reads
+    fileprivate init(_ reads: TransactionReads, _ hashSeed: HashSeed) {
+        keys = reads.keys
+        ranges = reads.ranges
+        dictionaries = reads.dictionaries
+        earliestDeadline = reads.earliestDeadline
         self.hashSeed = hashSeed
     }
 
-    /// The dictionaries that were looked at, by prefix.
-    package var dictionaries: Set<[UInt8]> { reads.dictionaries }
-    /// When the first of the values that were there expires.
-    package var earliestDeadline: Deadline { reads.earliestDeadline }
-
     /// Whether any of the events may be about what was looked at. They are of the dictionary with this prefix.
     package func isTouched(by events: [WatchEvent], of dictionary: [UInt8]) -> Bool {
-        guard reads.dictionaries.contains(dictionary) else { return false }
+        guard dictionaries.contains(dictionary) else { return false }
         return events.contains { event in
             switch event.content {
             case .initial, .cleared, .missed: true
@@ -123,9 +128,9 @@ package struct SeenReads: Sendable {
     }
 
     private func isSeen(_ key: UnsafeRawBufferPointer) -> Bool {
-        if reads.ranges.contains(where: { $0.contains(key) }) { return true }
-        if reads.keys.isEmpty { return false }
-        return reads.keys.contains(.init(hash: hashSeed.hash(key), recordKey: Array(key)))
+        if ranges.contains(where: { $0.contains(key) }) { return true }
+        if keys.isEmpty { return false }
+        return keys.contains(.init(hash: hashSeed.hash(key), recordKey: Array(key)))
     }
 }
 
@@ -159,11 +164,11 @@ extension Engine {
 
     /// Whether nothing that was looked at has changed since the view began, which is still open. `false` also where
     /// that is not known.
-    package func areCurrent(_ seen: SeenReads) -> Bool {
+    package func areCurrent(_ notes: ReadNotes) -> Bool {
         let (areCurrent, owed) = publication.withLock {
             // What is visible is in the tables then.
             let owed = foldCommitted()
-            let parts = seen.reads.byShard(shards.map { _ in [] })
+            let parts = notes.noted.byShard(shards.map { _ in [] })
             let areCurrent = zip(shards, parts).allSatisfy { shard, part in
                 guard let part else { return true }
                 // Who could not read the log now reads again, and is told what is wrong.
