@@ -1,5 +1,6 @@
 import Foundation
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @testable import Roost
@@ -13,6 +14,28 @@ import Testing
     }
 
     private struct Reference { weak var workspace: Workspace? }
+
+    private struct Note: Codable, Identifiable, Sendable, Indexed {
+        static let workspace = Mutex<Workspace?>(nil)
+        var id: Int
+        var number = 0
+        static var indexes: [Index<Note>] {
+            _ = workspace.withLock { $0 }?.repository(of: Post.self)
+            return [Index("number", \.number)]
+        }
+    }
+
+    /// What a type declares is the program's own code, which may make what it needs when it is first asked.
+    @Test func whatATypeDeclaresMayAskForAnotherRepository() async throws {
+        let workspace = try await Workspace.inMemory()
+        Note.workspace.withLock { $0 = workspace }
+        defer { Note.workspace.withLock { $0 = nil } }
+        let notes = workspace.repository(of: Note.self)
+        try await notes.save(Note(id: 1, number: 7))
+        try await notes.indexesBuilt()
+        #expect(try notes.where { $0.number == 7 }.count() == 1)
+        try await workspace.close()
+    }
 
     @Test(arguments: [true, false]) func aWorkspaceGoesThoughItHasIndexes(isClosed: Bool)
         async throws

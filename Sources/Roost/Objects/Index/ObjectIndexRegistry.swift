@@ -34,17 +34,21 @@ final class ObjectIndexRegistry: Sendable {
     ) -> ObjectIndexes<Item>? {
         guard let type = Item.self as? any Indexed.Type else { return nil }
         let key = Array(dictionary.name.utf8)
+        let known = owners.withLock { $0[key] }
+        if let indexes = known?.indexes as? ObjectIndexes<Item> { return indexes }
+        // Without the mutex, as it is the program's own code, which may ask for another repository.
+        let declared: [Index<Item>] = Self.declared(type)
         return owners.withLock { owners in
             if let owner = owners[key] {
                 if let known = owner.indexes as? ObjectIndexes<Item> { return known }
                 return ObjectIndexes(
-                    dictionary, codec, Self.declared(type),
+                    dictionary, codec, declared,
                     refusal: RoostError(
                         .conflict,
                         "\"\(dictionary.name)\" has the indexes of \(owner.typeName) while the workspace is open, and cannot have those of \(String(reflecting: Item.self)): one of them needs a name of its own, as by repository(of:named:); where one is a newer version of the other, say so by migrating(from:to:version:) of the dictionary, before anything else of this opening uses that, and have a repository of the newest alone"
                     ))
             }
-            let indexes = ObjectIndexes(dictionary, codec, Self.declared(type))
+            let indexes = ObjectIndexes(dictionary, codec, declared)
             owners[key] = Owner(typeName: String(reflecting: Item.self), indexes: indexes)
             return indexes
         }
