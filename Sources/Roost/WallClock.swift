@@ -27,7 +27,8 @@ public struct WallClock: Sendable {
     }
 
     /// The clock that `now` reads. Called whenever a value with a deadline is met, from any
-    /// thread; it must not block. Where it jumps ahead, live results lose what has expired within ten seconds.
+    /// thread, also while others wait; it must not block, nor use the workspace. Where it jumps ahead, live results
+    /// lose what has expired within ten seconds.
     public init(_ now: @escaping @Sendable () -> Date) {
         self.init(milliseconds: { Self.milliseconds(of: now()) })
     }

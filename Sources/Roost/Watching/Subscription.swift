@@ -13,7 +13,8 @@ public final class Subscription: Sendable {
 
     /// Ends the calls: none comes after it has returned, and one that is under way on another
     /// thread has returned too. From inside the closure it returns at once, and that call is the
-    /// last. Cancelling twice is no error.
+    /// last. Cancelling twice is no error. As it may wait, it is not for a caller with a lock that the closure
+    /// takes.
     public func cancel() { delivery.cancel() }
 
     deinit { delivery.cancel() }

@@ -6,8 +6,8 @@ import Synchronization
 /// what was read before, so that no value comes back that a reader was told is gone.
 ///
 /// - `latest` only grows. It is the latest time that anything was decided by.
-/// - The wall clock is read only where a value with a deadline is met, and never while a mutex is
-///   held: it may be anybody's code.
+/// - The wall clock is read only where a value with a deadline is met, and never while a mutex of the
+///   engine's is held: it may be anybody's code.
 package final class ExpiryClock: Sendable {
     private let wallClock: @Sendable () -> UInt64
     private let latest = Atomic<UInt64>(0)

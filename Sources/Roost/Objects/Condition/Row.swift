@@ -17,7 +17,8 @@ public struct Row<Root>: Sendable {
     }
 
     /// Objects for which `body` says so. It is called for each object that the rest of the condition
-    /// leaves, which are read whole for it.
+    /// leaves, which are read whole for it. For a live query that is while writers of the repository wait: it looks at
+    /// the object alone, and does not use the workspace.
     public func satisfies(_ body: @escaping @Sendable (Root) -> Bool) -> Condition<Root> {
         Condition(
             .term(

@@ -15,6 +15,7 @@ import RoostIO
 /// - Each later change is applied by its positions, without reading or comparing the others. A write of
 ///   the main actor has changed `items` when it returns, but for one that ``onChange`` makes; another's does so in a turn
 ///   of the main actor, so that `items` are the same until it suspends.
+/// - What is asked of each object, and its decoding, must not use the workspace: see ``Query/updates()``.
 /// - It ends following when it goes or the workspace is closed, which it keeps open.
 @MainActor
 @Observable

@@ -33,7 +33,7 @@ extension Repository {
     ///
     /// A change is told on its writer's thread, before the write returns: a closure that takes long
     /// holds the repository's writers up. A closure that writes itself is told of that once it has
-    /// returned.
+    /// returned. The object's decoding must not use the workspace, as others wait for it.
     public func subscribe(
         _ id: Item.ID, _ body: @escaping @Sendable (ObjectEvent<Item>) -> Void
     ) -> Subscription {

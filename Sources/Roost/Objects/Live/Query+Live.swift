@@ -14,6 +14,9 @@ extension Query {
     ///   workspace is closed, and for the reader whose task is cancelled. It keeps the workspace open.
     /// - An object that does not decode is left out, and told to ``Workspace/failures``; so is what keeps
     ///   the result from being read at all, which ends the sequence.
+    /// - Objects are decoded, and closures of conditions, predicates and computed properties asked, on a writer's
+    ///   thread while other writers of the repository wait. This code of the program's must not use the workspace:
+    ///   what it wrote or queried there could wait for itself.
     ///
     /// A write costs what it changes of the result, however many queries are live. A query with a limit
     /// reads some objects again where so many of the first are gone that others move up.
