@@ -221,6 +221,44 @@ import Testing
         }
     }
 
+    /// As where the first event of either is all that is waited for.
+    @Test func closuresThatAreCalledAtOnceMayEndEachOther() async throws {
+        let workspace = try await Workspace.inMemory()
+        let repositories = ["one", "other"].map {
+            workspace.repository(of: Ticket.self, named: $0)
+        }
+        let subscriptions = Mutex<[Subscription]>([])
+        let (called, ended) = (Counter(), Counter())
+        for tickets in repositories {
+            let subscription = tickets.subscribe(1) { event in
+                guard case .updated = event else { return }
+                called.value.add(1, ordering: .sequentiallyConsistent)
+                while called.value.load(ordering: .sequentiallyConsistent) < 2 {
+                    Thread.sleep(forTimeInterval: 0.001)
+                }
+                for subscription in subscriptions.withLock({ $0 }) { subscription.cancel() }
+                ended.value.add(1, ordering: .sequentiallyConsistent)
+            }
+            subscriptions.withLock { $0.append(subscription) }
+        }
+        for tickets in repositories {
+            Thread.detachNewThread {
+                _ = tickets.dictionary.enqueue(Ticket(id: 1), forKey: tickets.key(of: 1))
+            }
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while ended.value.load(ordering: .sequentiallyConsistent) < 2, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        try #require(ended.value.load(ordering: .sequentiallyConsistent) == 2)
+        let all = subscriptions.withLock { all in
+            defer { all = [] }
+            return all
+        }
+        #expect(all.count == 2)
+        try await workspace.close()
+    }
+
     @Test func aClosureMayWriteAndCancel() async throws {
         try await withTickets(2) { tickets in
             let events = Events<ObjectEvent<Ticket>>()

@@ -3,6 +3,16 @@ import RoostEngine
 import RoostIO
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#else
+    import Glibc
+#endif
+
 /// Calls a closure with one key's value and each change of it, until it is cancelled or goes.
 ///
 /// Keep it as long as the calls are wanted. See `subscribe(_:of:_:)`.
@@ -13,7 +23,8 @@ public final class Subscription: Sendable {
 
     /// Ends the calls: none comes after it has returned, and one that is under way on another
     /// thread has returned too. From inside the closure it returns at once, and that call is the
-    /// last. Cancelling twice is no error. As it may wait, it is not for a caller with a lock that the closure
+    /// last. From inside the closure of another subscription it returns at once too, and a call that is under way
+    /// goes on. Cancelling twice is no error. As it may wait, it is not for a caller with a lock that the closure
     /// takes.
     public func cancel() { delivery.cancel() }
 
@@ -24,13 +35,41 @@ protocol Cancellable: Sendable {
     func cancel()
 }
 
+/// Held while a subscription's closure is called, so that one call comes after another.
+///
+/// - It is recursive, so that the closure may cancel.
+/// - Who cancels waits for a call that is under way, unless a subscription's closure is what cancels: two that end each
+///   other would wait for each other.
+final class SubscriptionGate: Sendable {
+    private let lock = NSRecursiveLock()
+    /// Set on a thread while it has a gate. Not for a task, as those that a closure begins would have it too.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let failure = pthread_key_create(&key, nil)
+        precondition(failure == 0, "the system has no more keys for what is of a thread")
+        return key
+    }()
+
+    func call<Outcome>(_ body: () -> Outcome) -> Outcome {
+        lock.withLock {
+            let outer = pthread_getspecific(Self.key).map { UnsafeRawPointer($0) }
+            _ = pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+            defer { _ = pthread_setspecific(Self.key, outer) }
+            return body()
+        }
+    }
+
+    func waitForCall() {
+        if pthread_getspecific(Self.key) == nil { lock.withLock {} }
+    }
+}
+
 /// Takes one subscription's events and calls its closure.
 ///
 /// - The closure is called, and `hasValue` and `hasBegun` changed, only while `gate` is held; so the calls come
 ///   one after another, in the events' order, whoever takes them.
-/// - `gate` is recursive, so that the closure may cancel.
 final class SubscriptionDelivery<Value: Sendable>: Cancellable {
-    private let gate = NSRecursiveLock()
+    private let gate = SubscriptionGate()
     private let isCancelled = Atomic<Bool>(false)
     private let hasValue = Atomic<Bool>(false)
     private let hasBegun = Atomic<Bool>(false)
@@ -57,12 +96,12 @@ final class SubscriptionDelivery<Value: Sendable>: Cancellable {
 
     func cancel() {
         isCancelled.store(true, ordering: .sequentiallyConsistent)
-        gate.withLock {}
+        gate.waitForCall()
         watch.withLock { $0 = nil }
     }
 
     private func deliverNext() -> Bool {
-        gate.withLock {
+        gate.call {
             guard !isCancelled.load(ordering: .sequentiallyConsistent),
                 let watch = watch.withLock({ $0 }), let event = watch.handle?.nextReady()
             else { return false }

@@ -1,4 +1,3 @@
-import Foundation
 import RoostIO
 import Synchronization
 
@@ -53,7 +52,7 @@ extension Repository {
 /// Takes one subscription's events and calls its closure.
 ///
 /// - The closure is called only while `gate` is held, so the calls come one after another, in the order
-///   of the events. `gate` is recursive, so that the closure may cancel.
+///   of the events.
 final class ObjectSubscriber<Item: Identifiable & Sendable>: Cancellable where Item.ID: Sendable {
     private struct State {
         var events: [ObjectEvent<Item>] = []
@@ -63,7 +62,7 @@ final class ObjectSubscriber<Item: Identifiable & Sendable>: Cancellable where I
     let key: [UInt8]
     private let objects: LiveObjects<Item>
     private let body: @Sendable (ObjectEvent<Item>) -> Void
-    private let gate = NSRecursiveLock()
+    private let gate = SubscriptionGate()
     private let isCancelled = Atomic<Bool>(false)
     private let state = Mutex(State())
 
@@ -92,7 +91,7 @@ final class ObjectSubscriber<Item: Identifiable & Sendable>: Cancellable where I
     func noteDeleted() -> Bool { state.withLock { $0.hasObject } }
 
     func deliver() {
-        gate.withLock {
+        gate.call {
             while !isCancelled.load(ordering: .sequentiallyConsistent), let event = nextEvent() {
                 body(event)
             }
@@ -101,7 +100,7 @@ final class ObjectSubscriber<Item: Identifiable & Sendable>: Cancellable where I
 
     func cancel() {
         isCancelled.store(true, ordering: .sequentiallyConsistent)
-        gate.withLock {}
+        gate.waitForCall()
         objects.unsubscribe(self)
     }
 
