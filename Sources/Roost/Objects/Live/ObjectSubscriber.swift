@@ -31,8 +31,8 @@ extension Repository {
     /// cancelled or goes, or the workspace is closed.
     ///
     /// A change is told on its writer's thread, before the write returns: a closure that takes long
-    /// holds the repository's writers up. A closure that writes itself is told of that once it has
-    /// returned. The object's decoding must not use the workspace, as others wait for it.
+    /// holds the repository's writers up, and one must not wait for another writer, who may wait for it. A closure
+    /// that writes itself is told of that once it has returned. The object's decoding must not use the workspace, as others wait for it.
     public func subscribe(
         _ id: Item.ID, _ body: @escaping @Sendable (ObjectEvent<Item>) -> Void
     ) -> Subscription {
