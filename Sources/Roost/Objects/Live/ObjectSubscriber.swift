@@ -28,11 +28,13 @@ extension ObjectEvent: Equatable where Item: Equatable {
 extension Repository {
     /// Calls `body` with the object with this identifier, `.initial`, before it returns, and then with
     /// each change of it, in order and one call at a time, until it is deleted, the subscription is
-    /// cancelled or goes, or the workspace is closed.
+    /// cancelled or goes, or the workspace is closed. Where a closure of another subscription subscribes, `.initial` may
+    /// come once that has returned.
     ///
     /// A change is told on its writer's thread, before the write returns: a closure that takes long
     /// holds the repository's writers up, and one must not wait for another writer, who may wait for it. A closure
-    /// that writes itself is told of that once it has returned. The object's decoding must not use the workspace, as others wait for it.
+    /// that writes itself is told of that once it has returned. The object's decoding must not use the workspace, as
+    /// others wait for it.
     public func subscribe(
         _ id: Item.ID, _ body: @escaping @Sendable (ObjectEvent<Item>) -> Void
     ) -> Subscription {
