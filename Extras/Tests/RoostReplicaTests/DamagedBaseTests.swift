@@ -73,6 +73,37 @@ import Testing
         }
     }
 
+    /// As of a plain workspace, though its files are written once, from their begin to their end.
+    @Test func whatIsDamagedOrMisreadIsPassedOverForAnEncryptedWorkspaceToo() async throws {
+        try await withBases { directory, storage, expected in
+            let misread = try await restoredEncrypted(MisreadingStorage(storage), directory)
+            #expect(misread.1 == expected)
+            #expect(misread.0.passedDamages.isEmpty)
+            let bases = try await chain(storage).bases
+            let older = Set(bases.dropFirst().flatMap { $0.record.snapshots.map(\.name) })
+            let own = bases[0].record.snapshots.map(\.name).first { !older.contains($0) }
+            let name = try #require(own)
+            try await harm(name, .damaged, in: storage)
+            let (report, found) = try await restoredEncrypted(storage, directory)
+            #expect(found == expected)
+            #expect(report.passedDamages.map(\.file) == [name])
+        }
+    }
+
+    private func restoredEncrypted(
+        _ storage: any ObjectStorage, _ directory: String
+    ) async throws -> (RestoreReport, [String: String]) {
+        let encryption = try #require(newEncryption(true))
+        let path = "\(directory)/encrypted-\(UUID().uuidString)"
+        let report = try await Replica.restore(
+            from: storage, to: path, files: .encrypted(encryption))
+        let workspace = try await Workspace.open(
+            at: path, configuration: .init(access: .readOnly, encryption: encryption))
+        let found = try await contents(of: workspace, "d")
+        try await workspace.close()
+        return (report, found)
+    }
+
     @Test(arguments: Harm.allCases) func aNewestBaseThatIsDamagedIsReplacedAtOnce(
         _ kind: Harm
     ) async throws {

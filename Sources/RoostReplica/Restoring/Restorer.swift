@@ -181,14 +181,23 @@
         private func fetch(
             _ snapshot: BaseRecord.Snapshot, into directory: any Directory
         ) async throws {
-            let file = try directory.createFile(FileName.snapshot(snapshot.number).text)
-            do { try await rereading { try await fetch(snapshot, into: file) } } catch let error
-                as RoostError
-                where error.code == .corrupt
-            {
+            let name = FileName.snapshot(snapshot.number).text
+            do {
+                try await rereading {
+                    let file = try directory.createFile(name)
+                    do {
+                        try await fetch(snapshot, into: file)
+                        try file.syncData()
+                    } catch {
+                        // What is read again goes into a new file, as a sealed one is written from its begin once. The
+                        // first failure is the one to tell.
+                        do { try directory.remove(name) } catch {}
+                        throw error
+                    }
+                }
+            } catch let error as RoostError where error.code == .corrupt {
                 throw DamagedBase(error: error)
             }
-            try file.syncData()
         }
 
         /// - Throws: `.corrupt` where the object is damaged; `DamagedBase` where it is gone.
