@@ -100,6 +100,33 @@ struct ReplicaTests {
         }
     }
 
+    @Test func whatIsNotWrittenToTakesNobodysPlace() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            try await d.set("1", forKey: "n")
+            let replica = try Replica(of: workspace, to: storage, options: quick)
+            try await replica.waitUntilCopied()
+            let reader = try await Workspace.open(
+                at: "\(directory)/w", configuration: .init(access: .readOnly))
+            let follower = try await Follower.follow(storage, at: "\(directory)/f")
+            for other in [reader, follower.workspace] {
+                let error = #expect(throws: RoostError.self) {
+                    _ = try Replica(of: other, to: storage, options: quick)
+                }
+                #expect(error?.code == .readOnly)
+            }
+            // Who copies there goes on.
+            try await d.set("2", forKey: "n")
+            try await replica.waitUntilCopied()
+            try await follower.close()
+            try await reader.close()
+            try await replica.end()
+            try await workspace.close()
+        }
+    }
+
     @Test func aWorkspaceThatIsOpenedAgainGoesOnWithItsHistory() async throws {
         try await withDirectory { directory in
             let storage = MemoryStorage()

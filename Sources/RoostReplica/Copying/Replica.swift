@@ -38,12 +38,20 @@
         /// let replica = try Replica(of: workspace, to: storage, encryption: .key(key))
         /// ```
         ///
-        /// - Throws: `.notPermitted` where the workspace is encrypted and there is no `encryption`: what goes to the
+        /// - Throws: `.readOnly` where the workspace is open for reading alone, or follows a copy: then nobody is
+        ///   overtaken; `.notPermitted` where the workspace is encrypted and there is no `encryption`: what goes to the
         ///   storage would be plain.
         public convenience init(
             of workspace: Workspace, to storage: any ObjectStorage,
             encryption: WorkspaceEncryption? = nil, options: ReplicaOptions = .init()
         ) throws {
+            // Whoever copies to this place would be overtaken for nothing.
+            guard workspace.engine.isWritable else {
+                throw RoostError(
+                    .readOnly,
+                    "only what is open for writing can be copied; what follows a copy is, once it is promoted",
+                    file: workspace.path)
+            }
             guard !workspace.isEncrypted || encryption != nil else {
                 throw RoostError(
                     .notPermitted,
