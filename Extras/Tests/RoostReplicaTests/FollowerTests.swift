@@ -202,6 +202,24 @@ struct FollowerTests {
         }
     }
 
+    /// What is copied is written there.
+    @Test func nothingFollowsInADirectoryThatIsOpenForReadingAlone() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.end()
+            try await writer.close()
+            let error = await #expect(throws: RoostError.self) {
+                _ = try await Follower.follow(
+                    storage, at: "\(directory)/f", configuration: .init(access: .readOnly))
+            }
+            #expect(error?.code == .readOnly)
+            #expect(!FileManager.default.fileExists(atPath: "\(directory)/f"))
+        }
+    }
+
     @Test func anotherHistoryIsNotMixedIn() async throws {
         try await withDirectory { directory in
             let storage = MemoryStorage()

@@ -77,7 +77,8 @@
         ///     be of another key than the copy.
         ///   - interval: how often the storage is asked for what is new.
         /// - Throws: As `Replica.restore` and `Workspace.open`; `.conflict` where the directory holds
-        ///   something else than a state of this copy's history.
+        ///   something else than a state of this copy's history; `.readOnly` where `configuration` has that as its
+        ///   `access`: what is copied is written to the directory.
         public static func follow(
             _ storage: any ObjectStorage, encryption: WorkspaceEncryption? = nil,
             at path: String, configuration: Workspace.Configuration = .init(),

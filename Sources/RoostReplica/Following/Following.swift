@@ -51,6 +51,12 @@
             _ copyPlace: CopyPlace, path: String, configuration: Workspace.Configuration,
             interval: Duration, shared: FollowingShared
         ) async throws -> (Following, Workspace) {
+            guard configuration.access == .readWrite else {
+                throw RoostError(
+                    .readOnly,
+                    "what follows a copy writes it to its directory: say .readWrite, with which nobody else writes before a promotion",
+                    file: path)
+            }
             let copy = try await copyPlace.open(begins: false)
             let storage = copy.storage
             if try followedHistory(at: path) == nil {
