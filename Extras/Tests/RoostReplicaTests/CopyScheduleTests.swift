@@ -50,6 +50,12 @@ struct CopyScheduleTests {
         #expect(schedule.tick == 60_000)
     }
 
+    /// It may come from a file of settings, which is to end no program.
+    @Test func aNegativeNumberOfBytesBetweenBasesIsNone() {
+        let schedule = CopySchedule(ReplicaOptions(minimumBytesBetweenBases: -1), now: 0)
+        #expect(schedule.thinksOfBase)
+    }
+
     @Test func signsOfLifeDoNotWaitForATenthOfALongInterval() {
         let schedule = CopySchedule(
             interval: 3_600_000, signOfLifeInterval: 60_000, minimumBytesBetweenBases: 1, now: 0)

@@ -305,7 +305,8 @@
             self.init(
                 interval: options.interval.milliseconds,
                 signOfLifeInterval: options.signOfLifeInterval.milliseconds,
-                minimumBytesBetweenBases: UInt64(options.minimumBytesBetweenBases), now: now)
+                minimumBytesBetweenBases: UInt64(clamping: options.minimumBytesBetweenBases),
+                now: now)
         }
     }
 
