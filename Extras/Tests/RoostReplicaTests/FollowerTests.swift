@@ -202,6 +202,26 @@ struct FollowerTests {
         }
     }
 
+    /// A promotion looks for its directory again, and its process may have changed where paths begin.
+    @Test func aFollowersPathBeginsAtTheRoot() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let writer = try await Workspace.open(at: "\(directory)/w")
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.end()
+            try await writer.close()
+            let place = URL(fileURLWithPath: "\(directory)/f").standardizedFileURL.path
+            let current = FileManager.default.currentDirectoryPath
+            let upwards = current.split(separator: "/").map { _ in "../" }.joined()
+            let follower = try await Follower.follow(storage, at: upwards + place.dropFirst())
+            #expect(follower.workspace.path == place)
+            let next = try await follower.promote(options: quick)
+            try await next.end()
+            try await follower.workspace.close()
+        }
+    }
+
     /// What is copied is written there.
     @Test func nothingFollowsInADirectoryThatIsOpenForReadingAlone() async throws {
         try await withDirectory { directory in

@@ -51,6 +51,8 @@
             _ copyPlace: CopyPlace, path: String, configuration: Workspace.Configuration,
             interval: Duration, shared: FollowingShared
         ) async throws -> (Following, Workspace) {
+            // A promotion looks for the directory by it, and a process may change where its paths begin until then.
+            let path = URL(fileURLWithPath: path).standardizedFileURL.path
             guard configuration.access == .readWrite else {
                 throw RoostError(
                     .readOnly,
