@@ -50,6 +50,21 @@ struct ObjectStorageTests {
         }
     }
 
+    /// A process may change its working directory, and would put what comes then elsewhere.
+    @Test func aDirectorysPathBeginsAtTheRoot() async throws {
+        try await withDirectory { directory in
+            let place = "\(directory)/file"
+            try Data().write(to: URL(fileURLWithPath: place))
+            let current = FileManager.default.currentDirectoryPath
+            let upwards = current.split(separator: "/").map { _ in "../" }.joined()
+            let storage = DirectoryStorage(path: upwards + place.dropFirst())
+            let error = await #expect(throws: RoostError.self) {
+                try await storage.put("a", ObjectContent([1]))
+            }
+            #expect(error?.code == .io && error?.file?.hasPrefix(current) == true)
+        }
+    }
+
     /// Also by one that runs for longer than a day: servers do.
     @Test func whatAKilledWriterLeftIsRemovedADayLater() async throws {
         try await withDirectory { path in

@@ -23,7 +23,10 @@
             beforeDirectorySync: @escaping @Sendable () throws -> Void
         ) {
             self.path = path
-            files = DirectoryFiles(path: path, beforeSync: beforeDirectorySync, now: now)
+            // A process may change where its paths begin: what is put later would stand elsewhere than what was put before.
+            let place =
+                path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+            files = DirectoryFiles(path: place, beforeSync: beforeDirectorySync, now: now)
         }
 
         /// As of ``ObjectStorage``.
