@@ -65,6 +65,36 @@ struct ObjectStorageTests {
         }
     }
 
+    /// A share that is not mounted any more leaves an empty directory in its place.
+    @Test func nothingIsPutWhereWhatWasThereIsGone() async throws {
+        try await withDirectory { directory in
+            let (share, elsewhere) = ("\(directory)/share", "\(directory)/elsewhere")
+            let storage = DirectoryStorage(path: share)
+            let isNew = try await storage.putIfAbsent("journal/1", [1])
+            #expect(isNew)
+            let files = FileManager.default
+            try files.moveItem(atPath: share, toPath: elsewhere)
+            try files.createDirectory(atPath: share, withIntermediateDirectories: false)
+            for name in ["journal/2", "snapshots/a"] {
+                let error = await #expect(throws: RoostError.self) {
+                    try await storage.putIfAbsent(name, [2])
+                }
+                #expect(error?.code == .io)
+            }
+            #expect(try files.contentsOfDirectory(atPath: share).isEmpty)
+            // The directory for the mount may go with it.
+            try files.removeItem(atPath: share)
+            await #expect(throws: RoostError.self) {
+                try await storage.put("bases/a", ObjectContent([3]))
+            }
+            #expect(!files.fileExists(atPath: share))
+            try files.moveItem(atPath: elsewhere, toPath: share)
+            let isWritten = try await storage.putIfAbsent("journal/2", [2])
+            let names = try await storage.listAll(prefix: "").map(\.name)
+            #expect(isWritten && names == ["journal/1", "journal/2"])
+        }
+    }
+
     /// Also by one that runs for longer than a day: servers do.
     @Test func whatAKilledWriterLeftIsRemovedADayLater() async throws {
         try await withDirectory { path in

@@ -19,6 +19,8 @@
         private let thread = WorkerThread(name: "roost-objects")
         /// Directories that were made, and whose names may not be on disk.
         private var unsyncedDirectories: Set<String> = []
+        /// Directories that were there when something was put.
+        private var knownDirectories: Set<String> = []
         /// When it was looked for what killed writers have left.
         private var lastLook: ContinuousClock.Instant?
 
@@ -141,6 +143,7 @@
         // MARK: Writing
 
         func begin() throws -> Unfinished {
+            try checkKnownDirectories()
             try makeDirectory(path)
             removeAbandoned()
             let place = full(Self.unfinished + "\(UInt64.random(in: .min ... .max))")
@@ -228,11 +231,28 @@
             }
         }
 
+        /// Throws where one is gone that was there: a share that is not mounted any more leaves an empty directory in its
+        /// place, and what is put there would be without all that has to stand beside it.
+        private func checkKnownDirectories() throws {
+            for known in knownDirectories {
+                var status = stat()
+                if stat(known, &status) == 0 { continue }
+                guard errno == ENOENT || errno == ENOTDIR else { throw failure("look at", known) }
+                throw RoostError(
+                    .io,
+                    "the directory was there and is gone, as where its disk is not mounted any more: nothing is put in its place",
+                    file: known)
+            }
+        }
+
         private func makeDirectory(_ path: String) throws {
             var status = stat()
             let isThere = stat(path, &status) == 0
             // One that is there may be from an attempt whose sync failed.
-            if isThere, !unsyncedDirectories.contains(path) { return }
+            if isThere, !unsyncedDirectories.contains(path) {
+                knownDirectories.insert(path)
+                return
+            }
             let parent = (path as NSString).deletingLastPathComponent
             if !parent.isEmpty, parent != path { try makeDirectory(parent) }
             guard isThere || mkdir(path, 0o700) == 0 || errno == EEXIST else {
@@ -241,6 +261,7 @@
             unsyncedDirectories.insert(path)
             try syncDirectory(parent.isEmpty ? "." : parent)
             unsyncedDirectories.remove(path)
+            knownDirectories.insert(path)
         }
 
         private func syncDirectory(_ path: String) throws {
