@@ -106,6 +106,46 @@ import Testing
         try await workspace.close()
     }
 
+    /// A file of the workspace's own that cannot be read keeps nothing from the copy that is in the log.
+    @Test func aSnapshotThatCannotBeReadIsToldWhileEntriesAreCopied() async throws {
+        try await withDirectory { directory in
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            let d = workspace.dictionary("d")
+            var options = quick
+            options.minimumBytesBetweenBases = 1 << 20
+            let replica = try Replica(of: workspace, to: MemoryStorage(), options: options)
+            try await replica.waitUntilCopied()
+            var numbers = SeededNumbers(seed: testSeed)
+            for number in 0..<1_000 {
+                if number == 100 {
+                    try await workspace.compact()
+                    try cutSnapshots(in: "\(directory)/w")
+                }
+                let text = (0..<100).map { _ in "\(numbers.next())" }.joined()
+                try await d.set(text, forKey: "k\(number)")
+            }
+            #expect(try await eventually { replica.status.baseTrouble?.code == .io })
+            let before = replica.status.logBytesCopied
+            try await d.set("more", forKey: "more")
+            #expect(try await eventually { replica.status.logBytesCopied > before })
+            #expect(replica.status.trouble == nil && replica.status.baseCount == 1)
+            await replica.abandon()
+            // What is cut may be found in the closing too.
+            do { try await workspace.close() } catch {}
+        }
+    }
+
+    /// What is behind the cut is as blocks are that the disk cannot read.
+    private func cutSnapshots(in directory: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory)
+        where name.hasPrefix("snapshot-") {
+            let file = try FileHandle(
+                forWritingTo: URL(fileURLWithPath: "\(directory)/\(name)"))
+            try file.truncate(atOffset: 4096)
+            try file.close()
+        }
+    }
+
     @Test func removalThatFailsIsToldWhileEntriesAreCopied() async throws {
         let storage = EntriesAlone()
         storage.takesBases.withLock { $0 = true }

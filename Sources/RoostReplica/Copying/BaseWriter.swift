@@ -55,7 +55,7 @@
             try await withThrowingTaskGroup(of: (Int, BaseRecord.Snapshot).self) { group in
                 var running = 0
                 for (place, reader) in readers.enumerated() where listed[place] == nil {
-                    let digest = try digest(of: reader)
+                    let digest = try await retrying { try self.digest(of: reader) }
                     if var same = stored[digest] {
                         same.number = reader.footer.number
                         listed[place] = same
@@ -113,7 +113,9 @@
             try reader.region.copy(Int(range.lowerBound)..<Int(range.upperBound))
         }
 
-        private func retrying(_ body: () async throws -> Void) async throws {
+        private func retrying<Result: Sendable>(
+            _ body: () async throws -> Result
+        ) async throws -> Result {
             var backOff = BackOff()
             while true {
                 try Task.checkCancellation()
