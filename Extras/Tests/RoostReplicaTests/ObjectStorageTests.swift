@@ -95,6 +95,25 @@ struct ObjectStorageTests {
         }
     }
 
+    /// It holds files alone, and would open no more.
+    @Test func noDirectoryIsMadeInsideAWorkspace() async throws {
+        try await withDirectory { directory in
+            let workspace = try await Workspace.open(at: "\(directory)/w")
+            try await workspace.dictionary("d").set("1", forKey: "n")
+            for path in ["\(directory)/w", "\(directory)/w/copies"] {
+                let storage = DirectoryStorage(path: path)
+                let error = await #expect(throws: RoostError.self) {
+                    try await storage.putIfAbsent("journal/0", [1])
+                }
+                #expect(error?.code == .io)
+            }
+            try await workspace.close()
+            let again = try await Workspace.open(at: "\(directory)/w")
+            #expect(try await contents(of: again, "d") == ["n": "1"])
+            try await again.close()
+        }
+    }
+
     /// Also by one that runs for longer than a day: servers do.
     @Test func whatAKilledWriterLeftIsRemovedADayLater() async throws {
         try await withDirectory { path in

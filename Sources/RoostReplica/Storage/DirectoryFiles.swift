@@ -1,6 +1,7 @@
 #if Replica
     import Foundation
     import Roost
+    import RoostFormat
     import RoostIO
 
     #if canImport(Darwin)
@@ -255,6 +256,7 @@
             }
             let parent = (path as NSString).deletingLastPathComponent
             if !parent.isEmpty, parent != path { try makeDirectory(parent) }
+            if !isThere { try refuseWorkspace(at: parent) }
             guard isThere || mkdir(path, 0o700) == 0 || errno == EEXIST else {
                 throw failure("create", path)
             }
@@ -262,6 +264,15 @@
             try syncDirectory(parent.isEmpty ? "." : parent)
             unsyncedDirectories.remove(path)
             knownDirectories.insert(path)
+        }
+
+        private func refuseWorkspace(at path: String) throws {
+            let directory = try PosixFileSystem().openDirectory(at: path, create: false)
+            guard try directory.holdsWorkspace else { return }
+            throw RoostError(
+                .io,
+                "no directory is made inside a workspace, which would open no more: choose a path outside it",
+                file: path)
         }
 
         private func syncDirectory(_ path: String) throws {
