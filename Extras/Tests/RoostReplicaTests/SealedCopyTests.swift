@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Roost
 import RoostEncryption
+import Synchronization
 import Testing
 
 @testable import RoostReplica
@@ -205,6 +206,11 @@ struct SealedCopyTests {
             for place in keys.indices {
                 var damaged = keys
                 damaged[place] ^= 1
+                #expect(
+                    await code { _ = try CopyKeys(damaged, encryption) } == .corrupt,
+                    "byte \(place)")
+                // What is damaged is read three times.
+                guard place.isMultiple(of: 40) else { continue }
                 try await storage.put(name, ObjectContent(damaged))
                 #expect(await restore() == .corrupt, "byte \(place)")
             }
@@ -224,6 +230,22 @@ struct SealedCopyTests {
             #expect(await restore() == .corrupt)
             try await storage.put(name, ObjectContent(keys))
             #expect(await restore() == nil)
+        }
+    }
+
+    /// As of every other object of a copy.
+    @Test func keysThatAreMisreadOnceAreNotDamaged() async throws {
+        try await withDirectory { directory in
+            let storage = MemoryStorage()
+            let expected = try await makeCopy(in: storage, directory)
+            let (_, found) = try await restored(MisreadKeys(storage), directory, encryption)
+            #expect(found == expected)
+            let workspace = try await open("\(directory)/w", encryption)
+            let replica = try Replica(
+                of: workspace, to: MisreadKeys(storage), encryption: encryption, options: quick)
+            try await replica.end()
+            #expect(replica.status.historyCount == 0)
+            try await workspace.close()
         }
     }
 
@@ -339,5 +361,21 @@ struct SealedCopyTests {
             #expect(try await contents(of: restored, "d") == expected)
             try await restored.close()
         }
+    }
+}
+
+/// Gives of the keys a part once, and then all of them.
+private final class MisreadKeys: ForwardingStorage {
+    let base: any ObjectStorage
+    private let wereRead = Atomic(false)
+
+    init(_ base: MemoryStorage) { self.base = base }
+
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        let bytes = try await base.get(name, maximumSizeBytes: maximumSizeBytes)
+        guard name == CopyKeys.objectName, let bytes,
+            !wereRead.exchange(true, ordering: .relaxed)
+        else { return bytes }
+        return Array(bytes.dropLast())
     }
 }

@@ -192,7 +192,9 @@
 
     extension RoostError {
         /// Whether it is about what is stored, so that asking again gives nothing else.
-        var isOfContent: Bool { [.corrupt, .unsupportedVersion, .wrongKey].contains(code) }
+        var isOfContent: Bool { Self.codesOfContent.contains(code) }
+
+        static let codesOfContent: [Code] = [.corrupt, .unsupportedVersion, .wrongKey]
     }
 
     func asRoostError(_ error: any Error) -> RoostError {

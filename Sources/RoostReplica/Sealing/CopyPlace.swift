@@ -34,10 +34,8 @@
             }
             let thread = KeyThread()
             while true {
-                let stored = try await storage.get(
-                    name, maximumSizeBytes: KeyRing.sizeLimitBytes)
-                if let stored {
-                    return OpenedCopy(storage, try await thread.keys(stored, encryption))
+                if let keys = try await Self.keys(of: storage, encryption, thread) {
+                    return OpenedCopy(storage, keys)
                 }
                 try await checkEmpty()
                 guard begins else { throw OpenedCopy.noCopy }
@@ -46,6 +44,19 @@
                 if try await storage.putIfAbsent(name, try await thread.sealed(keys)) {
                     return OpenedCopy(storage, keys)
                 }
+            }
+        }
+
+        /// `nil` where there are none. Asked for again where they are damaged, as an answer may be that was cut on its way; a
+        /// key that does not open them is asked for once.
+        fileprivate static func keys(
+            of storage: any ObjectStorage, _ encryption: WorkspaceEncryption, _ thread: KeyThread
+        ) async throws -> CopyKeys? {
+            try await rereading(where: [.corrupt]) {
+                let stored = try await storage.get(
+                    CopyKeys.objectName, maximumSizeBytes: KeyRing.sizeLimitBytes)
+                guard let stored else { return nil }
+                return try await thread.keys(stored, encryption)
             }
         }
 
@@ -105,12 +116,9 @@
         ) async throws {
             let thread = KeyThread()
             let name = CopyKeys.objectName
-            guard
-                let stored = try await storage.get(name, maximumSizeBytes: KeyRing.sizeLimitBytes)
-            else {
+            guard let keys = try await CopyPlace.keys(of: storage, encryption, thread) else {
                 throw RoostError(.wrongKey, "there is no sealed copy in this place", file: name)
             }
-            let keys = try await thread.keys(stored, encryption)
             let bytes = try await thread.sealed(keys, under: another)
             try await storage.put(name, ObjectContent(bytes))
         }

@@ -122,11 +122,16 @@
     }
 
     /// Runs what reads objects, and again some time later where that finds one damaged.
+    ///
+    /// - Parameter codes: What it then throws.
     nonisolated(nonsending) func rereading<Result>(
+        where codes: [RoostError.Code] = RoostError.codesOfContent,
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
         for wait in [Duration.milliseconds(100), .milliseconds(400)] {
-            do { return try await body() } catch let error as RoostError where error.isOfContent {
+            do { return try await body() } catch let error as RoostError
+                where codes.contains(error.code)
+            {
                 try await Task.sleep(for: wait)
             }
         }
