@@ -51,6 +51,24 @@ import Testing
         #expect(again.json == .string(text))
     }
 
+    /// Foundation's decoder went down with them until the process ended.
+    @Test func propertyListsThatNobodyCanReadAreShownAsTheyAreStored() throws {
+        var nested: [Any] = []
+        for _ in 0..<512 { nested = [nested] }
+        let deep = try PropertyListSerialization.data(
+            fromPropertyList: nested, format: .binary, options: 0)
+        // An array that is its own element: the object, its offset, and the trailer.
+        var trailer = [UInt8](repeating: 0, count: 32)
+        (trailer[6], trailer[7], trailer[15], trailer[31]) = (1, 1, 1, 10)
+        let head: [UInt8] = Array("bplist00".utf8)
+        let endless: [UInt8] = head + [0xa1, 0, 8] + trailer
+        for payload in [Array(deep), endless] {
+            let stored = StoredValue(.propertyList, payload)
+            #expect(ReadableForm.valueTree(stored) == nil)
+            #expect(ReadableForm.json(stored) == StoredForm.json(stored))
+        }
+    }
+
     @Test func lineBreaksThatJSONEscapesAreKept() throws {
         let stored = StoredValue(.json, Array(#"["a\r\nb"]"#.utf8))
         #expect(EditableForm.text(stored) == #""a\r\nb""#)

@@ -10,7 +10,7 @@ import RoostIO
 ///   often, and each reference becomes a value of its own: together these are no larger than the largest
 ///   value, or than the list itself.
 /// - No dictionary has two keys that Swift holds to be equal, of which one would be lost.
-struct PropertyListBounds {
+package struct PropertyListBounds {
     /// Containers inside one another: as many as Foundation takes in JSON.
     static let depthLimit = 512
     private static let trailerSizeBytes = 32
@@ -25,7 +25,7 @@ struct PropertyListBounds {
     /// - Throws: `.decodingFailed` where `bytes` are not a binary property list, or are nested
     ///   deeper than ``depthLimit`` levels, or refer to a container twice, or stand for far more than they are, or
     ///   where keys of a dictionary are equal.
-    static func check(_ bytes: UnsafeRawBufferPointer) throws {
+    package static func check(_ bytes: UnsafeRawBufferPointer) throws {
         try Self(bytes).checkObjects()
     }
 

@@ -66,6 +66,8 @@ package enum ReadableForm {
     }
 
     private static func propertyList(_ payload: [UInt8]) -> ValueTree? {
+        // The decoder follows containers however deep they go, and into themselves.
+        do { try payload.withUnsafeBytes { try PropertyListBounds.check($0) } } catch { return nil }
         let decoder = PropertyListDecoder()
         return (try? decoder.decode([ValueTree].self, from: Data(payload)))?.first
     }
