@@ -24,6 +24,22 @@ import Testing
         #expect(try ValueTree(editable: ValueTree.decimal(.nan).editable) == .decimal(.nan))
     }
 
+    /// Foundation reads the begin of a text that is a number: 12,5 was stored as 12.
+    @Test(arguments: ["12,5", "1.5O", "1 000", "1.2.3", "", "0x10", "1e400", "3 EUR"])
+    func textsThatOnlyBeginAsDecimalsAreNoChange(_ text: String) throws {
+        let stored = StoredValue(.roost, try RoostCoder().encode([Decimal(1.5)]))
+        #expect(EditableForm.text(stored) == #"[{"$decimal":"1.5"}]"#)
+        #expect(throws: StoredForm.Failure.self) {
+            try EditableForm.stored(#"[{"$decimal":"\#(text)"}]"#, inPlaceOf: stored)
+        }
+        for (text, value) in [("12.50", 12.5), ("-3", -3), ("1e3", 1000), ("0", 0)] {
+            let changed = try EditableForm.stored(
+                #"[{"$decimal":"\#(text)"}]"#, inPlaceOf: stored)
+            let read = try RoostCoder().decode([Decimal].self, from: changed.payload)
+            #expect(read == [Decimal(value)])
+        }
+    }
+
     @Test(arguments: [ValueKind.int, .int64, .uint])
     func wholeNumbersAreChangedAsText(_ kind: ValueKind) throws {
         let stored = StoredValue(kind, [7, 0, 0, 0, 0, 0, 0, 0])

@@ -105,8 +105,7 @@ extension ValueTree {
             case "$date":
                 Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
             case "$uuid": UUID(uuidString: text).map { .uuid($0) }
-            case "$decimal":
-                text == "NaN" ? .decimal(.nan) : Decimal(string: text).map { .decimal($0) }
+            case "$decimal": wholeDecimal(text)
             case "$url": URL(string: text).map { .url($0) }
             case "$data": Data(base64Encoded: text).map { .data($0) }
             case "$double": Double(text).map { .double($0) }
@@ -116,5 +115,15 @@ extension ValueTree {
             throw StoredForm.Failure(reason: "\"\(name)\" does not hold what its name says")
         }
         return tree
+    }
+
+    /// `nil` where the text is no decimal to its last digit: Foundation reads as far as it is a number.
+    private static func wholeDecimal(_ text: String) -> ValueTree? {
+        if text == "NaN" { return .decimal(.nan) }
+        guard case .number(let number)? = try? JSONParser.parse(text),
+            let form = DecimalForm(number), let value = Decimal(string: number),
+            form == DecimalForm("\(value)")
+        else { return nil }
+        return .decimal(value)
     }
 }
