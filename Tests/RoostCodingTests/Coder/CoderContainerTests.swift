@@ -213,6 +213,34 @@ private struct LateEvent: Codable, Equatable {
         #expect(try coder.decode([String: [LateEvent]].self, from: coder.encode(within)) == within)
     }
 
+    /// Keys of this type are texts alone, as those of types that take what they find mostly are.
+    private struct Found: Decodable {
+        private struct Name: CodingKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+            init?(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        var values: [String: String] = [:]
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Name.self)
+            for key in container.allKeys {
+                values[key.stringValue] = try container.decode(String.self, forKey: key)
+            }
+        }
+    }
+
+    /// They were found where they were asked for, and were missing from `allKeys`.
+    @Test func numbersAreKeysByTheirText() throws {
+        let numbers = try coder.encode([-70: "a", 5: "b", 300: "c"])
+        let found = try coder.decode(Found.self, from: numbers)
+        #expect(found.values == ["-70": "a", "5": "b", "300": "c"])
+        let texts = try coder.encode(["007": "a", "x": "b"])
+        #expect(try coder.decode(Found.self, from: texts).values == ["007": "a", "x": "b"])
+    }
+
     /// Bytes that could not be read again were handed out.
     @Test func aURLWithoutAnyTextIsRefused() throws {
         let url = try #require(URLComponents().url)

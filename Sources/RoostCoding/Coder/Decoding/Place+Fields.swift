@@ -180,7 +180,10 @@ enum FieldName {
         switch self {
         case .text(let name): return Key(stringValue: name)
         case .value(let value):
-            if let integer = try? value.integer(Int.self) { return Key(intValue: integer) }
+            if let integer = try? value.integer(Int.self) {
+                // Keys that are texts alone have its text, as `isMapKey` takes it.
+                return Key(intValue: integer) ?? Key(stringValue: "\(integer)")
+            }
             return (try? value.string()).flatMap { Key(stringValue: $0) }
         }
     }
