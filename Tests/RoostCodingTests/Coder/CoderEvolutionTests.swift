@@ -70,6 +70,29 @@ private struct NewAccount: Codable, Equatable {
         _ = try coder.decode(Keyed.self, from: coder.encode(Keyed()))
     }
 
+    /// It was said not to fit.
+    @Test(arguments: [UInt64(Int64.max), UInt64(Int64.max) + 1, .max, 128, 127])
+    func wholeNumbersBecomeDoubles(_ number: UInt64) throws {
+        let bytes = try coder.encode([number])
+        #expect(try coder.decode([Double].self, from: bytes) == [Double(number)])
+        #expect(try coder.decode([Float].self, from: bytes) == [Float(Double(number))])
+        let wide = try coder.encode(UInt128(number) + (1 << 64))
+        #expect(throws: RoostError.self) { try coder.decode(Double.self, from: wide) }
+    }
+
+    /// The error spoke of another type.
+    @Test func anArrayThatIsNullIsSaidToBe() throws {
+        let bytes = try coder.encode(["tags": nil] as [String: [String]?])
+        #expect {
+            try coder.decode([String: [String]].self, from: bytes)
+        } throws: { error in
+            guard case .valueNotFound? = (error as? RoostError)?.cause as? DecodingError else {
+                return false
+            }
+            return (error as? RoostError)?.message.contains("tags") ?? false
+        }
+    }
+
     @Test func otherTypes() throws {
         #expect(try coder.decode(Int64.self, from: coder.encode(5 as Int8)) == 5)
         #expect(throws: RoostError.self) { try coder.decode(Int8.self, from: coder.encode(300)) }

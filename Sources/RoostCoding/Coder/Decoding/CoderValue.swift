@@ -93,6 +93,7 @@ struct CoderValue: BitwiseCopyable {
         case CoderTag.hundredths: return Double(try Int64(from: &reader)) / 100
         case CoderTag.float32: return Double(try Float(from: &reader))
         case CoderTag.float64: return try Double(from: &reader)
+        case CoderTag.positive: return Double(try reader.readVarint())
         default:
             if let integer = try integer(Int64.self) { return Double(integer) }
             // As `Date(from:)` asks for it.

@@ -22,7 +22,7 @@ struct ValueDecoder: Decoder {
             return UnkeyedDecoder(content: place.message.integers(from: bytes), place: place)
         }
         guard let content = try value.bytes(CoderTag.array) else {
-            throw place.mismatch([Any].self)
+            throw place.wrongValue(value, [Any].self)
         }
         return UnkeyedDecoder(content: content, place: place)
     }
