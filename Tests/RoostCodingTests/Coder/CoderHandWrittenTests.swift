@@ -31,6 +31,24 @@ private struct Written: Encodable {
     func encode(to encoder: any Encoder) throws { try write(encoder) }
 }
 
+/// Any key.
+private struct AnyName: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+/// The arrays of an object, in the order in which they were written.
+private struct Lists: Decodable {
+    var lists: [[Int]]
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: AnyName.self)
+        lists = try container.allKeys.map { try container.decode([Int].self, forKey: $0) }
+    }
+}
+
 /// What a coder of another format gives, or is to give, for what these tests write.
 private struct Outer: Codable, Equatable {
     var a: Int?
@@ -53,6 +71,21 @@ private struct Outer: Codable, Equatable {
         let json = try JSONEncoder().encode(Written(write: write))
         #expect(try JSONDecoder().decode(type, from: json) == value)
         return value
+    }
+
+    /// What was written for the second was in the container of the first.
+    @Test func containersOfKeysWithOtherCodePointsAreTwo() throws {
+        let names = ["\u{e9}", "e\u{301}"]
+        let written = Written { encoder in
+            var container = encoder.container(keyedBy: AnyName.self)
+            for (index, name) in names.enumerated() {
+                var list = container.nestedUnkeyedContainer(forKey: AnyName(name))
+                try list.encode(index)
+            }
+        }
+        let bytes = try RoostCoder().encode(written)
+        let read = try RoostCoder().decode(Lists.self, from: bytes)
+        #expect(read.lists == [[0], [1]])
     }
 
     @Test func aValueThatThrowsLeavesNothingInItsObject() throws {

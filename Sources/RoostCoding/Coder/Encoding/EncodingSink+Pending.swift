@@ -14,8 +14,13 @@ extension EncodingSink {
     /// subclass after its superclass, goes on with it.
     func nestedContainer(at level: Int, named name: String) -> ValueEncoder? {
         guard state.pointee.frames[level].hasPending else { return nil }
-        return state.pointee.pending.first { $0.level == level && $0.containerName == name }
-            .map { ValueEncoder(sink: $0.sink, level: 0) }
+        return state.pointee.pending.first { value in
+            // By their bytes too: Swift holds more than those to be equal.
+            guard value.level == level, let other = value.containerName, other == name else {
+                return false
+            }
+            return other.utf8.elementsEqual(name.utf8)
+        }.map { ValueEncoder(sink: $0.sink, level: 0) }
     }
 
     /// A sink for a value that will be put here, when the frame at `level` is closed.
