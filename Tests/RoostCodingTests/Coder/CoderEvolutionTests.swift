@@ -80,6 +80,21 @@ private struct NewAccount: Codable, Equatable {
         #expect(throws: RoostError.self) { try coder.decode(Double.self, from: wide) }
     }
 
+    /// The error named no property, and was none of `Codable`'s.
+    @Test(arguments: [300, -300, -3])
+    func aNumberThatDoesNotFitIsNamed(_ number: Int) throws {
+        let bytes = try coder.encode(["ages": [7, number]])
+        #expect {
+            try coder.decode([String: [UInt8]].self, from: bytes)
+        } throws: { error in
+            guard let error = error as? RoostError,
+                case .dataCorrupted(let context)? = error.cause as? DecodingError
+            else { return false }
+            return context.codingPath.map(\.stringValue) == ["ages", "1"]
+                && error.message.contains("ages.1: The stored number does not fit UInt8")
+        }
+    }
+
     /// The error spoke of another type.
     @Test func anArrayThatIsNullIsSaidToBe() throws {
         let bytes = try coder.encode(["tags": nil] as [String: [String]?])

@@ -55,6 +55,7 @@ struct CoderValue: BitwiseCopyable {
         reader().invalidValue("\(tag) is not the tag of a value")
     }
 
+    /// `nil` also for a number that the type does not hold: who asked knows where that is.
     @inline(__always)
     func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws -> Value? {
         let tag = tag
@@ -75,10 +76,12 @@ struct CoderValue: BitwiseCopyable {
         } else {
             magnitude = Value(exactly: try reader.readWideVarint())
         }
-        guard let magnitude, tag == CoderTag.positive || Value.isSigned else {
-            throw reader.doesNotFit()
-        }
+        guard let magnitude, tag == CoderTag.positive || Value.isSigned else { return nil }
         return tag == CoderTag.positive ? magnitude : ~magnitude
+    }
+
+    var isInteger: Bool {
+        tag >= CoderTag.smallNegative || tag == CoderTag.positive || tag == CoderTag.negative
     }
 
     func bool() -> Bool? {

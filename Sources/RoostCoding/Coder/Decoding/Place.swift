@@ -97,7 +97,15 @@ extension Place {
     func wrongValue(
         _ value: CoderValue, _ type: Any.Type, at key: (any CodingKey)? = nil
     ) -> any Error {
-        value.tag == CoderTag.null ? isNull(type, at: key) : mismatch(type, at: key)
+        if value.tag == CoderTag.null { return isNull(type, at: key) }
+        let isTooWide = value.isInteger && type is any FixedWidthInteger.Type
+        return isTooWide ? doesNotFit(type, at: key) : mismatch(type, at: key)
+    }
+
+    private func doesNotFit(_ type: Any.Type, at key: (any CodingKey)?) -> any Error {
+        let path = codingPath + (key.map { [$0] } ?? [])
+        return DecodingError.dataCorrupted(
+            .init(codingPath: path, debugDescription: "The stored number does not fit \(type)."))
     }
 
     func missing(_ key: any CodingKey) -> any Error {
