@@ -109,6 +109,7 @@ package final class Engine: Sendable {
         try? log?.signals?.stop()
         // The compactor knows the shards, and they know `behind`.
         behind.setOnAppend(nil)
+        intervals.hurry()
         shardPlaces.deallocate()
     }
 

@@ -50,6 +50,27 @@ import Testing
         }
     }
 
+    /// Leaves the workspace open, which nobody refers to afterwards.
+    private func writeWithinTenMinutes(in path: String, isUsual: Bool) async throws {
+        let interval = Durability.interval(.seconds(600))
+        let workspace = try await Workspace.open(
+            at: path, configuration: .init(durability: isUsual ? interval : .process))
+        try await workspace.dictionary("counts").set(
+            1, forKey: "count", durability: isUsual ? nil : interval)
+    }
+
+    /// What waited for the end of the interval kept the lock until then.
+    @Test(arguments: [true, false])
+    func whatNobodyRefersToIsOpenedAgainThoughItsIntervalIsLong(isUsual: Bool) async throws {
+        try await withTemporaryDirectory { path in
+            try await writeWithinTenMinutes(in: path, isUsual: isUsual)
+            let workspace = try await opened(path, atOnce: false)
+            let count = try workspace.dictionary("counts")["count", default: 0]
+            #expect(count == 1)
+            try await workspace.close()
+        }
+    }
+
     @Test func whatNobodyRefersToAnyMoreIsOpenedAgainAtOnce() async throws {
         try await withTemporaryDirectory { path in
             for count in 1...30 { try await self.count(count, in: path) }

@@ -43,6 +43,7 @@ final class IntervalSync: Sendable {
     private let limitBytes = Atomic<UInt64>(IntervalSync.firstRoomBytes)
     private let state = Mutex(State())
     private let others = Mutex(Others())
+    private let timers = Mutex(Timers())
 
     /// Timers for other intervals than the configured one.
     private struct Others {
@@ -60,6 +61,12 @@ final class IntervalSync: Sendable {
         func oldest(beyond durableSequence: UInt64) -> ContinuousClock.Instant? {
             (due + armed.values).filter { $0.sequence > durableSequence }.map(\.cameAt).min()
         }
+    }
+
+    /// The tasks that wait for an interval's end.
+    private struct Timers {
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+        var lastNumber: UInt64 = 0
     }
 
     init(
@@ -135,13 +142,26 @@ final class IntervalSync: Sendable {
 
     private func start(after duration: Duration, _ body: @escaping @Sendable () async -> Void) {
         guard let syncer else { return }
-        // On the syncer's own thread: writers that never pause may hold every thread of the pool,
-        // and this has to be in time.
-        Task.detached(executorPreference: syncer.taskExecutor, priority: .high) { [scheduling] in
-            // Nothing cancels this task; were it to be, syncing early is right.
-            if duration > .zero { do { try await scheduling.sleep(for: duration) } catch {} }
-            await body()
+        timers.withLock { timers in
+            timers.lastNumber += 1
+            let number = timers.lastNumber
+            // On the syncer's own thread: writers that never pause may hold every thread of the pool,
+            // and this has to be in time.
+            timers.tasks[number] = Task.detached(
+                executorPreference: syncer.taskExecutor, priority: .high
+            ) { [self] in
+                // Cancelled by `hurry` alone: to sync early is right.
+                if duration > .zero { do { try await scheduling.sleep(for: duration) } catch {} }
+                self.timers.withLock { $0.tasks[number] = nil }
+                await body()
+            }
         }
+    }
+
+    /// Nobody refers to the workspace any more: what waits for an interval's end, and keeps the directory and its lock
+    /// as long, syncs now.
+    func hurry() {
+        for task in timers.withLock({ Array($0.tasks.values) }) { task.cancel() }
     }
 
     /// Syncs, and again for as long as another sync is due at the end.
