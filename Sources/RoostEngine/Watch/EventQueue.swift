@@ -25,8 +25,13 @@ struct EventQueue: Sendable {
             first = 0
             runCount = 0
         } else {
-            if events[first].owner !== event.owner { runCount -= 1 }
-            if first > events.count / 2, first > 64 { compact() }
+            if events[first].owner !== event.owner {
+                runCount -= 1
+                // What is gone must not keep its segment, however few events there are.
+                compact()
+            } else if first > events.count / 2, first > 64 {
+                compact()
+            }
         }
         return event
     }
