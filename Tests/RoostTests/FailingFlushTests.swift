@@ -51,6 +51,30 @@ import Testing
         return (takenBytes, refused)
     }
 
+    /// The story: the statistics, and the metric made of them, told of a failure until enough was written for the next
+    /// flush, though the compaction that somebody asked for had made good what failed.
+    @Test func aCompactionThatIsAskedForEndsTheFailure() async throws {
+        try await withTemporaryDirectory { path in
+            let fails = Atomic(true)
+            let fileSystem = ObservedFileSystem { call in
+                guard case .createFile(let name) = call, name.hasPrefix("snapshot-") else { return }
+                if fails.load(ordering: .relaxed) { throw RoostError(.io, "no snapshot today") }
+            }
+            let workspace = try await open(path, fileSystem)
+            let values = workspace.dictionary("values")
+            var attempt = 0
+            _ = try await fill(values, totalBytes: 2 * Self.thresholdBytes, &attempt)
+            await workspace.engine.waitForCompaction()
+            #expect(workspace.statistics.compactionFailure != nil)
+            await #expect(throws: RoostError.self) { try await workspace.compact() }
+            #expect(workspace.statistics.compactionFailure != nil)
+            fails.store(false, ordering: .relaxed)
+            try await workspace.compact()
+            #expect(workspace.statistics.compactionFailure == nil)
+            try await workspace.close()
+        }
+    }
+
     @Test func theLogDoesNotGrowWithoutBoundAndGoesOnOnceFlushesDo() async throws {
         try await withTemporaryDirectory { path in
             let fails = Atomic(true)

@@ -133,17 +133,21 @@ package actor Compactor {
         do {
             if isAtRest { try await shrinkLog() }
             try await workUntilIdle()
-            // One that was given up, as the workspace is being closed, has not succeeded.
-            if !condition.isOverdue {
-                schedule.failure.withLock { $0 = nil }
-                schedule.hasFailed.store(false, ordering: .relaxed)
-            }
+            noteSuccess()
         } catch {
             noteFailure(error)
         }
         endWork()
         schedule.isRunning.store(false, ordering: .sequentiallyConsistent)
         condition.release()
+    }
+
+    /// Nothing is left of what went wrong before.
+    private func noteSuccess() {
+        // One that was given up, as the workspace is being closed, has not succeeded.
+        if condition.isOverdue { return }
+        schedule.failure.withLock { $0 = nil }
+        schedule.hasFailed.store(false, ordering: .relaxed)
     }
 
     private func noteFailure(_ error: any Error) {
@@ -197,6 +201,7 @@ package actor Compactor {
         if tierCount > 1 || (tierCount == 1 && hasGarbage) { try await merge(tierCount: tierCount) }
         try await forgetClears()
         try log?.shrink()
+        noteSuccess()
     }
 
     var rewriterGeneration: UInt64 { configuration.rewriter?.generation ?? 0 }
