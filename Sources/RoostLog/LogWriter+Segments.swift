@@ -41,9 +41,10 @@ extension LogWriter {
                 try directory.remove(FileName.segment(unused.number).text)
                 state.standby = nil
             }
-            segment = try LogSegment.create(
-                number: state.nextNumber, sizeBytes: size, in: directory)
+            // Taken before: where a file can neither be made whole nor removed, the next has another name.
+            let number = state.nextNumber
             state.nextNumber += 1
+            segment = try LogSegment.create(number: number, sizeBytes: size, in: directory)
         }
         let header = SegmentHeader(
             number: segment.number, firstSequence: state.lastSequence + 1,

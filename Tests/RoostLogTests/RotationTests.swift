@@ -81,6 +81,36 @@ import Testing
         }
     }
 
+    /// The story: on a full disk a segment could not be made, nor what there was of it removed. Each later append wanted to
+    /// make it again, under the name that was there, and failed also once there was room.
+    @Test func aSegmentThatCouldNotBeRemovedIsInNobodysWay() async throws {
+        try await withTemporaryDirectory { path in
+            let fails = Atomic(false)
+            let fileSystem = ObservedFileSystem { call in
+                guard fails.load(ordering: .relaxed) else { return }
+                switch call {
+                case .preallocate, .remove:
+                    throw RoostError(.outOfSpace, "the test let this call fail")
+                default: return
+                }
+            }
+            let log = try SampleLog(at: path, fileSystem: fileSystem, sizeBytes: 4096)
+            try log.append([1])
+            fails.store(true, ordering: .relaxed)
+            #expect(throws: RoostError.self) { _ = try log.writer.rotate() }
+            fails.store(false, ordering: .relaxed)
+            _ = try log.writer.rotate()
+            try log.append([2])
+            let found = try SampleRecovery(at: path)
+            let expected: [[UInt8]] = [[1], [2]]
+            #expect(found.payloads == expected)
+            #expect(found.recovery.tornTails.isEmpty)
+            // The next opening removes it.
+            let names = try fileNames(in: path, prefix: "log")
+            #expect(names == [1, 3].map { FileName.segment($0).text })
+        }
+    }
+
     /// The smaller segment was begun, and what was made ahead went on in its place: an opening found its header
     /// after frames with the same numbers, and refused the log or cut off what followed.
     @Test(arguments: 1...3)
