@@ -42,6 +42,45 @@ import Testing
         try await engine.close()
     }
 
+    /// The story: a transaction has read a key that only a snapshot has; the dictionary is emptied, and a flush and what
+    /// comes with it forget that it was. A batch that waited for its sync meanwhile kept a table in use that had no key,
+    /// in which nothing had changed: so what was read counted as current, and the transaction brought it back.
+    @Test func whatWasEmptiedHasChangedThoughTheClearIsForgotten() async throws {
+        var configuration = EngineConfiguration()
+        configuration.durability = .process
+        configuration.shardCount = 1
+        configuration.restDelay = .seconds(3_600)
+        let engine = try await Engine.open(
+            at: "/emptied", fileSystem: MemoryFileSystem(), configuration: configuration)
+        _ = try await engine.write(
+            SampleNumbers.value(1), key: "k", name: Self.name, durability: nil)
+        try await engine.flush()
+        var attempt = EngineTransaction(engine)
+        let old = try attempt.withValue("k", name: Self.name) { SampleNumbers.number($0) ?? 0 }
+        #expect(old == 1)
+        try attempt.put(SampleNumbers.value(old + 1), forKey: "k", in: Self.name)
+        let (batch, reads) = (attempt.batch, attempt.reads!)
+        var clear = EncodedBatch(hashSeed: engine.hashSeed)
+        clear.clear(Self.name)
+        _ = try await engine.commit(clear, durability: nil)
+        let shard = engine.shards[0]
+        // As one that came to the log behind the flush's begin.
+        let token = BatchToken()
+        token.noteAppended(sequence: 1_000, frameLocation: 0)
+        let hash = engine.hash(of: "other", in: Self.name)
+        try await shard.prepare(
+            StagedBatch(token: token, claim: shard.claim("other", Self.name, hash: hash)))
+        try await engine.compact()
+        #expect(engine.clearCounts == [0])
+        token.abort()
+        shard.foldResolved()
+        let sequence = try await engine.commit(batch, reads: reads, durability: nil)
+        #expect(sequence == nil)
+        #expect(try SampleNumbers.read("k", engine) == nil)
+        reads.view.close()
+        try await engine.close()
+    }
+
     /// A batch keeps `k` back, so an enqueued write of it waits, and after that what `body` queues.
     private func behindAnEnqueuedWrite<Result: Sendable>(
         _ engine: Engine, _ body: @escaping @Sendable (Shard) async throws -> Result

@@ -40,9 +40,10 @@ extension Shard {
             state.viewPart = nil
             let clears = state.clears.map { ManifestRecord.Clear(prefix: $0, sequence: $1) }
             guard !state.active.isEmpty else {
+                // What is known of it since a view began says nothing of clears, which the flush may come to forget.
+                state.layers.endTable(state.active)
                 // Its old segments are not needed any more.
                 if state.staged.isEmpty {
-                    state.layers.endTable(state.active)
                     state.active = LogTable(order: order)
                 } else {
                     state.active.takeOrder(order)
