@@ -61,6 +61,48 @@ import Testing
         }
     }
 
+    /// What is in snapshots alone is not looked up again where these are still those of the read: those of another opening
+    /// were taken for them, as each opening counted its own from zero.
+    @Test(arguments: WorkspaceKind.allCases)
+    func anEntryOfAnEarlierOpeningIsReplacedOnlyWhileNobodyElseChangedIt(
+        kind: WorkspaceKind
+    ) async throws {
+        try await kind.withHome { home in
+            let first = try await home.open()
+            try await first.dictionary("d").setAll(["changed": 1, "removed": 1, "same": 1])
+            try await first.compact()
+            try await first.close()
+
+            let second = try await home.open()
+            let entries = try ["changed", "removed", "added"].map {
+                try second.dictionary("d").entry(forKey: $0, as: Int.self)
+            }
+            let same = try second.dictionary("d").entry(forKey: "same", as: Int.self)
+            try await second.close()
+
+            let third = try await home.open()
+            try await third.dictionary("d").setAll(["changed": 2, "added": 2])
+            try await third.dictionary("d").removeValue(forKey: "removed")
+            try await third.compact()
+            try await third.close()
+
+            let last = try await home.open()
+            let values = last.dictionary("d")
+            for entry in entries {
+                let error = await #expect(throws: RoostError.self) {
+                    try await values.replace(entry, with: 3)
+                }
+                #expect(error?.code == .conflict)
+            }
+            try await values.replace(same, with: 3)
+            #expect(try values["changed", as: Int.self] == 2)
+            #expect(try values["removed", as: Int.self] == nil)
+            #expect(try values["added", as: Int.self] == 2)
+            #expect(try values["same", as: Int.self] == 3)
+            try await last.close()
+        }
+    }
+
     @Test func removingAllIsAConflictWithEntriesReadBefore() async throws {
         let workspace = try await Workspace.inMemory()
         for durability in [Durability.process, .synced] {

@@ -1,5 +1,6 @@
 import RoostFormat
 import RoostSnapshot
+import Synchronization
 
 /// What a shard publishes to readers, under the shard's mutex.
 ///
@@ -8,13 +9,14 @@ import RoostSnapshot
 ///   committed batches in `staged`, `active`, `frozen`, `cold`. A record
 ///   older than its dictionary's entry in `clears` is gone.
 /// - `residents` holds only values that are the newest visible ones of their keys.
-/// - `epoch` counts the changes of `cold`.
+/// - `epoch` counts the changes of `cold`. No other shard of the process has the same, be it of an earlier opening:
+///   what was read in one opening may be compared in another.
 struct ShardState: ~Copyable {
     var active = LogTable()
     /// What is being written to a snapshot.
     var frozen: LogTable?
     var cold = ColdHold(.none)
-    var epoch: UInt64 = 0
+    var epoch: UInt64
     var clears: [[UInt8]: UInt64] = [:]
     var staged: [StagedBatch] = []
     /// What the last view held, for the next; dropped with whatever it would keep on disk.
@@ -33,8 +35,12 @@ struct ShardState: ~Copyable {
     var isAppending = false
     var appendObserver: UInt64 = 0
 
+    /// From where the last shard that was made counts its epochs.
+    private static let lastEpoch = Atomic<UInt64>(0)
+
     init(residentBudgetBytes: Int) {
         residents = ResidentValues(budgetBytes: residentBudgetBytes)
+        epoch = Self.lastEpoch.wrappingAdd(1 << 32, ordering: .relaxed).newValue
     }
 
     /// Where the newest visible record of a key is.
