@@ -80,24 +80,40 @@ struct BackupSeries {
 
     /// Removes what `retention` does not keep, and what a removal that was stopped has left; the paths
     /// of those that are gone. One that somebody has open for writing stays, until the next time.
+    ///
+    /// - Throws: what the first removal failed with, once all others are made: else one that cannot be removed would keep
+    ///   all that come after it, until the disk is full.
     func remove(by retention: BackupRetention) throws -> [String] {
         var removed: [String] = []
+        var failure: (any Error)?
         for generation in retention.removed(of: generations) {
-            let name = URL(fileURLWithPath: generation.path).lastPathComponent
-            let held = try fileSystem.openDirectory(at: generation.path, create: false)
-            do { try held.lock(exclusive: true) } catch let error as RoostError
-                where error.code == .locked
-            { continue }
-            try directory.rename(name, to: name + Self.removedSuffix)
-            removed.append(generation.path)
+            do {
+                if try beginRemoving(generation) { removed.append(generation.path) }
+            } catch { failure = failure ?? error }
         }
         if !removed.isEmpty { try directory.sync() }
         for entry in try directory.entries() where entry.name.hasSuffix(Self.removedSuffix) {
             let name = String(entry.name.dropLast(Self.removedSuffix.count))
             guard BackupGeneration(name: name, in: directory.path) != nil else { continue }
-            try removeFiles(at: "\(directory.path)/\(entry.name)")
+            do { try removeFiles(at: "\(directory.path)/\(entry.name)") } catch {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
         return removed
+    }
+
+    /// Gives a generation the name of one that is being removed; `false` where somebody has it open for writing.
+    private func beginRemoving(_ generation: BackupGeneration) throws -> Bool {
+        let name = URL(fileURLWithPath: generation.path).lastPathComponent
+        let held = try fileSystem.openDirectory(at: generation.path, create: false)
+        do { try held.lock(exclusive: true) } catch let error as RoostError
+            where error.code == .locked
+        { return false }
+        try withExtendedLifetime(held) {
+            try directory.rename(name, to: name + Self.removedSuffix)
+        }
+        return true
     }
 
     /// No file that is not a workspace's: the directory then stays, with that file.
@@ -124,7 +140,8 @@ extension Workspace {
     ///
     /// - Throws: as that, and `.io` where the series is of another workspace, `.wrongKey` where it is of
     ///   encrypted ones that this one's keys do not open, `.locked` while another call adds to it. Also what the removal of
-    ///   an old one failed with: the new one is on disk and checked all the same, and the next call removes what is left.
+    ///   an old one failed with, once the others are gone: the new one is on disk and checked all the same, and the next
+    ///   call removes what is left.
     @discardableResult
     public func backup(
         toSeries path: String, keeping retention: BackupRetention = .newest(7),

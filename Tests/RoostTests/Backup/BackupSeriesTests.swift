@@ -233,4 +233,29 @@ import Testing
             try await workspace.close()
         }
     }
+
+    /// Else the series would grow until the disk is full.
+    @Test func aGenerationThatCannotBeRemovedKeepsNoOther() async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            let first = try await workspace.backup(toSeries: series, keeping: .all)
+            // What stands in its place cannot be opened as a directory.
+            try FileManager.default.removeItem(atPath: first.path)
+            try writeBytes([1], to: first.path)
+            let second = try await workspace.backup(toSeries: series, keeping: .all)
+            for _ in 0..<2 {
+                let error = await #expect(throws: RoostError.self) {
+                    try await workspace.backup(toSeries: series, keeping: .newest(1))
+                }
+                #expect(error?.code == .io)
+            }
+            let left = try Workspace.backups(inSeries: series)
+            #expect(left.map(\.number) == [1, 4])
+            #expect(left.map { $0.problem == nil } == [false, true])
+            #expect(!FileManager.default.fileExists(atPath: second.path))
+            try await workspace.close()
+        }
+    }
 }
