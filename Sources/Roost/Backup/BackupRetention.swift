@@ -9,7 +9,7 @@
 /// let retention = BackupRetention(newestCount: 24, dailyCount: 14, weeklyCount: 8)
 /// ```
 public struct BackupRetention: Sendable, Hashable {
-    /// So many of the newest; at least one.
+    /// So many of the newest; at least one, also where less is set.
     public var newestCount: Int
     /// The newest of each of so many days, the last ones that have any (UTC).
     public var dailyCount: Int
@@ -45,7 +45,7 @@ public struct BackupRetention: Sendable, Hashable {
     }
 
     private func numbersKept(of generations: [BackupGeneration]) -> Set<UInt64> {
-        var kept = Set(generations.suffix(newestCount).map(\.number))
+        var kept = Set(generations.suffix(max(1, newestCount)).map(\.number))
         func keep(_ count: Int, by period: (Double) -> Double) {
             var periods: Set<Double> = []
             for generation in generations.reversed() {

@@ -258,4 +258,20 @@ import Testing
             try await workspace.close()
         }
     }
+
+    /// A count may come from a file of settings, after the retention was made.
+    @Test(arguments: [0, -1]) func theNewestIsKeptWhateverIsSet(count: Int) async throws {
+        try await withTemporaryDirectory { directory in
+            let series = "\(directory)/backups"
+            let workspace = try await Workspace.open(at: "\(directory)/source")
+            try await workspace.dictionary("d").set(1, forKey: "a")
+            var retention = BackupRetention.newest(7)
+            retention.newestCount = count
+            let first = try await workspace.backup(toSeries: series, keeping: retention)
+            let second = try await workspace.backup(toSeries: series, keeping: retention)
+            #expect(second.removedPaths == [first.path])
+            #expect(try Workspace.backups(inSeries: series).map(\.path) == [second.path])
+            try await workspace.close()
+        }
+    }
 }
