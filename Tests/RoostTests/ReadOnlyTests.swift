@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostIO
 import RoostTestSupport
 import Testing
 
@@ -53,6 +54,30 @@ import Testing
             #expect(try contents(ofDirectory: copy)[kept]?.isEmpty == false)
             #expect(try writable.dictionary("values").count == 109)
             try await writable.close()
+        }
+    }
+
+    /// On a file system on which no writer can be followed.
+    @Test func aBackupOfWhatAnOpeningForReadingFoundSaysItsLastBatch() async throws {
+        try await withTemporaryDirectory { path in
+            let live = try await Workspace.open(at: "\(path)/live")
+            try await live.dictionary("values").set(1, forKey: "cold")
+            try await live.compact()
+            try await live.dictionary("values").set(2, forKey: "hot", durability: .synced)
+            let last = live.statistics.lastSequence
+            try copyDirectory("\(path)/live", to: "\(path)/copy")
+            try await live.close()
+            let workspace = try await Workspace.open(
+                at: "\(path)/copy", configuration: readOnly,
+                fileSystem: PosixFileSystem(allowsMapping: false))
+            #expect(workspace.following == nil)
+            let report = try await workspace.backup(to: "\(path)/backup")
+            #expect(report.lastSequence == last)
+            try await workspace.close()
+            let backup = try await Workspace.open(at: "\(path)/backup")
+            #expect(backup.statistics.lastSequence == last)
+            #expect(try backup.dictionary("values")["hot", as: Int.self] == 2)
+            try await backup.close()
         }
     }
 

@@ -35,11 +35,12 @@ extension Compactor {
     /// All that the workspace holds now. Flushes first, so that what is new since the last backup stands
     /// in snapshots, which the next backup shares, and not in the log, which is copied each time.
     ///
-    func backupSource() async throws -> BackupSource {
+    /// - Parameter recoveredSequence: The last batch that the opening found, which is the last where none is written.
+    func backupSource(recoveredSequence: UInt64) async throws -> BackupSource {
         await beginWork()
         defer { endWork() }
         try condition.checkOpen()
-        var lastSequence = manifest.flushedSequence
+        var lastSequence = recoveredSequence
         var currentSegment = UInt64.max
         if let log {
             lastSequence = log.lastSequence
@@ -120,7 +121,7 @@ extension Engine {
         if let follower {
             source = try await compactor.backupSource(beside: follower.shared.page)
         } else {
-            source = try await compactor.backupSource()
+            source = try await compactor.backupSource(recoveredSequence: recovery.lastSequence)
         }
         let writer = BackupWriter(
             source: source, target: target, earlier: earlier, verifiesShared: verifiesShared,
