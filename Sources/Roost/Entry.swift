@@ -137,13 +137,26 @@ extension WorkspaceDictionary {
     ) async throws -> UInt64 {
         let name = try checkedName()
         precondition(entry.dictionary == name, "the entry was read from another dictionary")
-        let sequence = try await workspace.engine.write(
+        var written = try await workspace.engine.write(
             value, key: entry.key, name: name, if: entry.record, durability: durability)
-        guard let sequence else {
+        if written == nil, entry.version == 0 {
+            // A value that was set since, and has expired, counts as none once somebody has looked what the time is.
+            let found = try version(of: entry.key, name)
+            if found.sequence == 0 {
+                written = try await workspace.engine.write(
+                    value, key: entry.key, name: name, if: found, durability: durability)
+            }
+        }
+        guard let sequence = written else {
             throw RoostError(
                 .conflict,
                 "\"\(entry.key)\" in \"\(name.name)\" was changed by another writer: read it again")
         }
         return sequence
+    }
+
+    private func version(of key: String, _ name: DictionaryName) throws -> RecordVersion {
+        let found = try workspace.engine.findVersioned(key, name: name)
+        return found.version
     }
 }

@@ -103,6 +103,29 @@ import Testing
         }
     }
 
+    /// Nobody has met the value since it expired.
+    @Test(arguments: [Durability.process, .synced], [false, true])
+    func whatWasSetAndHasExpiredIsNoConflictWithAnEntryWithoutAValue(
+        durability: Durability, isCold: Bool
+    ) async throws {
+        let time = SettableTime()
+        let workspace = try await Workspace.inMemory(
+            configuration: .init(clock: .settable(time)))
+        let leases = workspace.dictionary("leases")
+        let absent = try leases.entry(forKey: "a", as: String.self)
+        try await leases.set("ada", forKey: "a", expiresIn: .seconds(10))
+        if isCold { try await workspace.compact() }
+        let error = await #expect(throws: RoostError.self) {
+            try await leases.replace(absent, with: "bob", durability: durability)
+        }
+        #expect(error?.code == .conflict)
+        time.advance(by: .seconds(10))
+        let replaced = try await leases.replace(absent, with: "bob", durability: durability)
+        #expect(replaced.version > 0)
+        #expect(try leases["a", as: String.self] == "bob")
+        try await workspace.close()
+    }
+
     @Test func removingAllIsAConflictWithEntriesReadBefore() async throws {
         let workspace = try await Workspace.inMemory()
         for durability in [Durability.process, .synced] {
