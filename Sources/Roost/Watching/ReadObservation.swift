@@ -186,6 +186,10 @@ final class ReadObservation: Sendable {
         }
     }
 
+    /// That nothing more is told. Where the workspace is not closed the next read throws what has ended it, as where its
+    /// writer can be followed no more.
+    func noteEnded() { state.withLock { $0.isDue = true } }
+
     /// Events of what the read that begins has in its view already, and the one before had not.
     func noteInView(_ events: [WatchEvent], of dictionary: [UInt8]) {
         if onOwnWrite == nil { return }

@@ -113,6 +113,7 @@ final class ReadWatches: Sendable {
                 told.reached.append(observation)
                 let isDue =
                     !ready.events.isEmpty && observation.note(ready.events, of: dictionary)
+                if ready.isEnded { observation.noteEnded() }
                 told.add(observation, isDue: isDue || ready.isEnded)
             }
             return told

@@ -371,6 +371,32 @@ import Testing
         }
     }
 
+    @MainActor
+    @Test func aLiveReadShowsWhyItsReaderFollowsNoMore() async throws {
+        try await withTemporaryDirectory { path in
+            let (own, moved) = (path + "/own", path + "/moved")
+            let writer = try await Workspace.open(at: own)
+            try await writer.dictionary("values").set(1, forKey: "a")
+            try await writer.close()
+            let reader = try await Workspace.open(at: own, configuration: readOnly)
+            let values = reader.dictionary("values")
+            let live = LiveRead(reader) { view in
+                try view.value(forKey: "a", as: Int.self, in: values)
+            }
+            #expect(live.value == .some(1) && live.error == nil)
+            try FileManager.default.moveItem(atPath: own, toPath: moved)
+            let other = try await Workspace.open(at: own)
+            try await other.close()
+            let end = ContinuousClock.now + .seconds(60)
+            while live.error == nil, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect((live.error as? RoostError)?.code == .corrupt)
+            #expect(live.value == .some(1))
+            try await reader.close()
+        }
+    }
+
     /// The look that finds it comes behind a pass that somebody has asked for, as at every tenth wait without a writer.
     @Test func whoCatchesUpWhileTheDirectoryGivesWayIsAnsweredOnce() async throws {
         try await withTemporaryDirectory { path in
