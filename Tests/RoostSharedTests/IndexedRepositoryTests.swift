@@ -318,6 +318,32 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
         #expect(try await tasks.where { $0.slug == "a" }.fetch().map(\.id) == [1])
     }
 
+    /// Until an index is built an object may have a value without an entry, and another be given the value: whoever of the
+    /// two loses it leaves the other its entry.
+    @Test(arguments: ["save", "saveAll", "delete"])
+    func aValueThatTwoHaveIsKeptForWhoHasTheEntry(how: String) async throws {
+        let workspace = try await connect()
+        let tasks = workspace.repository(of: Chore.self)
+        try await tasks.saveAll([
+            makeChore(1, slug: "a"), makeChore(2, slug: "b"), makeChore(3, slug: "c"),
+            makeChore(4, slug: "c"),
+        ])
+        // Of objects of which two have one value none has an entry.
+        await expectRefused(.notUnique) { try await tasks.buildIndexes() }
+        try await tasks.save(makeChore(2, slug: "a"))
+        switch how {
+        case "save": try await tasks.save(makeChore(1, slug: "d"))
+        case "saveAll": try await tasks.saveAll([makeChore(1, slug: "d")])
+        default: try await tasks.delete(1)
+        }
+        await expectRefused(.notUnique) { try await tasks.insert(makeChore(5, slug: "a")) }
+        try await tasks.delete(4)
+        try await tasks.buildIndexes()
+        #expect(try await tasks.where { $0.slug == "a" }.fetch().map(\.id) == [2])
+        #expect(try await tasks.where { $0.slug == "a" }.count() == 1)
+        await workspace.close()
+    }
+
     /// Its deadline is past, and the engine has not removed it yet.
     @Test func whatHasExpiredIsNotIndexed() async throws {
         let time = SettableTime()

@@ -122,7 +122,9 @@ extension SharedTransaction {
             let old = try before.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
             let new = try kept.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
             let start = connection.keys.entries(of: dictionary.name, number: listed.number).lower
-            try await changeEntries(start, from: old, to: new, objectKey) {
+            try await changeEntries(
+                start, from: old, to: new, objectKey, isBuilt: listed.isBuilt
+            ) {
                 indexes.notUnique(at: place, objectKey, $0)
             }
         }
@@ -132,7 +134,7 @@ extension SharedTransaction {
     /// Writes what changes of an object's entries in one index, whose keys begin with `start`.
     private nonisolated(nonsending) func changeEntries<Item>(
         _ start: [UInt8], from old: [DeclaredIndexes<Item>.Entry],
-        to new: [DeclaredIndexes<Item>.Entry], _ objectKey: [UInt8],
+        to new: [DeclaredIndexes<Item>.Entry], _ objectKey: [UInt8], isBuilt: Bool,
         _ notUnique: @escaping (_ other: [UInt8]) -> RoostError
     ) async throws {
         let added = new.filter { !old.contains($0) }
@@ -146,6 +148,7 @@ extension SharedTransaction {
         for entry in old where !new.contains(entry) {
             let key = start + entry.key
             if entry.isSole, awaitedEntries?.remove(key, of: objectKey) == true { continue }
+            if entry.isSole, !isBuilt, try await isOfAnother(key, objectKey) { continue }
             try write(nil, forKey: key)
         }
         for entry in added {
@@ -159,6 +162,15 @@ extension SharedTransaction {
                 try write(entry.value, forKey: key)
             }
         }
+    }
+
+    /// Whether a sole entry is another object's: until the index is built an object may have a value that it has no entry
+    /// for, and another may have been given the value meanwhile.
+    private nonisolated(nonsending) func isOfAnother(
+        _ entryKey: [UInt8], _ objectKey: [UInt8]
+    ) async throws -> Bool {
+        guard let stored = try await stored(entryKey) else { return false }
+        return DeclaredIndexes<Never>.objectKey(inValue: stored) != objectKey
     }
 
     /// The other object that has a sole entry; `nil` where none has.
