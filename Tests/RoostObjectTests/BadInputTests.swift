@@ -161,6 +161,33 @@ import Testing
         static var indexes: [Index<Unique>] { [Index("name", \.name, isUnique: true)] }
     }
 
+    /// As an older program has it, whose names were not to be unique.
+    private struct Plain: Codable, Identifiable, Sendable {
+        var id: Int
+        var name: String
+    }
+
+    /// What keeps an index from being built is changed and deleted as anything else.
+    @Test func aUniqueValueThatIsTooLongAndThereAlreadyIsMended() async throws {
+        let workspace = try await Workspace.inMemory()
+        let plain = workspace.repository(of: Plain.self, named: "Unique")
+        let long = String(repeating: "x", count: 1_100)
+        try await plain.saveAll([
+            Plain(id: 1, name: "a"), Plain(id: 2, name: long), Plain(id: 3, name: long),
+            Plain(id: 4, name: long), Plain(id: 5, name: long),
+        ])
+        let named = workspace.repository(of: Unique.self)
+        #expect(await code { try await named.indexesBuilt() } == .conflict)
+        try await named.update(2) { $0.name = "b" }
+        try await named.save(Unique(id: 3, name: "c"))
+        try await named.delete(4)
+        #expect(try await named.where { $0.name == long }.deleteAll() == 1)
+        try await named.reindex()
+        #expect(try named.where { $0.name >= "b" }.fetch().map(\.id) == [2, 3])
+        #expect(try named.where { $0.name >= "b" }.count() == 2)
+        #expect(await code { try await named.insert(Unique(id: 6, name: "c")) } == .notUnique)
+    }
+
     /// What goes round the repository is part of what is to be unique from the next change on.
     @Test func aUniqueValueIsNotToldByAnIndexThatDoesNotCount() async throws {
         let workspace = try await Workspace.inMemory()

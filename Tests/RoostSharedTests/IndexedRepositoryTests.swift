@@ -318,6 +318,36 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
         #expect(try await tasks.where { $0.slug == "a" }.fetch().map(\.id) == [1])
     }
 
+    /// What keeps an index from being built is changed and deleted as anything else.
+    @Test func whatIsTooLongForAnIndexIsMended() async throws {
+        let limited = MemoryEngine(
+            limits: SharedLimits(
+                operationCount: 128, commitSizeBytes: 3 << 19, keySizeBytes: 2_000))
+        let workspace = try await SharedWorkspace.connect(to: .memory(limited), namespace: "test")
+        let tasks = workspace.repository(of: Chore.self)
+        let long = String(repeating: "x", count: 1_100)
+        try await tasks.saveAll([
+            makeChore(1), makeChore(2, slug: long), makeChore(3, slug: long),
+        ])
+        await expectRefused(.valueTooLarge) { try await tasks.buildIndexes() }
+        try await tasks.update(2) { $0?.slug = "b" }
+        try await tasks.delete(3)
+        try await tasks.buildIndexes()
+        #expect(try await tasks.where { $0.slug == "b" }.fetch().map(\.id) == [2])
+        // Each zero is two bytes of an entry's key.
+        let zeros = String(repeating: "\0", count: 1_000)
+        let values = workspace.dictionary("Chore")
+        try await values.setAll([
+            (3.key, makeChore(3, owner: zeros)), (4.key, makeChore(4, owner: zeros)),
+        ])
+        await expectRefused(.keyTooLarge) { try await tasks.buildIndexes() }
+        try await tasks.update(3) { $0?.owner = "bob" }
+        try await tasks.delete(4)
+        try await tasks.buildIndexes()
+        #expect(try await tasks.where { $0.owner == "bob" }.fetch().map(\.id) == [3])
+        await workspace.close()
+    }
+
     /// Until an index is built an object may have a value without an entry, and another be given the value: whoever of the
     /// two loses it leaves the other its entry.
     @Test(arguments: ["save", "saveAll", "delete"])

@@ -119,7 +119,8 @@ extension SharedTransaction {
             try repository.form.value(ofStored: $0, key: key, in: try dictionary.checkedName())
         }
         for (place, listed) in declared {
-            let old = try before.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
+            let old =
+                try before.map { try indexes.entries(ofEarlier: $0, objectKey, at: place) } ?? []
             let new = try kept.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
             let start = connection.keys.entries(of: dictionary.name, number: listed.number).lower
             try await changeEntries(
@@ -147,6 +148,8 @@ extension SharedTransaction {
         }
         for entry in old where !new.contains(entry) {
             let key = start + entry.key
+            // A longer one was never written: the index could not be built.
+            guard key.count <= connection.engine.limits.keySizeBytes else { continue }
             if entry.isSole, awaitedEntries?.remove(key, of: objectKey) == true { continue }
             if entry.isSole, !isBuilt, try await isOfAnother(key, objectKey) { continue }
             try write(nil, forKey: key)

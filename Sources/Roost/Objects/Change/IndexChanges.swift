@@ -14,7 +14,7 @@ extension WrittenIndexes {
     /// What changes in the indexes where the object `old` becomes one whose entries, in each index, are
     /// `new`; without one it comes or goes. Of entries that expire all are written anew.
     ///
-    /// - Throws: as `Index.entries(of:)`; `.keyTooLarge`.
+    /// - Throws: as `EntryMaker.entries(ofEarlier:)`; `.keyTooLarge`.
     func changes(
         from old: UnsafeRawPointer?, expires: Bool = false, to new: [IndexEntries]?,
         _ objectKey: [UInt8]
@@ -22,7 +22,7 @@ extension WrittenIndexes {
         var changes: [IndexChange] = []
         changes.reserveCapacity(all.count * (old == nil || new == nil ? 1 : 2))
         for (place, index) in all.enumerated() {
-            let before = try old.map { try index.maker.entries(of: $0) } ?? .none
+            let before = try old.map { try index.maker.entries(ofEarlier: $0) } ?? .none
             let after = new?[place] ?? .none
             try after.forEach { entry in
                 try checkIndexKeySize(entry.keySizeBytes(objectKey), index.name)

@@ -32,6 +32,12 @@ package struct DeclaredIndexes<Item: Sendable>: Sendable {
         package let value: [UInt8]
         /// Whether no other object may have it.
         package let isSole: Bool
+
+        fileprivate init(_ entry: IndexEntry, _ objectKey: [UInt8]) {
+            key = entry.key(objectKey)
+            value = [ValueKind.bytes.rawValue] + (entry.isSole ? objectKey : [])
+            isSole = entry.isSole
+        }
     }
 
     /// The entries of an object, each once.
@@ -44,12 +50,20 @@ package struct DeclaredIndexes<Item: Sendable>: Sendable {
         let entries = try withUnsafePointer(to: item) {
             try active[place].index.entries(of: $0)
         }
-        return entries.map { entry in
-            Entry(
-                key: entry.key(objectKey),
-                value: [ValueKind.bytes.rawValue] + (entry.isSole ? objectKey : []),
-                isSole: entry.isSole)
+        return entries.map { Entry($0, objectKey) }
+    }
+
+    /// The entries that an index has of an object which is there: none where none can be made of it, as of one that was
+    /// stored before there was the index.
+    ///
+    /// - Throws: what a predicate in the index's condition throws.
+    package func entries(
+        ofEarlier item: Item, _ objectKey: [UInt8], at place: Int
+    ) throws -> [Entry] {
+        let entries = try withUnsafePointer(to: item) {
+            try active[place].index.maker.entries(ofEarlier: $0)
         }
+        return entries.all.map { Entry($0, objectKey) }
     }
 
     /// The key of the object that an entry names; `nil` where the bytes are no entry of the index.

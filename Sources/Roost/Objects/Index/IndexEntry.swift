@@ -61,6 +61,18 @@ final class EntryMaker: Sendable {
         for encode in encoders { encode(object, &form) }
         return try forms.entries(of: form)
     }
+
+    /// The entries that the index has of an object which is there: none where none can be made of it. It was stored before
+    /// there was the index, which could not be built then.
+    ///
+    /// - Throws: what a predicate in the index's condition throws.
+    func entries(ofEarlier object: UnsafeRawPointer) throws -> IndexEntries {
+        do { return try entries(of: object) } catch let error as RoostError
+            where error.code == .valueTooLarge || error.code == .encodingFailed
+        {
+            return .none
+        }
+    }
 }
 
 /// Makes entries of the forms of an object's fields. Of no type of object, as what the compiler does not know the
