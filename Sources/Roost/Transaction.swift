@@ -21,6 +21,8 @@ public struct Transaction: ~Copyable {
 
     /// The marks of unique indexes that the attempt has found to be complete.
     var completeMarks: Set<[UInt8]> = []
+    /// Those among them of indexes that cannot be built: an object may have a value in them without an entry.
+    var failedMarks: Set<[UInt8]> = []
     /// While many objects are changed as one.
     var awaitedEntries: AwaitedEntries<AwaitedEntry>?
     /// What the attempt would have needed, and does not come to anything without.

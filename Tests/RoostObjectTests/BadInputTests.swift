@@ -188,6 +188,35 @@ import Testing
         #expect(await code { try await named.insert(Unique(id: 6, name: "c")) } == .notUnique)
     }
 
+    /// Two objects have had one value before the index, which cannot be built; a third was given it. Whoever of the first two
+    /// is mended leaves the third its entry.
+    @Test(arguments: ["update", "save", "saveAll", "delete", "deleteAll"])
+    func whoIsMendedLeavesAnotherItsUniqueValue(how: String) async throws {
+        let workspace = try await Workspace.inMemory()
+        let plain = workspace.repository(of: Plain.self, named: "Unique")
+        try await plain.saveAll([Plain(id: 1, name: "a"), Plain(id: 2, name: "a")])
+        let named = workspace.repository(of: Unique.self)
+        #expect(await code { try await named.indexesBuilt() } == .conflict)
+        // No entry was made of the first two.
+        try await named.save(Unique(id: 3, name: "a"))
+        for id in 1...2 {
+            switch how {
+            case "update": try await named.update(id) { $0.name = "b\(id)" }
+            case "save": try await named.save(Unique(id: id, name: "b\(id)"))
+            case "saveAll": try await named.saveAll([Unique(id: id, name: "b\(id)")])
+            case "delete": try await named.delete(id)
+            default: try await named.where { $0.id == id }.deleteAll()
+            }
+            let other = Unique(id: 4, name: "a")
+            #expect(await code { try await named.insert(other) } == .notUnique)
+        }
+        try await named.reindex()
+        #expect(try named.where { $0.name == "a" }.fetch().map(\.id) == [3])
+        // What is its own goes with it.
+        try await named.delete(3)
+        try await named.insert(Unique(id: 4, name: "a"))
+    }
+
     /// What goes round the repository is part of what is to be unique from the next change on.
     @Test func aUniqueValueIsNotToldByAnIndexThatDoesNotCount() async throws {
         let workspace = try await Workspace.inMemory()

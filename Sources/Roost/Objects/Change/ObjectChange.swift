@@ -7,7 +7,7 @@ import RoostIO
 ///
 /// - Each of the calls returns `nil` where the change is for a transaction to make, which also says what is
 ///   wrong with it: a taken identifier or value, an index that is to keep values unique and is not
-///   complete, an object that expires or does not decode.
+///   complete, be it that it cannot be, an object that expires or does not decode.
 /// - It does what `Transaction` does in its extension for objects. A change of one of the two is one of both.
 /// - It is of no type of object, as the runtime looks such a type up at each change; its calls are all of one
 ///   repository, the one that it was begun for.
@@ -137,12 +137,13 @@ struct ObjectChange: ~Copyable {
         return true
     }
 
-    /// Whether an index has the entries of all objects, or cannot have them.
+    /// Whether an index has the entries of all objects. Of one that cannot be built a transaction finds out whose those are
+    /// that it has.
     private mutating func isComplete(_ index: WrittenIndex) throws -> Bool {
         try batch.withValue(of: index.mark) { stored in
             switch stored.flatMap({ IndexCatalog.Progress(stored: $0) }) {
-            case .built, .failed: true
-            case .building, nil: false
+            case .built: true
+            case .building, .failed, nil: false
             }
         } ?? false
     }

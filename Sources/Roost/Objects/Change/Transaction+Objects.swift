@@ -259,6 +259,11 @@ extension Transaction {
             {
                 continue
             }
+            if entry.isSole, !change.isAdded, failedMarks.contains(change.index.mark),
+                try holder(of: change.index.awaited(entry, objectKey, until: .never)) != objectKey
+            {
+                continue
+            }
             let value = change.isAdded ? entry.value(objectKey).with(deadline: deadline) : nil
             try attempt.write(
                 value, in: change.index.entries, entry.form, entry.isSole ? [] : objectKey)
@@ -273,7 +278,8 @@ extension Transaction {
     }
 
     /// That the values to be unique are, and that those which go are the object's own: while the index is
-    /// built, another object may have the value too, and the entry be of that.
+    /// built, another object may have the value too, and the entry be of that. Where it cannot be built that stays so
+    /// (`failedMarks`).
     private mutating func checkUnique<Item>(
         _ changes: [IndexChange], _ objectKey: [UInt8], _ repository: Repository<Item>
     ) throws {
@@ -317,8 +323,11 @@ extension Transaction {
         // Nobody has looked yet whether it is of another declaration: whoever adopts it does so.
         case .built where !isKnownToAgree(index, repository):
             throw noteIncomplete(index.name, repository)
-        // Where it cannot be built two objects have one value already.
-        case .built, .failed: completeMarks.insert(index.mark)
+        case .built: completeMarks.insert(index.mark)
+        // Two objects have one value already, for instance.
+        case .failed:
+            completeMarks.insert(index.mark)
+            failedMarks.insert(index.mark)
         case .building, nil:
             throw noteIncomplete(index.name, repository)
         }
