@@ -43,6 +43,49 @@ private struct Post: Codable, Identifiable, Equatable, Sendable {
         #expect(told.suffix(3) == ["c", "changed", "removed"])
     }
 
+    private struct Word: Codable, Identifiable, Equatable, Sendable {
+        var id: String
+        var count = 0
+    }
+
+    private struct IndexedWord: Codable, Identifiable, Equatable, Sendable, Indexed {
+        var id: String
+        var count = 0
+        static var indexes: [Index<IndexedWord>] { [Index("count", \.count)] }
+    }
+
+    private func conflict(_ body: () async throws -> Void) async {
+        let error = await #expect(throws: RoostError.self) { try await body() }
+        #expect(error?.code == .conflict)
+    }
+
+    /// It would stand under a key that no call for its identifier looks at.
+    @Test func anUpdateLeavesAnObjectItsIdentifier() async throws {
+        let workspace = try await SharedWorkspace.connect(to: .memory(), namespace: "test")
+        let words = workspace.repository(of: Word.self)
+        let indexed = workspace.repository(of: IndexedWord.self)
+        try await indexed.buildIndexes()
+        // Composed, and decomposed in what is to be refused: other bytes, and equal.
+        let (id, equal) = ("caf\u{e9}", "cafe\u{301}")
+        try await words.save(Word(id: id))
+        try await indexed.save(IndexedWord(id: id))
+        for other in ["tea", equal] {
+            await conflict { try await words.update(id) { $0?.id = other } }
+            await conflict { try await words.update("new") { $0 = Word(id: other) } }
+            await conflict { try await indexed.update(id) { $0?.id = other } }
+            await conflict { try await indexed.update("new") { $0 = IndexedWord(id: other) } }
+            await conflict { _ = try await indexed.all.updateAll { $0.id = other } }
+        }
+        #expect(try await words.loadAll() == [Word(id: id)])
+        #expect(try await indexed.where { $0.count == 0 }.fetch() == [IndexedWord(id: id)])
+        // One that stands under another key than its own is changed there.
+        try await workspace.dictionary("Word").set(Word(id: "x"), forKey: "y")
+        try await words.update("y") { $0?.count = 1 }
+        #expect(try await words.find(by: "y") == Word(id: "x", count: 1))
+        try await words.update("new") { $0 = Word(id: "new") }
+        #expect(try await words.find(by: "new") == Word(id: "new"))
+    }
+
     /// An object that has expired and is not removed yet is not there: it is not found, and another takes its place.
     @Test func whatHasExpiredIsInsertedAnew() async throws {
         let engine = MemoryEngine(tellsTime: false)

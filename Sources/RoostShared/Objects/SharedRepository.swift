@@ -203,22 +203,43 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
     /// Changes the object with this identifier atomically; `body` gets `nil` where there is none, and removes it by
     /// leaving `nil`.
     ///
-    /// - Throws: what `body` throws, and then nothing is changed; `.conflict` where other writers were first
-    ///   until the call's deadline; as ``find(by:)`` and ``save(_:)``.
+    /// - Throws: what `body` throws, and then nothing is changed; `.conflict` where it leaves an object of another identifier,
+    ///   and where other writers were first until the call's deadline; as ``find(by:)`` and ``save(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update<Result: Sendable>(
         _ id: Item.ID, _ body: (inout Item?) throws -> Result
     ) async throws -> Result {
-        guard indexes != nil else { return try await dictionary.update(key(id), form: form, body) }
+        guard indexes != nil else {
+            return try await dictionary.update(key(id), form: form) {
+                try change(&$0, under: key(id), body)
+            }
+        }
         return try await workspace.transaction { attempt in
             var item = try await attempt.find(id, in: self)
             let wasThere = item != nil
-            let result = try body(&item)
+            let result = try change(&item, under: key(id), body)
             if wasThere || item != nil {
                 try await attempt.change(key(id), to: item, in: self)
             }
             return result
         }
+    }
+
+    /// Calls `body`, which may not leave an object of another identifier, by the bytes of its key. The object may stand under
+    /// another key than its identifier's, where it was written by keys.
+    private func change<Result>(
+        _ item: inout Item?, under key: String, _ body: (inout Item?) throws -> Result
+    ) throws -> Result {
+        let before = item.map { self.key(of: $0.id) }
+        let result = try body(&item)
+        guard let after = item.map({ self.key(of: $0.id).utf8 }) else { return result }
+        guard after.elementsEqual(key.utf8) || before.map({ after.elementsEqual($0.utf8) }) ?? false
+        else {
+            throw RoostError(
+                .conflict,
+                "an update of \"\(key)\" in \"\(dictionary.name)\" may not change its identifier")
+        }
+        return result
     }
 
     /// Changes the object with this identifier atomically, where there is one: `body` is not called where there is none.

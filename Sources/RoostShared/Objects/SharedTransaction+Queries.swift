@@ -85,12 +85,13 @@ extension SharedTransaction {
         let repository = query.repository
         let changed = try await run(query).page().map { match in
             var item = match.made
-            let id = item.id
+            let key = repository.key(of: item.id)
             try body(&item)
-            guard repository.key(of: item.id) == repository.key(of: id) else {
+            // By the bytes, as strings take canonically equal ones for one.
+            guard repository.key(of: item.id).utf8.elementsEqual(key.utf8) else {
                 throw RoostError(
                     .conflict,
-                    "the body has changed the identifier of \"\(repository.key(of: id))\" in \"\(repository.dictionary.name)\": save the object under the new one, and delete the old one"
+                    "the body has changed the identifier of \"\(key)\" in \"\(repository.dictionary.name)\": save the object under the new one, and delete the old one"
                 )
             }
             return (String(decoding: match.key, as: UTF8.self), item)
