@@ -246,6 +246,42 @@ import Testing
         }
     }
 
+    /// The entries of what it takes away by keys are there still, and hold no value.
+    @Test func aValueThatATransactionTakesAwayByKeysIsFree() async throws {
+        let workspace = try await Workspace.inMemory()
+        let named = workspace.repository(of: Unique.self)
+        try await named.saveAll([
+            Unique(id: 1, name: "a"), Unique(id: 2, name: "b"), Unique(id: 3, name: "c"),
+        ])
+        try await workspace.transaction { transaction in
+            try transaction.removeAll(in: named.dictionary)
+            try transaction.insert(Unique(id: 4, name: "a"), in: named)
+            try transaction.saveAll(
+                [Unique(id: 1, name: "b"), Unique(id: 2, name: "c")], in: named)
+            // Of what is there after that none is free.
+            for name in ["a", "b", "c"] {
+                do {
+                    try transaction.insert(Unique(id: 5, name: name), in: named)
+                    Issue.record("\(name) is taken")
+                } catch {}
+            }
+        }
+        try await named.indexesBuilt()
+        #expect(try named.all.fetch().map(\.name) == ["b", "c", "a"])
+        try await workspace.transaction { transaction in
+            try transaction.removeValue(forKey: named.key(of: 4), in: named.dictionary)
+            try transaction.set(
+                Unique(id: 1, name: "d"), forKey: named.key(of: 1), in: named.dictionary)
+            try transaction.save(Unique(id: 2, name: "a"), in: named)
+            try transaction.insertAll(
+                [Unique(id: 5, name: "b"), Unique(id: 6, name: "c")], in: named)
+        }
+        try await named.indexesBuilt()
+        #expect(try named.order(by: \.name).fetch().map(\.id) == [2, 5, 6, 1])
+        #expect(await code { try await named.insert(Unique(id: 7, name: "b")) } == .notUnique)
+        for state in try named.indexStates() { #expect(state.faults == []) }
+    }
+
     /// A transaction waits for a unique index that is new.
     @Test func aUniqueIndexThatIsNewIsWaitedFor() async throws {
         struct Plain: Codable, Identifiable, Sendable {

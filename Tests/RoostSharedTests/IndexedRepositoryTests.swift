@@ -252,6 +252,30 @@ func makeChore(_ id: Int, owner: String = "ada", priority: Int = 0, slug: String
         #expect(try await totals.load("n", as: Int.self) == 2)
     }
 
+    /// The entries of what it takes away by keys are there still, and hold no value.
+    @Test func aValueThatATransactionTakesAwayByKeysIsFree() async throws {
+        let workspace = try await connect()
+        let tasks = workspace.repository(of: Chore.self)
+        try await tasks.buildIndexes()
+        try await tasks.saveAll([makeChore(1, slug: "a"), makeChore(2, slug: "b")])
+        try await workspace.transaction { transaction in
+            try transaction.removeValue(forKey: tasks.key(of: 1), in: tasks.dictionary)
+            try await transaction.insert(makeChore(3, slug: "a"), in: tasks)
+        }
+        try await tasks.buildIndexes()
+        #expect(try await tasks.where { $0.slug == "a" }.fetch().map(\.id) == [3])
+        try await workspace.transaction { transaction in
+            try transaction.removeAll(in: tasks.dictionary)
+            try await transaction.save(makeChore(4, slug: "b"), in: tasks)
+            try await transaction.save(makeChore(2, slug: "a"), in: tasks)
+        }
+        try await tasks.buildIndexes()
+        #expect(try await tasks.where { $0.slug == "a" }.fetch().map(\.id) == [2])
+        #expect(try await tasks.where { $0.slug == "b" }.fetch().map(\.id) == [4])
+        await expectRefused(.notUnique) { try await tasks.insert(makeChore(5, slug: "a")) }
+        await workspace.close()
+    }
+
     @Test func moreThanTheEngineTakesIsTooLarge() async throws {
         let tasks = try await connect().repository(of: Chore.self)
         try await tasks.buildIndexes()

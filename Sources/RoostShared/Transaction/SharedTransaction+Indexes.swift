@@ -118,7 +118,8 @@ extension SharedTransaction {
         let kept = try stored.map {
             try repository.form.value(ofStored: $0, key: key, in: try dictionary.checkedName())
         }
-        for (place, listed) in declared {
+        // Entries that go with the commit are not kept, and what was taken away by keys has some still.
+        for (place, listed) in losesIndexes(of: dictionary) ? [] : declared {
             let old =
                 try before.map { try indexes.entries(ofEarlier: $0, objectKey, at: place) } ?? []
             let new = try kept.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []

@@ -322,6 +322,12 @@ public final class SharedTransaction: KeyValueTransaction {
             byKeysOf: dictionary.name, catalog: connection.keys.catalog(of: dictionary.name))
     }
 
+    /// Whether the body has changed a dictionary by its keys, so that the commit takes its indexes away.
+    func losesIndexes(of dictionary: SharedDictionary) -> Bool {
+        !changes.changedByKeys.isEmpty
+            && changes.changedByKeys[connection.keys.catalog(of: dictionary.name)] != nil
+    }
+
     /// Puts, or with no value removes, a record; what is derived of it is the caller's to keep.
     func write(_ value: [UInt8]?, forKey key: [UInt8]) throws {
         try connection.checkKey(key)

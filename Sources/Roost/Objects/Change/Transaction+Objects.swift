@@ -234,10 +234,11 @@ extension Transaction {
             let changes = try indexes.changes(
                 from: before, expires: earlier == .expiring || deadline != .never, to: entries,
                 objectKey)
-            try checkUnique(changes, objectKey, repository)
+            let isHeld = attempt.hasPlainChanges(of: name) ? Self.holding(in: repository) : nil
+            try checkUnique(changes, objectKey, repository, isHeld)
             let extent = attempt.extent
             do {
-                try write(changes, objectKey, until: deadline)
+                try write(changes, objectKey, until: deadline, isHeld)
                 try attempt.write(value, in: name, objectKey)
             } catch {
                 attempt.takeBack(to: extent)
@@ -249,15 +250,31 @@ extension Transaction {
         try attempt.put(value, forKey: key, in: name)
     }
 
+    private typealias Holding = (inout Transaction, AwaitedEntry, [UInt8]) throws -> Bool
+
+    /// Whether an object has a value that is to be unique, by what it is itself.
+    private static func holding<Item>(in repository: Repository<Item>) -> Holding {
+        { transaction, awaited, other in
+            var earlier = Earlier.absent
+            let item = try transaction.earlierObject(
+                String(decoding: other, as: UTF8.self), repository, &earlier)
+            guard let item else { return false }
+            return try withUnsafePointer(to: item) {
+                try awaited.index.maker.entries(ofEarlier: $0).contains(awaited.entry)
+            }
+        }
+    }
+
     private mutating func write(
-        _ changes: [IndexChange], _ objectKey: [UInt8], until deadline: Deadline
+        _ changes: [IndexChange], _ objectKey: [UInt8], until deadline: Deadline,
+        _ isHeld: Holding?
     ) throws {
         for change in changes {
             let entry = change.entry
-            if entry.isSole, awaitedEntries != nil,
-                try isAwaited(change, change.index.awaited(entry, objectKey, until: deadline))
-            {
-                continue
+            if entry.isSole, awaitedEntries != nil {
+                var awaited = change.index.awaited(entry, objectKey, until: deadline)
+                awaited.isHeld = isHeld
+                if try isAwaited(change, awaited) { continue }
             }
             if entry.isSole, !change.isAdded, failedMarks.contains(change.index.mark),
                 try holder(of: change.index.awaited(entry, objectKey, until: .never)) != objectKey
@@ -281,12 +298,15 @@ extension Transaction {
     /// built, another object may have the value too, and the entry be of that. Where it cannot be built that stays so
     /// (`failedMarks`).
     private mutating func checkUnique<Item>(
-        _ changes: [IndexChange], _ objectKey: [UInt8], _ repository: Repository<Item>
+        _ changes: [IndexChange], _ objectKey: [UInt8], _ repository: Repository<Item>,
+        _ isHeld: Holding?
     ) throws {
         for change in changes where change.entry.isSole {
             try checkComplete(change.index, repository)
             if change.isAdded, awaitedEntries == nil {
-                try checkFree(change.index.awaited(change.entry, objectKey, until: .never))
+                var added = change.index.awaited(change.entry, objectKey, until: .never)
+                added.isHeld = isHeld
+                try checkFree(added)
             }
         }
     }

@@ -3,13 +3,16 @@ import RoostFormat
 
 /// An entry that is written once all objects of a call are changed.
 struct AwaitedEntry {
-    let indexName: String
-    let entries: DictionaryName
+    let index: WrittenIndex
     let entry: IndexEntry
     let objectKey: [UInt8]
     /// Of the object.
     let deadline: Deadline
+    /// Where the attempt has written the objects by their keys, of which entries do not tell then: whether another object has
+    /// the value as the attempt has left it.
+    var isHeld: ((inout Transaction, AwaitedEntry, _ other: [UInt8]) throws -> Bool)?
 
+    var entries: DictionaryName { index.entries }
     var recordKey: [UInt8] { entries.prefix + entry.form }
 }
 
@@ -46,8 +49,9 @@ extension Transaction {
     /// That no other object has the value.
     mutating func checkFree(_ awaited: AwaitedEntry) throws {
         guard let other = try holder(of: awaited), other != awaited.objectKey else { return }
+        if let isHeld = awaited.isHeld, try !isHeld(&self, awaited, other) { return }
         throw NotUnique.error(
-            awaited.indexName, String(decoding: awaited.objectKey, as: UTF8.self),
+            awaited.index.name, String(decoding: awaited.objectKey, as: UTF8.self),
             String(decoding: other, as: UTF8.self))
     }
 

@@ -21,9 +21,7 @@ final class WrittenIndex: Sendable {
     func awaited(
         _ entry: IndexEntry, _ objectKey: [UInt8], until deadline: Deadline
     ) -> AwaitedEntry {
-        .init(
-            indexName: name, entries: entries, entry: entry, objectKey: objectKey,
-            deadline: deadline)
+        .init(index: self, entry: entry, objectKey: objectKey, deadline: deadline)
     }
 }
 
