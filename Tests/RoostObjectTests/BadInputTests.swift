@@ -143,6 +143,22 @@ import Testing
         #expect(try order.page(after: page.next, limit: 5).items.map(\.id) == [1, 0, 9])
     }
 
+    /// A cursor has the whole value that the order is by.
+    @Test func pagesGoOnBehindAFieldOfSomeMebibytes() async throws {
+        let workspace = try await Workspace.inMemory()
+        let items = workspace.repository(of: Item.self, named: "items")
+        let long = String(repeating: "x", count: 5 << 20)
+        for id in 0..<3 { try await items.save(Item(id: id, name: long + "\(id)", rank: id)) }
+        let order = items.order(by: \.name)
+        var (ids, cursor): ([Int], PageCursor?) = ([], nil)
+        repeat {
+            let page = try order.page(after: cursor, limit: 1)
+            ids += page.items.map(\.id)
+            cursor = page.next
+        } while cursor != nil
+        #expect(ids == [0, 1, 2])
+    }
+
     @Test func aUniqueValueThatIsTooLongIsRefused() async throws {
         struct Named: Codable, Identifiable, Sendable, Indexed {
             var id: Int

@@ -15,8 +15,6 @@ public struct PageCursor: Codable, Sendable, Hashable {
     /// How many objects a query with a limit has still to give; `nil` for one without.
     package let remainingCount: Int?
 
-    private static let sizeLimitBytes = 4 << 20
-
     /// Behind the object with a sort key.
     init<Item>(
         _ orders: [OrderTerm<Item>], of dictionary: String, sortKey: [UInt8], remainingCount: Int?
@@ -33,9 +31,7 @@ public struct PageCursor: Codable, Sendable, Hashable {
     func sortKey<Item>(
         _ orders: [OrderTerm<Item>], of dictionary: String, limitCount: Int?
     ) throws -> [UInt8] {
-        guard order == Self.name(orders, dictionary), place.count <= Self.sizeLimitBytes,
-            isPossible(limitCount)
-        else {
+        guard order == Self.name(orders, dictionary), isPossible(limitCount) else {
             throw RoostError(
                 .conflict,
                 "the cursor is of another dictionary, order or limit: page through \"\(dictionary)\" in the order and with the limit of the page that gave it, or begin anew with nil"
