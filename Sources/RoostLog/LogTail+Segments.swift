@@ -57,7 +57,23 @@ extension LogTail {
         // Before a later one was begun, all was whole here: looked at again, it may have come since.
         if try isWholeNow(segment) { return nil }
         guard case .found(let found) = next else { return .missing }
+        guard try endsCleanly(segment) else { return .log }
         begin(found)
         return nil
+    }
+
+    /// Whether an opening would go on behind `segment`, all of whose batches were read. Else a crash has kept what is in
+    /// later segments and not what was written before it: an opening cuts both off, unless it was on disk.
+    ///
+    /// - The file is read anew, as it may be longer by now: by a seal.
+    /// - What is gone was whole, or had no batch.
+    private func endsCleanly(_ segment: FollowedSegment) throws -> Bool {
+        let reader = try directory.ifThere(FileName.segment(segment.number).text) {
+            try LogReader(number: segment.number, in: directory, writable: false, copies: true)
+        }
+        let header = segment.header
+        guard let reader, reader.header == .valid(header) else { return true }
+        let end = try reader.scan(header, expected: header.firstSequence) { _ in }
+        return end.isClean && end.expected == place.expected
     }
 }

@@ -105,7 +105,9 @@ package struct LogTail {
                 }
             } else {
                 switch try nextSegment() {
-                case .found(let segment): begin(segment)
+                case .found(let segment):
+                    guard try isEmptyBehindSeal() else { return .log }
+                    begin(segment)
                 case .none: return .log
                 case .gap: return .missing
                 }
@@ -261,6 +263,14 @@ package struct LogTail {
         }
         size = max(size, wanted)
         if size != chunk.count { chunk = [UInt8](repeating: 0, count: size) }
+    }
+
+    /// Whether nothing stands behind the seal that was read. Where a frame could not be written whole, the seal took its
+    /// place once it was cut off; a power cut may have taken that cut back, and an opening cuts there then.
+    private mutating func isEmptyBehindSeal() throws -> Bool {
+        guard let segment = current else { return true }
+        let count = try readBytes(of: segment)
+        return chunk[..<count].allSatisfy { $0 == 0 }
     }
 
     /// Whether there is a frame at the place after all.

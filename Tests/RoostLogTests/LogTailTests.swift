@@ -203,6 +203,48 @@ import Testing
         }
     }
 
+    /// What a power cut has left of a segment's end, whose successor it has kept.
+    enum Ending: CaseIterable {
+        /// Of the seal no more than its first bytes.
+        case halfASeal
+        /// A frame that could not be written whole, and was cut off before the seal took its place.
+        case somethingBehindTheSeal
+        /// The cut, and not the seal.
+        case nothing
+    }
+
+    /// A reader that came before the next opening showed a batch that the opening then cut off, and was told that
+    /// the workspace had been put back.
+    @Test(arguments: Ending.allCases)
+    func nothingIsShownBehindASegmentThatAnOpeningCuts(ending: Ending) async throws {
+        try await withTemporaryDirectory { path in
+            let log = try SampleLog(at: path)
+            try log.append([1])
+            _ = try log.writer.rotate()
+            try log.append([2])
+            log.writer.abandon()
+            let file = try log.directory.openFile(FileName.segment(1).text, writable: true)
+            let seal = UInt64(SegmentHeader.sizeBytes + Frame.sizeBytes(payloadCount: 1))
+            let zeros = [UInt8](repeating: 0, count: Frame.headerSizeBytes - 8)
+            switch ending {
+            case .halfASeal: try zeros.withUnsafeBytes { try file.write($0, at: seal + 8) }
+            case .somethingBehindTheSeal:
+                try [UInt8](repeating: 9, count: 8).withUnsafeBytes {
+                    try file.write($0, at: seal + UInt64(Frame.headerSizeBytes) + 16)
+                }
+            case .nothing: try file.truncate(to: seal)
+            }
+            var tail = try tail(log)
+            #expect(try payloads(of: &tail) == [[1]])
+            #expect(try payloads(of: &tail).isEmpty)
+            let recovered = try SampleRecovery(at: path)
+            #expect(recovered.payloads == [[1]])
+            let next = try SampleLog(at: path, recovered: recovered.recovery)
+            try next.append([3])
+            #expect(try payloads(of: &tail) == [[3]])
+        }
+    }
+
     @Test func segmentsThatAreGoneAreMissedAndALogThatWasPutBackIsRefused() async throws {
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path)
