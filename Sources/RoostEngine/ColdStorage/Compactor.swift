@@ -192,8 +192,10 @@ package actor Compactor {
     func compactAll() async throws {
         await beginWork()
         defer { endWork() }
-        // Closed while this waited: the directory may have another owner by now.
+        // Closed while this waited: the directory may have another owner by now. Poisoned: what it waited for may have left
+        // either of two manifests, and nothing may build on one of them.
         try condition.checkOpen()
+        if let poison = condition.poison { throw poison }
         try await flush()
         condition.release()
         try await dropCleared()
