@@ -33,12 +33,18 @@ extension LogTail {
 
     /// The segment that the next batch is in or will be.
     func nextSegment() throws -> Next {
+        var passed: [UInt64] = []
         for number in try nextNumbers() {
             guard
                 let segment = try FollowedSegment.open(
                     number, in: directory, workspace: workspace, sharing: sharing)
-            else { continue }
-            if segment.header.firstSequence == place.expected { return .found(segment) }
+            else {
+                passed.append(number)
+                continue
+            }
+            if segment.header.firstSequence == place.expected {
+                return try passed.allSatisfy(isNeverBegun) ? .found(segment) : .none
+            }
             if segment.header.firstSequence > place.expected { return .gap }
             // What was read is written once more, as something else.
             throw RoostError(
@@ -47,6 +53,15 @@ extension LogTail {
                 file: segment.file.path, offset: 24)
         }
         return .none
+    }
+
+    /// Whether segment `number`, before one with the next batch, was made ahead and never begun, or is gone: an opening passes
+    /// over no other. Of a header that was begun by half it cuts off what is in later segments.
+    private func isNeverBegun(_ number: UInt64) throws -> Bool {
+        let reader = try directory.ifThere(FileName.segment(number).text) {
+            try LogReader(number: number, in: directory, writable: false, copies: true)
+        }
+        return reader?.isBlank ?? true
     }
 
     /// Goes to a later segment where all of this one is read, though it has no end: the writer died.

@@ -245,6 +245,30 @@ import Testing
         }
     }
 
+    /// As above, of one that an opening which wrote nothing had begun.
+    @Test func nothingIsShownBehindASegmentThatWasBegunByHalf() async throws {
+        try await withTemporaryDirectory { path in
+            let first = try SampleLog(at: path)
+            try first.append([1])
+            first.writer.abandon()
+            let idle = try SampleLog(at: path, recovered: SampleRecovery(at: path).recovery)
+            idle.writer.abandon()
+            let killed = try SampleLog(at: path, recovered: SampleRecovery(at: path).recovery)
+            try killed.append([2])
+            killed.writer.abandon()
+            let zeros = [UInt8](repeating: 0, count: SegmentHeader.sizeBytes / 2)
+            let file = try killed.directory.openFile(FileName.segment(2).text, writable: true)
+            try zeros.withUnsafeBytes { try file.write($0, at: UInt64(zeros.count)) }
+            var tail = try tail(killed)
+            #expect(try payloads(of: &tail) == [[1]])
+            let recovered = try SampleRecovery(at: path)
+            #expect(recovered.payloads == [[1]])
+            let next = try SampleLog(at: path, recovered: recovered.recovery)
+            try next.append([3])
+            #expect(try payloads(of: &tail) == [[3]])
+        }
+    }
+
     @Test func segmentsThatAreGoneAreMissedAndALogThatWasPutBackIsRefused() async throws {
         try await withTemporaryDirectory { path in
             let log = try SampleLog(at: path)
