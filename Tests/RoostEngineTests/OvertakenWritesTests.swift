@@ -1,6 +1,7 @@
 import RoostFormat
 import RoostIO
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @testable import RoostEngine
@@ -139,6 +140,86 @@ import Testing
             }
         }
         #expect(seen == [2, 2])
+        try await engine.close()
+    }
+
+    /// Two enqueued writes, of `k` and `m`, are made together, and neither can be, as no segment is to be had. Calls `body`
+    /// while the second is tried.
+    private func givingUpEnqueuedWrites(
+        _ body: @escaping @Sendable (Engine) throws -> Void
+    ) async throws -> Engine {
+        let hook = Mutex<(@Sendable () throws -> Void)?>(nil)
+        let fileSystem = ObservedFileSystem(MemoryFileSystem()) { call in
+            guard case .createFile = call else { return }
+            try hook.withLock { $0 }?()
+        }
+        var configuration = EngineConfiguration()
+        configuration.durability = .process
+        configuration.shardCount = 1
+        configuration.restDelay = .seconds(3_600)
+        let engine = try await Engine.open(
+            at: "/given-up", fileSystem: fileSystem, configuration: configuration)
+        var keeping = EncodedBatch(hashSeed: engine.hashSeed)
+        for key in ["k", "m"] { keeping.put(SampleNumbers.value(1), forKey: key, in: Self.name) }
+        let token = BatchToken()
+        let claim = Claim(.batch(keeping), changes: keeping.changes, clears: [])
+        let shard = engine.shards[0]
+        try await shard.prepare(StagedBatch(token: token, claim: claim))
+        // Larger than the segment: each append needs a new file.
+        let large = EncodedValue(
+            kind: ValueKind.bytes.rawValue, payload: .bytes([UInt8](repeating: 7, count: 2 << 20)))
+        for key in ["k", "m"] { try engine.enqueue(large, key: key, name: Self.name) }
+        let triedCount = Mutex(0)
+        hook.withLock { hook in
+            hook = {
+                let number = triedCount.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 2 { try body(engine) }
+                throw RoostError(.io, "no file is made")
+            }
+        }
+        token.abort()
+        shard.foldResolved()
+        hook.withLock { $0 = nil }
+        #expect(triedCount.withLock { $0 } == 2)
+        #expect(try SampleNumbers.read("k", engine) == nil)
+        await #expect(throws: RoostError.self) { try await engine.synchronize() }
+        return engine
+    }
+
+    /// The story: an enqueued write cannot be made, and readers see it until those that are made with it have been tried
+    /// too. A transaction that read it in that moment was committed, though nobody ever wrote it.
+    @Test func whatRestsOnAnEnqueuedWriteThatIsGivenUpIsNotCommitted() async throws {
+        let begun = Mutex<EngineView?>(nil)
+        let engine = try await givingUpEnqueuedWrites { engine in
+            let view = try engine.view()
+            begun.withLock { $0 = view }
+        }
+        let view = try #require(begun.withLock { $0 })
+        #expect(try view.contains("k", name: Self.name))
+        var reads = TransactionReads(view)
+        reads.note("k", in: Self.name)
+        var batch = EncodedBatch(hashSeed: engine.hashSeed)
+        batch.put(SampleNumbers.value(2), forKey: "other", in: Self.name)
+        let sequence = try await engine.commit(batch, reads: reads, durability: nil)
+        #expect(sequence == nil)
+        view.close()
+        try await engine.close()
+    }
+
+    /// The story: as above, of a reader whose value was kept in memory, where every later one found it.
+    @Test func anEnqueuedWriteThatIsGivenUpDoesNotStayInMemory() async throws {
+        let engine = try await givingUpEnqueuedWrites { engine in
+            guard let found = try engine.find("k", name: Self.name) else { return }
+            engine.makeResident(
+                Resident(type: ObjectIdentifier(Int.self)), costBytes: 8, found: found, key: "k",
+                name: Self.name)
+        }
+        let found = try engine.find("k", name: Self.name)
+        let isFound = found != nil
+        #expect(!isFound)
         try await engine.close()
     }
 

@@ -66,17 +66,35 @@ extension Shard {
 
     nonisolated var hasEnqueued: Bool { published.withLock { $0.enqueued != nil } }
 
-    /// Commits writes whose time has come, in their order.
+    /// Commits writes whose time has come, in their order. From here on readers find them in the log, or not at all.
     nonisolated func commitEnqueued(_ writes: [EnqueuedWrites.Write], _ turn: inout ShardTurn) {
+        var lost: [EnqueuedWrites.Write] = []
         for write in writes {
-            do { try commit(write, &turn) } catch { noteLost(write, error, &turn) }
+            do { try commit(write, &turn) } catch {
+                lost.append(write)
+                noteLost(write, error, &turn)
+            }
             behind?.release(sizeBytes: write.sizeBytes)
         }
+        forgetEnqueued(writes, lost: lost)
     }
 
-    /// Readers find the writes of these versions in the log, or not at all.
-    nonisolated func forgetEnqueued(_ versions: Set<UInt64>) {
-        published.withLock { $0.enqueued = $0.enqueued?.without(versions) }
+    /// Takes the writes from readers. Up to here they find those too that are `lost`: so what they have made of these goes
+    /// in the same moment. Who found one a moment later would take it for what is there.
+    private nonisolated func forgetEnqueued(
+        _ writes: [EnqueuedWrites.Write], lost: [EnqueuedWrites.Write]
+    ) {
+        let versions = Set(writes.lazy.map(\.version))
+        published.withLock { state in
+            for write in lost {
+                state.residents.remove(write.hash)
+                // What a transaction read of it does not hold.
+                guard state.layers.isNoting else { continue }
+                state.active.hold(write.region)
+                state.layers.note(write.operation, hash: write.hash, in: state.active)
+            }
+            state.enqueued = state.enqueued?.without(versions)
+        }
     }
 
     private nonisolated func commit(
@@ -95,13 +113,6 @@ extension Shard {
     private nonisolated func noteLost(
         _ write: EnqueuedWrites.Write, _ cause: any Error, _ turn: inout ShardTurn
     ) {
-        published.withLock { state in
-            state.residents.remove(write.hash)
-            // What a transaction read of it does not hold.
-            guard state.layers.isNoting else { return }
-            state.active.hold(write.region)
-            state.layers.note(write.operation, hash: write.hash, in: state.active)
-        }
         guard let failure = behind?.noteLost(write, cause) else { return }
         turn.afterwards.lost.append(
             .init(key: Array(write.operation.key), hash: write.hash, failure: failure))

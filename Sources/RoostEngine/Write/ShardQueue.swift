@@ -174,9 +174,8 @@ extension Shard {
                 index += 1
             case .enqueued(let writes):
                 turn.queue.remove(at: index)
+                // Forgotten before anything that comes after them is made, which readers would find below them.
                 commitEnqueued(writes, &turn)
-                // Before anything that comes after them is made, which readers would find below them.
-                forgetEnqueued(Set(writes.lazy.map(\.version)))
             }
         }
     }
