@@ -10,7 +10,7 @@ import Synchronization
 /// the next sync waits for as many, though never for longer than a third of a sync.
 ///
 /// - After one failed sync nothing is ever reported durable again: the kernel may have dropped
-///   the pages that it could not write, and a later sync would succeed without them.
+///   the pages that it could not write, and a later sync would succeed without them. Nor is anything appended.
 package actor LogSyncer {
     private let log: LogWriter
     private let thread: WorkerThread
@@ -94,6 +94,7 @@ package actor LogSyncer {
                 file: (error as? RoostError)?.file, cause: error)
             failure = poison
             onFailure(poison)
+            log.end(with: poison)
             throw poison
         }
         log.state.withLock { state in

@@ -54,6 +54,17 @@ extension LogWriter {
         return failure
     }
 
+    /// A sync has failed: nothing more is ever appended. Called before those hear of it who waited for the sync and give up
+    /// what they had appended. The next opening may find that all the same, and what came after it would rest on its not
+    /// being there.
+    func end(with failure: RoostError) {
+        state.withLock { state in
+            state.failure = state.failure ?? failure
+            state.close()
+            state.isEnded = true
+        }
+    }
+
     /// A page of some mapping was replaced since the last frame. If it was of this segment, stores
     /// into it do not reach the file: the frame, whose `sizeBytes` stand at the segment's end, is
     /// written by a call, which says what is wrong, and no other follows in this segment.

@@ -80,7 +80,7 @@ package final class LogWriter: Sendable {
         /// Sealed, or never to be.
         var isEnded = false
         /// Why a segment could not be ended, or the next not begun; the log is then closed, as what
-        /// was written after that could never be replayed.
+        /// was written after that could never be replayed. Or why a sync failed.
         var failure: RoostError?
 
         mutating func close() {

@@ -223,6 +223,63 @@ import Testing
         try await engine.close()
     }
 
+    /// Sets `n` if nobody changes `k` meanwhile.
+    private static func setResting(_ engine: Engine) async throws -> UInt64? {
+        let view = try engine.view()
+        defer { view.close() }
+        var reads = TransactionReads(view)
+        reads.note("k", in: name)
+        var batch = EncodedBatch(hashSeed: engine.hashSeed)
+        batch.put(SampleNumbers.value(3), forKey: "n", in: name)
+        return try await engine.commit(batch, reads: reads, durability: .process)
+    }
+
+    /// The story: a batch waits for its sync, and a transaction that has read what it changes waits for the batch. The sync
+    /// fails, so the batch is given up, and the transaction was committed on what had been there before. But the batch
+    /// stands in the log, where the next opening finds it before the transaction.
+    @Test func whatWaitsForABatchWhoseSyncFailsIsNotCommitted() async throws {
+        let gate = Gate()
+        let isFailing = Mutex(false)
+        let fileSystem = ObservedFileSystem(MemoryFileSystem()) { call in
+            guard case .syncData(let name) = call, name.hasPrefix("log") else { return }
+            gate.pass()
+            if isFailing.withLock({ $0 }) { throw RoostError(.io, "the disk takes nothing") }
+        }
+        var configuration = EngineConfiguration()
+        configuration.durability = .process
+        configuration.shardCount = 1
+        configuration.restDelay = .seconds(3_600)
+        let engine = try await Engine.open(
+            at: "/failing", fileSystem: fileSystem, configuration: configuration)
+        _ = try await engine.write(
+            SampleNumbers.value(1), key: "k", name: Self.name, durability: nil)
+        isFailing.withLock { $0 = true }
+        gate.close()
+        var changing = EncodedBatch(hashSeed: engine.hashSeed)
+        for key in ["k", "m"] { changing.put(SampleNumbers.value(2), forKey: key, in: Self.name) }
+        let batch = changing
+        let synced = Task { try await engine.commit(batch, durability: .synced) }
+        await gate.waitForArrival()
+        let resting = Task { try await Self.setResting(engine) }
+        let shard = engine.shards[0]
+        while shard.turn.withLock({ $0.queue.isEmpty }) { await Task.yield() }
+        gate.open()
+        let (first, second) = (await synced.result, await resting.result)
+        #expect {
+            _ = try first.get()
+        } throws: {
+            ($0 as? RoostError)?.code == .poisoned
+        }
+        #expect {
+            _ = try second.get()
+        } throws: {
+            ($0 as? RoostError)?.code == .poisoned
+        }
+        #expect(try SampleNumbers.read("k", engine) == 1)
+        #expect(try SampleNumbers.read("n", engine) == nil)
+        try await engine.close()
+    }
+
     /// The marks of a guarded dictionary were taken away before its guard was known.
     @Test func anEnqueuedWriteThatKnowsNothingOfItsGuardIsNotMade() async throws {
         let engine = try await Self.engine()

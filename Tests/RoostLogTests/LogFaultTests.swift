@@ -182,6 +182,23 @@ import Testing
         }
     }
 
+    /// What waited for the sync is given up, and the next opening may find it all the same: nothing comes behind it.
+    @Test func afterAFailedSyncNothingIsAppended() async throws {
+        try await withTemporaryDirectory { path in
+            let plan = FaultPlan(isCrash: false)
+            let log = try SampleLog(at: path, fileSystem: plan.fileSystem())
+            try log.append([1])
+            plan.failNext()
+            await #expect(throws: RoostError.self) { try await log.syncer.sync() }
+            #expect {
+                try log.append([2])
+            } throws: {
+                ($0 as? RoostError)?.code == .poisoned
+            }
+            #expect(log.writer.lastSequence == 1)
+        }
+    }
+
     @Test func oneSyncServesAllThatWait() async throws {
         try await withTemporaryDirectory { path in
             let gate = Gate()
