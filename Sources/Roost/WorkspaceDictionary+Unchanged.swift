@@ -53,7 +53,8 @@ extension WorkspaceDictionary {
     ) async throws {
         try checkCancellation()
         let encoded = try encode(value, key.form)
-        if isReadable(value, encoded, key), try isInLog(key.name) {
+        let givenUpCount = workspace.engine.givenUpCount
+        if isReadable(value, encoded, key), try isInLog(key.name, since: givenUpCount) {
             try await workspace.engine.confirm(durability)
         } else {
             try await write(encoded, key.name, durability)
@@ -85,8 +86,9 @@ extension WorkspaceDictionary {
     ) async throws -> Bool {
         try checkCancellation()
         let encoded = try encode(value, codec())
+        let givenUpCount = workspace.engine.givenUpCount
         if onlyIfChanged, try isStored(encoded, key, codec(), isEqual: { $0 == value }),
-            try isInLog(key)
+            try isInLog(key, since: givenUpCount)
         {
             try await workspace.engine.confirm(durability)
             return false
@@ -101,7 +103,10 @@ extension WorkspaceDictionary {
     ) async throws -> Bool where Form.Value: Equatable {
         try checkCancellation()
         let encoded = try encode(value, form)
-        if onlyIfChanged, try isStored(value, encoded, key, form), try isInLog(key.name) {
+        let givenUpCount = workspace.engine.givenUpCount
+        if onlyIfChanged, try isStored(value, encoded, key, form),
+            try isInLog(key.name, since: givenUpCount)
+        {
             try await workspace.engine.confirm(durability)
             return false
         }
@@ -110,9 +115,10 @@ extension WorkspaceDictionary {
     }
 
     /// Whether what a read before this showed of `key` is committed: of an enqueued value nobody can
-    /// say yet that it will be.
-    func isInLog(_ key: String) throws -> Bool {
-        try !workspace.engine.mayBeEnqueued(key, in: checkedName())
+    /// say yet that it will be. `givenUpCount` is that of the engine before the read, as an enqueued value that the
+    /// read showed may be given up by now.
+    func isInLog(_ key: String, since givenUpCount: Int) throws -> Bool {
+        try !workspace.engine.mayBeEnqueued(key, in: checkedName(), since: givenUpCount)
     }
 
     private func isStored<Form: KeyForm>(

@@ -76,16 +76,18 @@ extension WorkspaceDictionary {
         let mayBeSame = !isReference(Value.self)
         for _ in 0..<3 {
             try checkCancellation()
+            let givenUpCount = workspace.engine.givenUpCount
             let entry = try readEntry(key, codec)
             var value = entry.value
             let result = try body(&value)
-            if value == nil, entry.value == nil, try isInLog(key) {
+            if value == nil, entry.value == nil, try isInLog(key, since: givenUpCount) {
                 // That there is none may be news which no durability holds for yet.
                 try await workspace.engine.confirm(durability)
                 return result
             }
             if mayBeSame, let value, let old = entry.value,
-                keepsExpiry || entry.record.deadline == .never, isSame(old, value), try isInLog(key)
+                keepsExpiry || entry.record.deadline == .never, isSame(old, value),
+                try isInLog(key, since: givenUpCount)
             {
                 try await workspace.engine.confirm(durability)
                 return result
@@ -100,6 +102,7 @@ extension WorkspaceDictionary {
         }
         var isWritten = true
         let result = try await workspace.transaction(durability: durability) { transaction in
+            let givenUpCount = workspace.engine.givenUpCount
             let (stored, deadline) = try transaction.readWithDeadline(key, self, codec)
             var value = stored
             let result = try body(&value)
@@ -108,7 +111,7 @@ extension WorkspaceDictionary {
                 isUnchanged = isSame(stored, value)
             }
             // What is enqueued may be lost yet: then nothing would hold what this call confirms.
-            isWritten = try !isUnchanged || !isInLog(key)
+            isWritten = try !isUnchanged || !isInLog(key, since: givenUpCount)
             if isWritten {
                 let encoded = try value.map {
                     try encode($0, codec).with(deadline: keepsExpiry ? deadline : .never)

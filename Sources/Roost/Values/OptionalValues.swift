@@ -175,7 +175,8 @@ extension WorkspaceDictionary {
         _ value: Value?, forKey key: String, onlyIfChanged: Bool, durability: Durability? = nil
     ) async throws -> Bool {
         guard let value else {
-            if onlyIfChanged, try !contains(key), try isInLog(key) {
+            let givenUpCount = workspace.engine.givenUpCount
+            if onlyIfChanged, try !contains(key), try isInLog(key, since: givenUpCount) {
                 try await workspace.engine.confirm(durability)
                 return false
             }
@@ -194,7 +195,8 @@ extension WorkspaceDictionary {
         _ value: Value?, forKey key: String, onlyIfChanged: Bool, durability: Durability? = nil
     ) async throws -> Bool {
         guard let value else {
-            if onlyIfChanged, try !contains(key), try isInLog(key) {
+            let givenUpCount = workspace.engine.givenUpCount
+            if onlyIfChanged, try !contains(key), try isInLog(key, since: givenUpCount) {
                 try await workspace.engine.confirm(durability)
                 return false
             }

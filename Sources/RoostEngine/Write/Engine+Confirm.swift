@@ -2,10 +2,17 @@ import RoostFormat
 import RoostLog
 
 extension Engine {
-    /// Whether an enqueued write may stand under `key` that is not in the log yet: what readers see
-    /// of it no durability holds for. To be asked after the read.
-    package func mayBeEnqueued(_ key: String, in name: DictionaryName) -> Bool {
-        shard(of: hash(of: key, in: name)).published.withLock { $0.enqueued != nil }
+    /// How many enqueued writes were given up, for `mayBeEnqueued`. To be asked before the read.
+    package var givenUpCount: Int { behind.givenUpCount }
+
+    /// Whether what a read showed of `key` may be an enqueued write that is not in the log yet, or was given up since
+    /// `givenUpCount` was as it was before the read: no durability holds for that. To be asked after the read.
+    package func mayBeEnqueued(
+        _ key: String, in name: DictionaryName, since givenUpCount: Int
+    ) -> Bool {
+        shard(of: hash(of: key, in: name)).published.withLock { state in
+            state.enqueued != nil || behind.givenUpCount != givenUpCount
+        }
     }
 
     /// Returns once `durability` holds for everything that readers saw before the call: what a

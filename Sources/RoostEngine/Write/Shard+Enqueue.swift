@@ -93,6 +93,7 @@ extension Shard {
                 state.active.hold(write.region)
                 state.layers.note(write.operation, hash: write.hash, in: state.active)
             }
+            if !lost.isEmpty { behind?.noteGivenUp(lost.count) }
             state.enqueued = state.enqueued?.without(versions)
         }
     }

@@ -16,6 +16,7 @@ final class WriteBehind: Sendable {
     let failures = WriteFailures()
     private let pendingBytes = Atomic<Int>(0)
     private let aheadBytes = Atomic<Int>(0)
+    private let givenUp = Atomic<Int>(0)
     /// Called after each append.
     private let onAppend = Mutex<AppendHook?>(nil)
 
@@ -46,6 +47,12 @@ final class WriteBehind: Sendable {
         }
         total.wrappingAdd(sizeBytes, ordering: .relaxed)
     }
+
+    /// How many writes were given up that readers had seen.
+    var givenUpCount: Int { givenUp.load(ordering: .acquiring) }
+
+    /// Called with the mutex of the shard, in the moment in which its readers see them no more.
+    func noteGivenUp(_ count: Int) { givenUp.wrappingAdd(count, ordering: .releasing) }
 
     func release(sizeBytes: Int) { pendingBytes.wrappingSubtract(sizeBytes, ordering: .relaxed) }
 

@@ -1,4 +1,5 @@
 import Roost
+import RoostFormat
 import RoostIO
 import RoostTestSupport
 import Synchronization
@@ -136,6 +137,45 @@ private final class AtTransactions: WorkspaceObserver {
             #expect(!disk.failsNext)
             #expect(result == 4)
             #expect(try settings["k", as: [UInt8].self] == [4])
+            try await workspace.close()
+        }
+    }
+
+    /// The story: `update` reads an enqueued value and leaves it as it is. While it does, the write is given up, as the disk
+    /// is full; so nothing was enqueued any more when it asked, and it said that the value stands.
+    @Test(.timeLimit(.minutes(5)))
+    func anUpdateDoesNotConfirmAnEnqueuedValueThatIsLostMeanwhile() async throws {
+        try await withTemporaryDirectory { path in
+            let disk = StoppingDisk(syncCount: 0)
+            let workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 1, durability: .process),
+                fileSystem: disk.fileSystem)
+            let settings = workspace.dictionary("settings")
+            let key = Key<[UInt8]>("k", default: [])
+            try await settings.set([1], for: key)
+            let shard = workspace.engine.shards[0]
+            let name = DictionaryName("settings")!
+            let hash = workspace.engine.hash(of: "k", in: name)
+            let token = BatchToken()
+            try await shard.prepare(
+                StagedBatch(token: token, claim: shard.claim("k", name, hash: hash)))
+            // Larger than the segment: the append needs a new file.
+            let large = [UInt8](repeating: 9, count: 2 << 20)
+            try settings.enqueue(large, forKey: "k").get()
+            disk.stop()
+            disk.failsNext = true
+            let runs = Runs()
+            try await settings.update(key) { value in
+                if runs.note() == 1 {
+                    token.abort()
+                    shard.foldResolved()
+                }
+                value = large
+            }
+            #expect(!disk.failsNext)
+            let found = try settings["k", as: [UInt8].self]
+            #expect(found?.count == large.count)
+            await #expect(throws: RoostError.self) { try await workspace.synchronize() }
             try await workspace.close()
         }
     }
