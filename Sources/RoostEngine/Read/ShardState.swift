@@ -27,7 +27,9 @@ struct ShardState: ~Copyable {
     var counters = ReadCounters()
     /// Newer than all else; what is in it has no place among the changes yet.
     var enqueued: EnqueuedWrites?
-    var enqueuedCount: UInt64 = 0
+    /// Of which the next enqueued write gets its provisional number; as with `epoch`, no other shard of the process gives
+    /// the same.
+    var enqueuedCount: UInt64
     var places = EnqueuedPlaces()
     var watches = ShardWatches()
     /// Whether a change is being appended that `watches` was asked about already, and the last
@@ -35,12 +37,14 @@ struct ShardState: ~Copyable {
     var isAppending = false
     var appendObserver: UInt64 = 0
 
-    /// From where the last shard that was made counts its epochs.
+    /// From where the last shard that was made counts its epochs and enqueued writes.
     private static let lastEpoch = Atomic<UInt64>(0)
 
     init(residentBudgetBytes: Int) {
         residents = ResidentValues(budgetBytes: residentBudgetBytes)
-        epoch = Self.lastEpoch.wrappingAdd(1 << 32, ordering: .relaxed).newValue
+        let first = Self.lastEpoch.wrappingAdd(1 << 32, ordering: .relaxed).newValue
+        epoch = first
+        enqueuedCount = first
     }
 
     /// Where the newest visible record of a key is.
