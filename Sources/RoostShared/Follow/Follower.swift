@@ -30,7 +30,7 @@ struct Follower: Sendable {
     func begin() async throws {
         _ = try shared.checkedName()
         guard let revision = try revisions.value(forKey: values.name, as: UInt64.self) else {
-            return try await loadFirst()
+            return try await readingAgain { try await loadAll() }
         }
         state.begin(at: revision)
         if try losses.contains(values.name) { state.noteLoss() }
@@ -138,17 +138,6 @@ struct Follower: Sendable {
             // What is here and not there was removed.
             guard try values.keys.allSatisfy({ keys.contains(Array($0.utf8)) }) else { return }
             state.reach(newest, at: heard)
-        }
-    }
-
-    /// Where the engine gives up what is being read, all of it is read again; where it still does after a minute, that takes
-    /// longer than it keeps a revision.
-    private func loadFirst() async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while true {
-            do { return try await loadAll() } catch let error as RoostError
-                where error.code == .compacted && ContinuousClock.now < end
-            { continue }
         }
     }
 

@@ -71,7 +71,7 @@ private final class SharedLiveQuery<Item: Identifiable & Sendable> where Item.ID
     }
 
     private nonisolated(nonsending) func nextItems() async throws -> [Item]? {
-        guard let reader else { return try await beginFirst() }
+        guard let reader else { return try await readingAgain { try await begin() } }
         while let told = await reader.nextElements() {
             var isChanged = false
             for element in told.elements {
@@ -83,17 +83,6 @@ private final class SharedLiveQuery<Item: Identifiable & Sendable> where Item.ID
         }
         if let failure = reader.failure, failure.code != .closed { throw failure }
         return nil
-    }
-
-    /// What is read may be compacted meanwhile, also several times where there is much to do for all; where it still is after
-    /// a minute, it takes longer than the engine keeps a revision.
-    private nonisolated(nonsending) func beginFirst() async throws -> [Item] {
-        let end = ContinuousClock.now + .seconds(60)
-        while true {
-            do { return try await begin() } catch let error as RoostError
-                where error.code == .compacted && ContinuousClock.now < end
-            { continue }
-        }
     }
 
     private nonisolated(nonsending) func begin() async throws -> [Item] {

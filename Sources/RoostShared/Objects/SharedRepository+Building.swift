@@ -53,11 +53,8 @@ extension SharedRepository {
     ) async throws -> KnownCatalog {
         let end = ContinuousClock.now + .seconds(60)
         while true {
-            do {
-                if let known = try await list(indexes, &looks) { return known }
-            } catch let error as RoostError
-                where error.code == .compacted && ContinuousClock.now < end
-            { continue }
+            let known = try await readingAgain(until: end) { try await list(indexes, &looks) }
+            if let known { return known }
         }
     }
 

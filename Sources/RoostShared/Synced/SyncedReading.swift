@@ -11,12 +11,8 @@ struct SyncedReading<Item: Codable & Sendable>: Sendable {
     /// that one up between the two reads, both are made again.
     func object(_ key: String, withOrigin: Bool) async throws -> SyncedThere<Item> {
         let deadline = shared.workspace.callEnd
-        while true {
-            do {
-                return try await object(key, withOrigin: withOrigin, before: deadline)
-            } catch let error as RoostError
-                where error.code == .compacted && ContinuousClock.now < deadline
-            { continue }
+        return try await readingAgain(until: deadline) {
+            try await object(key, withOrigin: withOrigin, before: deadline)
         }
     }
 
