@@ -82,23 +82,10 @@ import Testing
         let engine = HookedEngine()
         let shared = try await connect(.engine(engine))
         try await shared.dictionary("settings").setAll((10..<60).map { ("\($0)", $0) })
-        let compactionCount = Mutex(0)
-        engine.set {
-            $0.read = { [memory = engine.engine] read in
-                guard read.revision != nil, compactionCount.withLock({ $0 < 5 }) else { return nil }
-                compactionCount.withLock { $0 += 1 }
-                let mark = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
-                guard
-                    case .committed(let revision) = try await memory.commit(
-                        mark, before: .now + .seconds(60))
-                else { return nil }
-                memory.compact(before: revision)
-                return nil
-            }
-        }
+        let compactionCount = engine.forgetRevisions(5)
         let local = try await Workspace.inMemory()
         let followed = try await shared.follow("settings", in: local)
-        #expect(compactionCount.withLock { $0 } == 5)
+        #expect(compactionCount() == 5)
         #expect(try followed.count == 50)
         await followed.close()
         await shared.close()

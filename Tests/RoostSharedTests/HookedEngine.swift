@@ -21,6 +21,42 @@ final class HookedEngine: SharedEngine {
 
     func set(_ change: (inout sending Hooks) -> Void) { hooks.withLock { change(&$0) } }
 
+    /// The first `limit` reads that name a revision, of those that `isMeant`, find it given up. How often that was.
+    func forgetRevisions(
+        _ limit: Int, where isMeant: @escaping @Sendable (SharedRead) -> Bool = { _ in true }
+    ) -> @Sendable () -> Int {
+        let forgotten = ForgottenRevisions()
+        set {
+            $0.read = { [engine] read in
+                guard read.revision != nil, isMeant(read), forgotten.isFirst(of: limit) else {
+                    return nil
+                }
+                let mark = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
+                guard
+                    case .committed(let revision) = try await engine.commit(
+                        mark, before: .now + .seconds(60))
+                else { return nil }
+                engine.compact(before: revision)
+                return nil
+            }
+        }
+        return { forgotten.count }
+    }
+
+    private final class ForgottenRevisions: Sendable {
+        private let counted = Mutex(0)
+
+        var count: Int { counted.withLock { $0 } }
+
+        func isFirst(of limit: Int) -> Bool {
+            counted.withLock { count in
+                guard count < limit else { return false }
+                count += 1
+                return true
+            }
+        }
+    }
+
     var limits: SharedLimits { engine.limits }
 
     func read(

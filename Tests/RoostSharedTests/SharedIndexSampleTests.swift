@@ -118,23 +118,10 @@ import Testing
         let before = workspace.repository(of: Lower.self, named: "notes")
         try await before.saveAll((0..<30).map { Lower(id: $0, title: "Title \($0)") })
         try await before.buildIndexes()
-        let compactionCount = Mutex(0)
-        hooked.set {
-            $0.read = { [engine] read in
-                guard read.revision != nil, compactionCount.withLock({ $0 < 5 }) else { return nil }
-                compactionCount.withLock { $0 += 1 }
-                let mark = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
-                guard
-                    case .committed(let revision) = try await engine.commit(
-                        mark, before: .now + .seconds(60))
-                else { return nil }
-                engine.compact(before: revision)
-                return nil
-            }
-        }
+        let compactionCount = hooked.forgetRevisions(5)
         let after = workspace.repository(of: Upper.self, named: "notes")
         try await after.buildIndexes()
-        #expect(compactionCount.withLock { $0 } == 5)
+        #expect(compactionCount() == 5)
         #expect(try await after.where { $0.code == "TITLE 7" }.fetch().map(\.id) == [7])
     }
 

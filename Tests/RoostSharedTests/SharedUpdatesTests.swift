@@ -142,26 +142,11 @@ import Testing
         let tasks = workspace.repository(of: Chore.self)
         try await tasks.buildIndexes()
         try await tasks.saveAll([chore(1), chore(2)])
-        let compactionCount = Mutex(0)
-        engine.set {
-            $0.read = { read in
-                // The objects are read at the revision at which the list of indexes was.
-                guard read.revision != nil, compactionCount.withLock({ $0 < times }) else {
-                    return nil
-                }
-                compactionCount.withLock { $0 += 1 }
-                let mark = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
-                guard
-                    case .committed(let revision) = try await engine.engine.commit(
-                        mark, before: .now + .seconds(60))
-                else { return nil }
-                engine.engine.compact(before: revision)
-                return nil
-            }
-        }
+        // The objects are read at the revision at which the list of indexes was.
+        let compactionCount = engine.forgetRevisions(times)
         var results = tasks.where { $0.owner == "ada" }.updates().makeAsyncIterator()
         #expect(try await results.next() == [chore(1), chore(2)])
-        #expect(compactionCount.withLock { $0 } == times)
+        #expect(compactionCount() == times)
     }
 
     @Test func anObjectThatIsNoneEndsItAndIsNamed() async throws {

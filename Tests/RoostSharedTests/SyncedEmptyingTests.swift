@@ -101,25 +101,12 @@ import Testing
         _ = try await other.synchronize()
         let device = try await notes(locals[1], engine)
         try await device.save(Note(id: "10", text: "1"))
-        let compactionCount = Mutex(0)
-        engine.set {
-            $0.read = { [memory = engine.engine] read in
-                // Whatever is read at the revision of what was read before.
-                guard read.revision != nil, compactionCount.withLock({ $0 < 5 }) else { return nil }
-                compactionCount.withLock { $0 += 1 }
-                let mark = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
-                guard
-                    case .committed(let revision) = try await memory.commit(
-                        mark, before: .now + .seconds(60))
-                else { return nil }
-                memory.compact(before: revision)
-                return nil
-            }
-        }
+        // Whatever is read at the revision of what was read before.
+        let compactionCount = engine.forgetRevisions(5)
         let report = try await device.synchronize()
         #expect(report.resolutions.isEmpty)
         #expect(report.takenCount == 49)
-        #expect(compactionCount.withLock { $0 } == 5)
+        #expect(compactionCount() == 5)
         #expect(try device.waitingCount == 0)
         #expect(try await device.loadAll().count == 50)
         for local in locals { try await local.close() }

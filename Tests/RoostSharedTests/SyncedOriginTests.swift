@@ -245,24 +245,11 @@ import Testing
         _ = try await notes(locals[0], other.engine).synchronize()
         let moved = try await notes(locals[1], other)
         try await moved.save(Note(id: "x", text: "2"))
-        let compactionCount = Mutex(0)
-        other.set {
-            $0.read = { read in
-                guard read.range.contains(Array("test/notes%2Forigins/x".utf8)),
-                    read.revision != nil, compactionCount.withLock({ $0 < 3 })
-                else { return nil }
-                compactionCount.withLock { $0 += 1 }
-                let mark = SharedCommit(operations: [.put(key: [1], value: [], expiresIn: nil)])
-                guard
-                    case .committed(let revision) = try await other.engine.commit(
-                        mark, before: .now + .seconds(60))
-                else { return nil }
-                other.engine.compact(before: revision)
-                return nil
-            }
+        let compactionCount = other.forgetRevisions(3) {
+            $0.range.contains(Array("test/notes%2Forigins/x".utf8))
         }
         #expect(try await moved.synchronize().resolutions.isEmpty)
-        #expect(compactionCount.withLock { $0 } == 3)
+        #expect(compactionCount() == 3)
         #expect(try moved.waitingCount == 0)
         let there = try await notes(locals[0], other.engine)
         _ = try await there.synchronize()
