@@ -10,6 +10,10 @@ enum CountedOperation: String, CaseIterable, Codable {
     case putObserved = "put-observed"
     case putDurable = "put-durable"
     case residentGet = "resident-get"
+    /// Of a value that no flush has written yet.
+    case logGet = "log-get"
+    /// After its dictionary was emptied, in the batch that the value was written in, as of a dictionary that is followed.
+    case logGetCleared = "log-get-cleared"
     case coldGet = "cold-get"
     case absentGet = "absent-get"
     case scan
@@ -25,6 +29,7 @@ enum CountedOperation: String, CaseIterable, Codable {
         switch self {
         case .put, .putObserved, .putDurable, .batch, .encodeCodable: true
         case .residentGet, .coldGet, .absentGet, .scan, .scanEntries, .decodeCodable: false
+        case .logGet, .logGetCleared: false
         case .saveObject, .saveObjectLive: false
         }
     }
@@ -80,6 +85,8 @@ struct Section {
         case .coldGet, .absentGet, .residentGet, .scan, .scanEntries, .decodeCodable:
             try await read()
         case .put, .putObserved, .putDurable, .batch, .encodeCodable: try await write()
+        case .logGet: try await readFromLog(isCleared: false)
+        case .logGetCleared: try await readFromLog(isCleared: true)
         case .saveObject: try await saveObjects(besideLive: false)
         case .saveObjectLive: try await saveObjects(besideLive: true)
         }
@@ -120,6 +127,23 @@ struct Section {
                 let record = try records.value(forKey: keys[index], as: SampleRecord.self)
                 if record?.id == index { found += 1 }
             }
+        }
+        guard found == count else { throw CountError("found \(found) of \(count)") }
+        try await workspace.close()
+    }
+
+    private func readFromLog(isCleared: Bool) async throws {
+        let workspace = try await Workspace.inMemory()
+        let bytes = workspace.dictionary("bytes")
+        let value = Sample.value(0)
+        try await workspace.write { batch in
+            if isCleared { batch.removeAll(in: bytes) }
+            for key in keys.prefix(1000) { batch.set(value, forKey: key, in: bytes) }
+        }
+        var found = 0
+        for index in 0..<count
+        where try bytes.value(forKey: keys[index % 1000], as: [UInt8].self)?.count == 100 {
+            found += 1
         }
         guard found == count else { throw CountError("found \(found) of \(count)") }
         try await workspace.close()

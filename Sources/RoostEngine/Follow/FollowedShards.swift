@@ -200,7 +200,8 @@ extension ShardState {
             dropped.table = active
             active = tables.table
             active.takeOrder(tables.order)
-            clears = tables.clears
+            clears = [:]
+            for (prefix, sequence) in tables.clears { noteClear(prefix, sequence: sequence) }
         }
         return dropped
     }

@@ -8,6 +8,7 @@ import Synchronization
 /// - A key's newest visible record is the one with the highest sequence number among: the
 ///   committed batches in `staged`, `active`, `frozen`, `cold`. A record
 ///   older than its dictionary's entry in `clears` is gone.
+/// - None of `clears` is newer than `newestClear`, so that a record which is as new needs no look at them.
 /// - `residents` holds only values that are the newest visible ones of their keys.
 /// - `epoch` counts the changes of `cold`. No other shard of the process has the same, be it of an earlier opening:
 ///   what was read in one opening may be compared in another.
@@ -17,7 +18,9 @@ struct ShardState: ~Copyable {
     var frozen: LogTable?
     var cold = ColdHold(.none)
     var epoch: UInt64
+    /// Changed by `noteClear` alone, but for those that are forgotten.
     var clears: [[UInt8]: UInt64] = [:]
+    private var newestClear: UInt64 = 0
     var staged: [StagedBatch] = []
     /// What the last view held, for the next; dropped with whatever it would keep on disk.
     var viewPart: ViewPart?
@@ -61,16 +64,29 @@ struct ShardState: ~Copyable {
         if enqueued != nil, let found = enqueued!.table.find(key, hash: hash) {
             return found.isPut ? .log(found) : .absent
         }
-        let cleared = clears.isEmpty && staged.isEmpty ? 0 : clearedSequence(of: key)
         var newest: Operation?
         if !staged.isEmpty { newest = newestStaged(key, hash: hash) }
         if let found = active.find(key, hash: hash), found.sequence >= newest?.sequence ?? 0 {
             newest = found
         }
         if newest == nil, let frozen { newest = frozen.find(key, hash: hash) }
-        guard let newest else { return .cold(clearedSequence: cleared) }
-        if cleared > 0 && newest.sequence < cleared { return .absent }
+        guard let newest else {
+            let isNoneCleared = clears.isEmpty && staged.isEmpty
+            return .cold(clearedSequence: isNoneCleared ? 0 : clearedSequence(of: key))
+        }
+        if mayBeCleared(newest), newest.sequence < clearedSequence(of: key) { return .absent }
         return newest.isPut ? .log(newest) : .absent
+    }
+
+    @inline(__always)
+    private func mayBeCleared(_ newest: Operation) -> Bool {
+        newest.sequence < newestClear
+            || !staged.isEmpty && staged.contains { !$0.clears.isEmpty }
+    }
+
+    mutating func noteClear(_ prefix: [UInt8], sequence: UInt64) {
+        clears[prefix] = max(clears[prefix] ?? 0, sequence)
+        newestClear = max(newestClear, sequence)
     }
 
     @inline(never)
@@ -86,8 +102,15 @@ struct ShardState: ~Copyable {
         return newest
     }
 
+    /// So many clears take less to be compared one by one than a list takes that one is looked up by.
+    private static let fewClearsCount = 4
+
     @inline(never)
     func clearedSequence(of key: UnsafeRawBufferPointer) -> UInt64 {
+        if clears.count <= Self.fewClearsCount, staged.allSatisfy(\.clears.isEmpty) {
+            for (prefix, sequence) in clears where hasPrefix(key, prefix) { return sequence }
+            return 0
+        }
         guard let (dictionary, _) = splitRecordKey(key) else { return 0 }
         return clearedSequence(ofPrefix: [UInt8(dictionary.count)] + Array(dictionary))
     }

@@ -8,7 +8,7 @@ extension Shard {
     nonisolated func restore(_ cold: ColdStorage, clears: [ManifestRecord.Clear]) {
         published.withLock { state in
             state.cold = ColdHold(cold)
-            for clear in clears { state.clears[clear.prefix] = clear.sequence }
+            for clear in clears { state.noteClear(clear.prefix, sequence: clear.sequence) }
         }
     }
 
@@ -18,6 +18,6 @@ extension Shard {
     }
 
     nonisolated func replayClear(_ prefix: [UInt8], sequence: UInt64) {
-        published.withLock { $0.clears[prefix] = sequence }
+        published.withLock { $0.noteClear(prefix, sequence: sequence) }
     }
 }

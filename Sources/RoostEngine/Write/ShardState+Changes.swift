@@ -50,7 +50,7 @@ extension ShardState {
         let committed = staged.filter { $0.token.isCommitted }
         for batch in committed.sorted(by: { $0.token.sequence < $1.token.sequence }) {
             for prefix in batch.clears {
-                clears[prefix] = max(clears[prefix] ?? 0, batch.token.sequence)
+                noteClear(prefix, sequence: batch.token.sequence)
                 // Residents do not say their dictionary.
                 residents.removeAll()
             }
