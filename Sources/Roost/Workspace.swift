@@ -289,7 +289,8 @@ public final class Workspace: Sendable {
     /// A process that ends without closing loses nothing that was acknowledged; its next
     /// opening replays the log.
     ///
-    /// - Throws: what an enqueued write failed with that nobody was told yet; `.poisoned` where the last sync fails;
+    /// - Throws: what an enqueued write failed with that nobody was told yet; `.poisoned` where the last sync fails, or an earlier
+    ///   one has failed behind what was acknowledged and no call was told yet;
     ///   `.io` and `.outOfSpace` where the files cannot be left in order, and the next opening then replays the log.
     ///   The workspace is closed in any case; a second call throws the same.
     public func close() async throws {

@@ -178,15 +178,28 @@ package final class Engine: Sendable {
         guard let log, let syncer, isWritable else { return try failures.throwUnreported() }
         for shard in shards { await shard.waitForEnqueued() }
         try condition.checkWritable()
-        try await syncer.sync(through: log.lastSequence)
+        try await sync(syncer, through: log.lastSequence)
         try failures.throwUnreported()
+    }
+
+    /// Brings the log to disk for a call, which tells where that fails.
+    nonisolated(nonsending) func sync(
+        _ syncer: LogSyncer, through sequence: UInt64
+    ) async throws {
+        do { try await syncer.sync(through: sequence) } catch {
+            condition.hearPoison()
+            throw error
+        }
     }
 
     /// Writes the log's records to snapshots and merges all snapshots.
     package func compact() async throws {
         try condition.checkOpen()
         try condition.checkWritable()
-        try await compactor.compactAll()
+        do { try await compactor.compactAll() } catch {
+            condition.hearPoison()
+            throw error
+        }
     }
 
     /// Brings everything to disk, seals the log and gives the directory back. Later calls throw
@@ -230,6 +243,8 @@ package final class Engine: Sendable {
             } else {
                 log?.abandon()
                 await log?.ahead?.finish()
+                // What was acknowledged since the last sync may not be on disk, and nobody was told so.
+                failure = condition.unheardPoison
             }
         } catch { failure = error }
         expiryTimer.stop()

@@ -34,6 +34,8 @@ final class EngineCondition: Sendable {
 
     private struct Waiting {
         var poison: RoostError?
+        /// Whether a call has thrown why.
+        var isPoisonHeard = false
         var failure: RoostError?
         var writers: [CheckedContinuation<Void, Never>] = []
         /// Since when the observer knows that writers wait.
@@ -119,7 +121,7 @@ final class EngineCondition: Sendable {
             throw RoostError(
                 .readOnly, "the workspace mirrors another by its copy: promote it to write to it")
         }
-        if flags & Flag.poisoned != 0, let poison { throw poison }
+        if flags & Flag.poisoned != 0, let poison = hearPoison() { throw poison }
         return flags & (Flag.waits | Flag.overdue) != 0
     }
 
@@ -149,6 +151,20 @@ final class EngineCondition: Sendable {
         flags.bitwiseOr(Flag.poisoned, ordering: .relaxed)
         release()
         if isFirst { observer?.poisoned(error) }
+    }
+
+    /// The poison, which the caller throws.
+    @discardableResult
+    func hearPoison() -> RoostError? {
+        waiting.withLock { waiting in
+            if waiting.poison != nil { waiting.isPoisonHeard = true }
+            return waiting.poison
+        }
+    }
+
+    /// The poison, where no call has told it.
+    var unheardPoison: RoostError? {
+        waiting.withLock { $0.isPoisonHeard ? nil : $0.poison }
     }
 
     /// `false` where it was closed before.

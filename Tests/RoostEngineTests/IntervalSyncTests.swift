@@ -95,6 +95,44 @@ import Testing
         try await engine.close()
     }
 
+    /// An engine whose writes are acknowledged at once, and whose disk takes nothing; the first write's sync has failed.
+    private func withFailedSync() async throws -> Engine {
+        let fileSystem = ObservedFileSystem(MemoryFileSystem()) { call in
+            guard case .syncData(let name) = call, name.hasPrefix("log") else { return }
+            throw RoostError(.io, "the disk takes nothing")
+        }
+        var configuration = EngineConfiguration()
+        configuration.durability = .interval(.milliseconds(1))
+        let engine = try await Engine.open(
+            at: "/failing", fileSystem: fileSystem, configuration: configuration)
+        _ = try await engine.write(
+            SampleNumbers.value(1), key: "a", name: SampleNumbers.name, durability: nil)
+        while engine.condition.isWritableNow { try await Task.sleep(for: .milliseconds(1)) }
+        return engine
+    }
+
+    /// The story: a write was acknowledged, and its sync failed behind it. The program made no other call than the closing,
+    /// which returned as if all was on disk.
+    @Test func aSyncThatFailedBehindTheWritesIsToldByTheClosing() async throws {
+        let engine = try await withFailedSync()
+        for _ in 0..<2 {
+            await #expect {
+                try await engine.close()
+            } throws: {
+                ($0 as? RoostError)?.code == .poisoned
+            }
+        }
+    }
+
+    @Test func whatAnotherCallHasToldTheClosingDoesNotTellAgain() async throws {
+        let engine = try await withFailedSync()
+        await #expect(throws: RoostError.self) {
+            try await engine.write(
+                SampleNumbers.value(2), key: "a", name: SampleNumbers.name, durability: nil)
+        }
+        try await engine.close()
+    }
+
     /// The story: writers that never pause gave each sync what they had written during the one before,
     /// so that each took longer than the last. The disk here writes 40 MiB a second, the writers more.
     @Test func writersThatNeverPauseWaitForTheDisk() async throws {

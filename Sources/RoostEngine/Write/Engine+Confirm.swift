@@ -26,7 +26,7 @@ extension Engine {
         case .interval(let duration):
             intervals.noteWrite(
                 within: duration, isUsual: durability == configuration.durability, totalBytes: 0)
-        case .synced: try await syncer.sync(through: log.lastSequence)
+        case .synced: try await sync(syncer, through: log.lastSequence)
         }
     }
 }

@@ -235,7 +235,7 @@ extension Engine {
         changes: [EncodedBatch.Change], clears: [[UInt8]] = [], isSynced: Bool
     ) async throws {
         do {
-            if isSynced { try await syncer?.sync(through: appended.sequence) }
+            if isSynced, let syncer { try await sync(syncer, through: appended.sequence) }
         } catch {
             token.abort()
             feed.abort(appended.sequence)
