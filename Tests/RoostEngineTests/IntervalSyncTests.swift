@@ -95,6 +95,22 @@ import Testing
         try await engine.close()
     }
 
+    /// The story: an interval that was meant to be for ever ended the program, as no clock counts so far.
+    @Test func anIntervalMayBeAsLongAsADurationIs() async throws {
+        var configuration = EngineConfiguration()
+        configuration.durability = .interval(.seconds(Int64.max))
+        let engine = try await Engine.open(
+            at: "/longest-interval", fileSystem: MemoryFileSystem(), configuration: configuration)
+        for (key, seconds) in [("a", Int64.max), ("b", Int64.max - 1)] {
+            _ = try await engine.write(
+                SampleNumbers.value(1), key: key, name: SampleNumbers.name,
+                durability: .interval(.seconds(seconds)))
+        }
+        // Behind the timers, on their thread.
+        try await engine.synchronize()
+        try await engine.close()
+    }
+
     /// An engine whose writes are acknowledged at once, and whose disk takes nothing; the first write's sync has failed.
     private func withFailedSync() async throws -> Engine {
         let fileSystem = ObservedFileSystem(MemoryFileSystem()) { call in

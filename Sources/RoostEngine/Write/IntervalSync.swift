@@ -16,6 +16,8 @@ final class IntervalSync: Sendable {
     /// However slow the disk is, writers get as much.
     private static let leastRoomBytes: UInt64 = 2 << 20
     private static let firstRoomBytes: UInt64 = 32 << 20
+    /// A timer sleeps no longer, as the time of a clock has an end; to sync early is right.
+    private static let longestSleep = Duration.seconds(365 * 86_400)
 
     private struct State {
         /// When the oldest write came that no sync has begun to bring to disk.
@@ -151,7 +153,10 @@ final class IntervalSync: Sendable {
                 executorPreference: syncer.taskExecutor, priority: .high
             ) { [self] in
                 // Cancelled by `hurry` alone: to sync early is right.
-                if duration > .zero { do { try await scheduling.sleep(for: duration) } catch {} }
+                if duration > .zero {
+                    let sleep = min(duration, Self.longestSleep)
+                    do { try await scheduling.sleep(for: sleep) } catch {}
+                }
                 self.timers.withLock { $0.tasks[number] = nil }
                 await body()
             }
