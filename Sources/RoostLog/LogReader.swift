@@ -167,6 +167,6 @@ package struct LogReader: Sendable {
         return start
     }
 
-    private static let alwaysReadSizeBytes = 64 << 10
+    static let alwaysReadSizeBytes = 64 << 10
     private static let pieceSizeBytes = 4 << 20
 }

@@ -266,11 +266,30 @@ package struct LogTail {
     }
 
     /// Whether nothing stands behind the seal that was read. Where a frame could not be written whole, the seal took its
-    /// place once it was cut off; a power cut may have taken that cut back, and an opening cuts there then.
-    private mutating func isEmptyBehindSeal() throws -> Bool {
+    /// place once it was cut off; a power cut may have taken that cut back, and an opening cuts there then. Of the page
+    /// that the seal is on it has kept zeros, and what is left of the frame may begin anywhere after it.
+    private func isEmptyBehindSeal() throws -> Bool {
         guard let segment = current else { return true }
-        let count = try readBytes(of: segment)
-        return chunk[..<count].allSatisfy { $0 == 0 }
+        // As far as an opening looks.
+        let writtenEnd = max(
+            Int(try segment.file.writtenEnd()), place.offset + LogReader.alwaysReadSizeBytes)
+        let end = min(writtenEnd, segment.region.sizeBytes)
+        var offset = place.offset
+        var piece = [UInt8](
+            repeating: 0, count: min(end - min(offset, end), Self.largestChunkSizeBytes))
+        while offset < end {
+            let room = min(piece.count, end - offset)
+            let (count, isEmpty) = try piece.withUnsafeMutableBytes { bytes in
+                let count = try segment.file.readUp(
+                    to: .init(rebasing: bytes[..<room]), at: UInt64(offset))
+                let read = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+                return (count, trailingZeroCount(read) == count)
+            }
+            if !isEmpty { return false }
+            if count < room { break }
+            offset += count
+        }
+        return true
     }
 
     /// Whether there is a frame at the place after all.

@@ -209,6 +209,8 @@ import Testing
         case halfASeal
         /// A frame that could not be written whole, and was cut off before the seal took its place.
         case somethingBehindTheSeal
+        /// As above; of the page that the seal is on zeros.
+        case somethingFurtherBehindTheSeal
         /// The cut, and not the seal.
         case nothing
     }
@@ -232,6 +234,8 @@ import Testing
                 try [UInt8](repeating: 9, count: 8).withUnsafeBytes {
                     try file.write($0, at: seal + UInt64(Frame.headerSizeBytes) + 16)
                 }
+            case .somethingFurtherBehindTheSeal:
+                try [UInt8](repeating: 9, count: 8).withUnsafeBytes { try file.write($0, at: 6000) }
             case .nothing: try file.truncate(to: seal)
             }
             var tail = try tail(log)
