@@ -218,7 +218,8 @@ extension Workspace {
     /// that has happened a few times, the transaction takes its turn in a queue on what it has read and
     /// changed: others that write those keys then wait while `body` runs once more, and it cannot lose.
     /// So `body` should do nothing that counts outside of the transaction. It runs on the caller's actor
-    /// and does not suspend. A body that changes nothing never conflicts.
+    /// and does not suspend. A body that changes nothing never conflicts; where `durability` is stated, the call
+    /// waits until enqueued writes that it has seen are in the log, and runs it again where one was given up.
     ///
     /// `body` must not wait for other calls that write what it has read: with its turn it would wait for
     /// those that wait for it. After some seconds the turn is taken from it, and where that has happened

@@ -96,6 +96,55 @@ import Testing
         try await engine.close()
     }
 
+    /// Reads `k` and changes nothing; what it has read is to be on disk.
+    private static func readOnDisk(_ engine: Engine) async throws -> UInt64? {
+        let view = try engine.view()
+        defer { view.close() }
+        var reads = TransactionReads(view)
+        reads.note("k", in: name)
+        let batch = EncodedBatch(hashSeed: engine.hashSeed)
+        return try await engine.commit(batch, reads: reads, durability: .synced)
+    }
+
+    /// The story: a transaction that changes nothing, and that was to return once what it had read is on disk, read an
+    /// enqueued write that was not in the log yet. It returned once the log was on disk, and the write was given up
+    /// after that.
+    @Test(arguments: [true, false])
+    func whatIsReadAndOnDiskIsNoEnqueuedWriteThatIsGivenUp(isGivenUp: Bool) async throws {
+        let isFailing = Mutex(false)
+        let fileSystem = ObservedFileSystem(MemoryFileSystem()) { call in
+            guard case .createFile = call, isFailing.withLock({ $0 }) else { return }
+            throw RoostError(.io, "no file is made")
+        }
+        let engine = try await Self.engine(at: "/read-on-disk", fileSystem)
+        let shard = engine.shards[0]
+        let hash = engine.hash(of: "k", in: Self.name)
+        let place = try await shard.takePlace(shard.claim("k", Self.name, hash: hash))
+        // Larger than the segment: the append needs a new file.
+        let large = EncodedValue(
+            kind: ValueKind.bytes.rawValue, payload: .bytes([UInt8](repeating: 7, count: 2 << 20)))
+        try engine.enqueue(large, key: "k", name: Self.name)
+        let isOver = Mutex(false)
+        let reading = Task {
+            defer { isOver.withLock { $0 = true } }
+            return try await Self.readOnDisk(engine)
+        }
+        while !isOver.withLock({ $0 }), shard.turn.withLock({ $0.waiters.isEmpty }) {
+            await Task.yield()
+        }
+        isFailing.withLock { $0 = isGivenUp }
+        shard.giveBack(place)
+        let sequence = try await reading.value
+        #expect((sequence == nil) == isGivenUp)
+        if isGivenUp {
+            await #expect(throws: RoostError.self) { try await engine.synchronize() }
+        } else {
+            #expect(engine.log?.durableSequence == 1)
+        }
+        isFailing.withLock { $0 = false }
+        try await engine.close()
+    }
+
     /// Sets `n` if nobody changes `k` meanwhile.
     private static func setResting(_ engine: Engine) async throws -> UInt64? {
         let view = try engine.view()

@@ -39,7 +39,7 @@ extension Engine {
 
     /// `nil` where a committed batch is not in the tables.
     private func begunView(_ hidesEnqueued: Bool) -> EngineView? {
-        var begun = BegunView()
+        var begun = BegunView(givenUpCount: givenUpCount)
         begun.parts.reserveCapacity(shards.count)
         var id: UInt64 = 0
         guard beginView(&id, from: 0, hidesEnqueued, into: &begun) else { return nil }
@@ -50,7 +50,7 @@ extension Engine {
     /// What a view would be that did not take all mutexes at once.
     private func tornView() -> EngineView {
         let id = liveViews.add()
-        var begun = BegunView()
+        var begun = BegunView(givenUpCount: givenUpCount)
         for shard in shards {
             shard.published.withLock { state in
                 state.layers.begin(id)

@@ -21,6 +21,8 @@ package final class EngineView: Sendable {
     let cold: ColdStorage
     /// Whether the log's tables had no key at all.
     let isLogEmpty: Bool
+    /// How many enqueued writes had been given up before it began.
+    let givenUpCount: Int
     private let isClosed = Atomic<Bool>(false)
     private let holderCount = Atomic<Int>(1)
 
@@ -30,6 +32,7 @@ package final class EngineView: Sendable {
         parts = begun.parts
         cold = begun.cold
         isLogEmpty = begun.isLogEmpty
+        givenUpCount = begun.givenUpCount
     }
 
     deinit { close() }

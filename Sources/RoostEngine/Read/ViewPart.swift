@@ -41,6 +41,10 @@ struct BegunView {
     var parts: [ViewPart] = []
     var cold = ColdStorage.none
     var isLogEmpty = true
+    /// How many enqueued writes had been given up before.
+    let givenUpCount: Int
+
+    init(givenUpCount: Int) { self.givenUpCount = givenUpCount }
 
     mutating func add(_ part: ViewPart, _ state: borrowing ShardState) {
         if part.cold.storage.generation > cold.generation { cold = part.cold.storage }

@@ -25,7 +25,10 @@ extension Engine {
             // with its turn, it did not see enqueued writes of what the turn does not cover.
             guard places?.coverAll ?? true else { return nil }
             // What it found may be less durable than what is asked for.
-            if let durability, log != nil { try await confirm(durability) }
+            if let durability, log != nil {
+                guard await isEnqueuedMade(in: reads.view) else { return nil }
+                try await confirm(durability)
+            }
             return lastSequence
         }
         // With its turn it has waited for room before: a flush, which makes room, may wait for a batch
@@ -46,6 +49,16 @@ extension Engine {
             if places == nil { await giveTurn(behind: sequence) }
             return sequence
         } catch is GuardsChanged { return nil }
+    }
+
+    /// Returns once the enqueued writes that the view shows are in the log; `false` where any was given up since it began:
+    /// what it shows may be one of these.
+    private nonisolated(nonsending) func isEnqueuedMade(in view: EngineView) async -> Bool {
+        guard view.hasEnqueued else { return true }
+        for (shard, part) in zip(shards, view.parts) where part.enqueued != nil {
+            await shard.waitForEnqueued()
+        }
+        return givenUpCount == view.givenUpCount
     }
 
     /// - Throws: `GuardsChanged`, with nothing changed.
