@@ -70,9 +70,14 @@ package actor LogAhead {
     /// Makes the segment that the next rotation of `log` will want, where there is none.
     package func prepareStandby(of log: LogWriter) throws { try log.makeStandby() }
 
-    /// `LogWriter.rotate`, to a segment that is made before.
+    /// `LogWriter.rotate`, to a segment that is made before: to one of the smallest size on a disk that has no room for what a
+    /// log that has grown fast wants, as who rotates is mostly a flush, which makes room.
     func rotate(_ log: LogWriter) throws -> LogWriter.Boundary {
-        if log.holdsFrames { try log.makeStandby() }
+        if log.holdsFrames {
+            do { try log.makeStandby() } catch let error as RoostError
+                where error.code == .outOfSpace
+            { try log.makeSmallestStandby() }
+        }
         return try log.rotate()
     }
 

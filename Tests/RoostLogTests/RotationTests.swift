@@ -111,6 +111,34 @@ import Testing
         }
     }
 
+    /// The story: a log that had grown fast wanted 64 MiB for its next segment. On a disk that had less left the flush failed
+    /// that would have made room.
+    @Test func aFlushRotatesToASmallSegmentWhereThereIsNoRoomForMore() async throws {
+        try await withTemporaryDirectory { path in
+            let fails = Atomic(false)
+            let fileSystem = ObservedFileSystem { call in
+                guard case .preallocate = call, fails.exchange(false, ordering: .relaxed) else {
+                    return
+                }
+                throw RoostError(.outOfSpace, "the test let this call fail")
+            }
+            let log = try SampleLog(
+                at: path, fileSystem: fileSystem, sizeBytes: 8192, minimumSegmentSizeBytes: 4096,
+                makesReady: true)
+            try log.append([1])
+            fails.store(true, ordering: .relaxed)
+            let boundary = try await log.writer.rotateWithoutWaiters()
+            #expect(boundary.lastSequence == 1)
+            let isFailing = fails.load(ordering: .relaxed)
+            #expect(!isFailing)
+            #expect(log.writer.history.segments.last?.region.sizeBytes == 4096)
+            try log.append([2])
+            let found = try SampleRecovery(at: path)
+            #expect(found.payloads == [[1], [2]])
+            #expect(found.recovery.tornTails.isEmpty)
+        }
+    }
+
     /// The smaller segment was begun, and what was made ahead went on in its place: an opening found its header
     /// after frames with the same numbers, and refused the log or cut off what followed.
     @Test(arguments: 1...3)
