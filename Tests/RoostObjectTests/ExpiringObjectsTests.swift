@@ -199,6 +199,27 @@ import Testing
         try await workspace.close()
     }
 
+    /// They are read some at a time: the last ones before their turn.
+    @Test(arguments: [3, 600])
+    func whatExpiresBeforeItsTurnIsNotGiven(count: Int) async throws {
+        let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
+        let sessions = workspace.repository(of: Session.self)
+        try await sessions.saveAll(
+            (1...count).map { Session(id: $0, user: "ada", token: "\($0)") })
+        // The last in the order of the texts.
+        let last = count == 3 ? 3 : 99
+        try await sessions.save(
+            Session(id: last, user: "ada", token: "\(last)"), expiresIn: .seconds(5))
+        var ids: [Int] = []
+        for try await session in sessions.all.order(by: \.token).objects {
+            ids.append(session.id)
+            if ids.count == count - 2 { time.advance(by: .seconds(5)) }
+        }
+        #expect(ids.count == count - 1)
+        #expect(!ids.contains(last))
+        try await workspace.close()
+    }
+
     @Test @MainActor func aRepositoryWithoutIndexesAndALiveResult() async throws {
         let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
         let plain = workspace.repository(of: Plain.self)

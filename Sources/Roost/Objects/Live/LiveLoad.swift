@@ -18,7 +18,7 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
         all.indexSet = try query.repository.indexes?.current(in: view)
         var mayExpire = true
         do {
-            var source = LiveSource(view)
+            var source = ExpirySource(view)
             try all.forEach(&source) { objects.append(($0, $1, .never)) }
             mayExpire = source.hasFoundDeadline
         } catch let error as RoostError
@@ -67,49 +67,5 @@ struct LiveLoad<Item: Identifiable & Sendable>: Sendable where Item.ID: Sendable
         }
         found.sort { $0.sortKey < $1.sortKey }
         objects = found.map { ($0.key, $0.item, .never) }
-    }
-}
-
-/// A moment of the store that notes whether any value that was read from it has a deadline.
-private struct LiveSource: ObjectSource {
-    private let source: ViewSource
-    private(set) var hasFoundDeadline = false
-
-    init(_ view: EngineView) { source = ViewSource(view: view) }
-
-    func planningView() -> EngineView { source.view }
-    func showsIndexes(of name: DictionaryName) -> Bool { true }
-    var isWaitedFor: Bool { false }
-    func noteMark(_ mark: [UInt8]) {}
-
-    mutating func forEachRecord(
-        in range: RecordRange, _ order: ScanOrder, expectedCount: Int,
-        _ body: (_ recordKey: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws ->
-            Bool
-    ) throws {
-        var hasFoundDeadline = hasFoundDeadline
-        defer { self.hasFoundDeadline = hasFoundDeadline }
-        try source.forEachRecord(in: range, order, expectedCount: expectedCount) { key, value in
-            if Self.expires(value) { hasFoundDeadline = true }
-            return try body(key, value)
-        }
-    }
-
-    func count(in range: RecordRange, upTo limit: Int) throws -> Int {
-        try source.count(in: range, upTo: limit)
-    }
-
-    mutating func withValue<Result>(
-        recordKey: [UInt8], in name: DictionaryName,
-        _ body: (UnsafeRawBufferPointer?) throws -> Result
-    ) throws -> Result {
-        try source.withValue(recordKey: recordKey, in: name) { value in
-            if let value, Self.expires(value) { hasFoundDeadline = true }
-            return try body(value)
-        }
-    }
-
-    private static func expires(_ value: UnsafeRawBufferPointer) -> Bool {
-        !value.isEmpty && value[0] & ValueHeader.expiresFlag != 0
     }
 }

@@ -100,20 +100,27 @@ extension Query {
     func page<Source: ObjectSource & ~Copyable>(
         after cursor: PageCursor?, limit: Int, _ source: inout Source
     ) throws -> Page<Item> {
+        let (found, next) = try keyedPage(after: cursor, limit: limit, &source)
+        return Page(items: found.map(\.item), next: next)
+    }
+
+    /// A page's objects with their keys.
+    func keyedPage<Source: ObjectSource & ~Copyable>(
+        after cursor: PageCursor?, limit: Int, _ source: inout Source
+    ) throws -> (found: [(key: [UInt8], item: Item)], next: PageCursor?) {
         let limit = Swift.max(limit, 1)
         var query = try cursor.map { try behind($0) } ?? self
         let remainingCount = query.limitCount
         query.limitCount = Swift.min(remainingCount ?? .max, limit == .max ? limit : limit + 1)
         var found: [(key: [UInt8], item: Item)] = []
         try query.forEach(&source) { found.append(($0, $1)) }
-        let items = found.prefix(limit)
-        guard found.count > limit, let last = items.last else {
-            return Page(items: items.map(\.item), next: nil)
-        }
+        guard found.count > limit else { return (found, nil) }
+        found.removeLast(found.count - limit)
+        let last = found[limit - 1]
         let place = withUnsafePointer(to: last.item) { sortKey($0, last.key) }
         let next = PageCursor(
             orders, of: repository.dictionary.name, sortKey: place,
-            remainingCount: remainingCount.map { $0 - items.count })
-        return Page(items: items.map(\.item), next: next)
+            remainingCount: remainingCount.map { $0 - limit })
+        return (found, next)
     }
 }

@@ -1,8 +1,10 @@
 import RoostEngine
+import RoostFormat
 
 /// A query's objects, some at a time, as they are asked for, of one moment. Where the first of them are not
 /// all and only a sort puts them in order, keys of the others are in memory, as many as the memory budget has room
-/// for; the keys of all are where it takes a look at all entries of an index.
+/// for; the keys of all are where it takes a look at all entries of an index. An object that expires before its turn is
+/// not given.
 public struct QueryObjects<Item: Identifiable & Sendable>: AsyncSequence, Sendable
 where Item.ID: Sendable {
     public typealias Element = Item
@@ -24,6 +26,8 @@ where Item.ID: Sendable {
         private var view: ReadView?
         private var rest = Rest.everything
         private var items: [Item] = []
+        /// When each of `items` expires; empty where none does.
+        private var deadlines: [Deadline] = []
         private var place = 0
         private var remaining: Int
 
@@ -37,19 +41,25 @@ where Item.ID: Sendable {
         /// - Throws: as ``Query/fetch()``; `.cancelled`.
         public mutating func next() async throws -> Item? {
             try checkCancellation()
-            while place == items.count {
-                if case .nothing = rest { return nil }
-                try readOn()
+            while true {
+                while place == items.count {
+                    if case .nothing = rest { return nil }
+                    try readOn()
+                }
+                defer { place += 1 }
+                // It may have expired while it waited its turn.
+                if deadlines.isEmpty || clock.isLive(deadlines[place]) { return items[place] }
             }
-            defer { place += 1 }
-            return items[place]
         }
+
+        private var clock: ExpiryClock { query.repository.dictionary.workspace.engine.clock }
 
         private mutating func readOn() throws {
             let view = try self.view ?? query.repository.dictionary.workspace.readView()
             self.view = view
             place = 0
             items = []
+            deadlines = []
             switch rest {
             case .nothing: break
             case .everything: try readPage(after: nil, view)
@@ -74,9 +84,9 @@ where Item.ID: Sendable {
                 rest = .nothing
                 return
             }
-            var source = ViewSource(view: view.engineView)
-            let page = try query.page(after: cursor, limit: limit, &source)
-            items = page.items
+            var source = ExpirySource(view.engineView)
+            let page = try query.keyedPage(after: cursor, limit: limit, &source)
+            try take(page.found, from: source)
             remaining -= items.count
             rest = .nothing
             if let next = page.next, remaining > 0 { rest = .behind(next) }
@@ -99,8 +109,20 @@ where Item.ID: Sendable {
                 return try readKeys(next, view)
             }
             let end = Swift.min(keys.count, first + Self.pieceCount)
-            items = try query.objects((first..<end).map { keys[$0] }, view.engineView)
+            var source = ExpirySource(view.engineView)
+            let found = try query.objects((first..<end).map { keys[$0] }, &source)
+            try take(found, from: source)
             rest = .keys(keys, from: end, of: query)
+        }
+
+        private mutating func take(
+            _ found: [(key: [UInt8], item: Item)], from source: ExpirySource
+        ) throws {
+            if source.hasFoundDeadline {
+                let name = try query.repository.dictionary.checkedName()
+                deadlines = try found.map { try source.deadline(of: $0.key, in: name) }
+            }
+            items = found.map(\.item)
         }
     }
 
@@ -170,12 +192,13 @@ extension Query {
     }
 
     /// The objects with these keys, which are matches.
-    func objects(_ keys: [[UInt8]], _ view: EngineView) throws -> [Item] {
-        var source = ViewSource(view: view)
-        var run = try QueryRun(self, view)
-        var items: [Item] = []
-        items.reserveCapacity(keys.count)
-        for key in keys { if let item = try run.object(key, &source) { items.append(item) } }
-        return items
+    func objects(
+        _ keys: [[UInt8]], _ source: inout ExpirySource
+    ) throws -> [(key: [UInt8], item: Item)] {
+        var run = try QueryRun(self, source.planningView())
+        var found: [(key: [UInt8], item: Item)] = []
+        found.reserveCapacity(keys.count)
+        for key in keys { if let item = try run.object(key, &source) { found.append((key, item)) } }
+        return found
     }
 }

@@ -132,3 +132,53 @@ struct ViewSource: ObjectSource {
         return try found.withBytes { try body($0) }
     }
 }
+
+/// A moment of the store that notes whether any value that was read from it has a deadline.
+struct ExpirySource: ObjectSource {
+    private let source: ViewSource
+    private(set) var hasFoundDeadline = false
+
+    init(_ view: EngineView) { source = ViewSource(view: view) }
+
+    func planningView() -> EngineView { source.view }
+    func showsIndexes(of name: DictionaryName) -> Bool { true }
+    var isWaitedFor: Bool { false }
+    func noteMark(_ mark: [UInt8]) {}
+
+    mutating func forEachRecord(
+        in range: RecordRange, _ order: ScanOrder, expectedCount: Int,
+        _ body: (_ recordKey: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws ->
+            Bool
+    ) throws {
+        var hasFoundDeadline = hasFoundDeadline
+        defer { self.hasFoundDeadline = hasFoundDeadline }
+        try source.forEachRecord(in: range, order, expectedCount: expectedCount) { key, value in
+            if Self.expires(value) { hasFoundDeadline = true }
+            return try body(key, value)
+        }
+    }
+
+    func count(in range: RecordRange, upTo limit: Int) throws -> Int {
+        try source.count(in: range, upTo: limit)
+    }
+
+    mutating func withValue<Result>(
+        recordKey: [UInt8], in name: DictionaryName,
+        _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) throws -> Result {
+        try source.withValue(recordKey: recordKey, in: name) { value in
+            if let value, Self.expires(value) { hasFoundDeadline = true }
+            return try body(value)
+        }
+    }
+
+    /// When an object that was read expires. What has expired meanwhile goes at once.
+    func deadline(of key: [UInt8], in name: DictionaryName) throws -> Deadline {
+        try source.view.deadline(recordKey: name.prefix + key, in: name)
+            ?? Deadline(milliseconds: 0)
+    }
+
+    private static func expires(_ value: UnsafeRawBufferPointer) -> Bool {
+        !value.isEmpty && value[0] & ValueHeader.expiresFlag != 0
+    }
+}
