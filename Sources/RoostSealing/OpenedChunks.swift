@@ -69,8 +69,8 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
 
     @inline(never)
     private func open(_ chunk: Int) throws {
-        try stripes[chunk % stripes.count].room.withLock { room in
-            if isOpen(chunk) { return }
+        let openedBytes = try stripes[chunk % stripes.count].room.withLock { room in
+            if isOpen(chunk) { return 0 }
             let begin = chunk * ChunkedFile.chunkSizeBytes
             let target = UnsafeMutableRawBufferPointer(
                 start: memory.base + begin,
@@ -79,8 +79,10 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
                 UInt64(chunk), isLast: chunk == chunkCount - 1, of: stored, by: room, into: target)
             states[chunk / 64].bitwiseOr(1 << UInt64(chunk % 64), ordering: .releasing)
             openSizeBytes.wrappingAdd(target.count, ordering: .relaxed)
+            return target.count
         }
-        pressure.add(ChunkedFile.chunkSizeBytes)
+        // As much as goes again at the end: the last chunk is shorter, and another thread may have been here first.
+        if openedBytes > 0 { pressure.add(openedBytes) }
     }
 }
 

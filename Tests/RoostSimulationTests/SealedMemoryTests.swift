@@ -43,4 +43,25 @@ import Testing
         #expect(most < 4 * limit, "\(most) bytes were open")
         try await workspace.close()
     }
+
+    /// The last chunk of a file is shorter than the others.
+    @Test(arguments: [1, 4_096, 10_000]) func whatNobodyHasOpenTakesNothing(sizeBytes: Int) throws {
+        let fileSystem = SealedFileSystem(MemoryFileSystem(), SimulatedSealing())
+        let directory = try fileSystem.openDirectory(at: "(sealed)", create: true)
+        try directory.lock(exclusive: true, patience: .zero)
+        let file = try directory.createFile("file")
+        try [UInt8](repeating: 1, count: sizeBytes).withUnsafeBytes { try file.write($0, at: 0) }
+        try file.syncData()
+        for _ in 0..<3 {
+            guard let region = try file.map(sizeBytes: sizeBytes, writable: false) else {
+                Issue.record("a sealed file of this kind can be mapped")
+                break
+            }
+            try region.require(offset: 0, count: sizeBytes)
+            #expect(fileSystem.pressure.sizeBytes == sizeBytes)
+            withExtendedLifetime(region) {}
+        }
+        #expect(fileSystem.pressure.sizeBytes == 0)
+        try directory.unlock()
+    }
 }
