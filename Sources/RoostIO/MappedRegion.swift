@@ -69,6 +69,11 @@ package final class MappedRegion: @unchecked Sendable {
         if let opener { try opener.open(offset: offset, count: count) }
     }
 
+    /// The same file in memory of its own, of which nothing is there yet, for one who looks at all of it once: what that
+    /// opens goes with what this returns. `nil` where nothing has to be opened, and, unless it is `always` wanted, where
+    /// there is room for all of it here.
+    package func apart(always: Bool) throws -> MappedRegion? { try opener?.apart(always: always) }
+
     /// The bytes of a part. What of a sealed file is not open yet is opened for this alone, and not kept: who reads
     /// a whole file once has no second copy of it in memory.
     ///
@@ -174,4 +179,9 @@ package protocol RegionOpener: AnyObject, Sendable {
     ///
     /// - Throws: As `open`.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws
+
+    /// As that of a region.
+    ///
+    /// - Throws: `.io`.
+    func apart(always: Bool) throws -> MappedRegion?
 }

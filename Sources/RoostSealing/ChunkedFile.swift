@@ -201,7 +201,13 @@ final class ChunkedFile: File {
 
     /// Memory whose chunks are opened when they are required.
     func map(sizeBytes: Int, writable: Bool) throws -> MappedRegion? {
-        guard !writable, sizeBytes > 0 else { return nil }
+        if writable { return nil }
+        return try map(sizeBytes: sizeBytes, pressure)
+    }
+
+    /// As the other; what is opened is counted by `pressure`.
+    func map(sizeBytes: Int, _ pressure: MemoryPressure) throws -> MappedRegion? {
+        guard sizeBytes > 0 else { return nil }
         let (count, last) = try extent()
         guard sizeBytes == (Int(count) - 1) * Self.chunkSizeBytes + last else { return nil }
         let storedSize = Int(Self.offset(ofChunk: count - 1)) + last + Sealed.tagSizeBytes

@@ -15,6 +15,9 @@ package final class MemoryPressure: Sendable {
     /// What the open chunks take.
     package var sizeBytes: Int { openBytes.load(ordering: .relaxed) }
 
+    /// Whether so much more may be open.
+    func hasRoom(for moreBytes: Int) -> Bool { sizeBytes + moreBytes <= limitBytes }
+
     func setRelief(_ body: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void) {
         relieve.withLock { $0 = body }
     }

@@ -63,6 +63,13 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
         try file.read(into: buffer, at: UInt64(offset))
     }
 
+    /// What is opened there is not counted: it is one file's, and soon goes.
+    func apart(always: Bool) throws -> MappedRegion? {
+        let closedBytes = memory.sizeBytes - openSizeBytes.load(ordering: .relaxed)
+        if !always, pressure.hasRoom(for: closedBytes) { return nil }
+        return try file.map(sizeBytes: memory.sizeBytes, MemoryPressure(limitBytes: .max))
+    }
+
     private func isOpen(_ chunk: Int) -> Bool {
         states[chunk / 64].load(ordering: .acquiring) & (1 << UInt64(chunk % 64)) != 0
     }

@@ -94,6 +94,14 @@ package final class SnapshotReader: Sendable {
 
     deinit { UnsafeRawPointer(bitPattern: dictionaryCopy.load(ordering: .acquiring))?.deallocate() }
 
+    /// The same snapshot for one who walks through all of it: what that opens of a sealed file goes with what this returns,
+    /// and is not kept for others. `nil` where nothing has to be opened, and, unless it is `always` wanted, where there is
+    /// room to keep all of it.
+    package func apart(always: Bool) throws -> SnapshotReader? {
+        guard let region = try region.apart(always: always) else { return nil }
+        return SnapshotReader(path: path, region, footer)
+    }
+
     package var groupCount: Int { Int(footer.groupCount) }
     private var base: UnsafeRawPointer { UnsafeRawPointer(region.base) }
 

@@ -1,19 +1,14 @@
 import Roost
+import RoostEngine
 import RoostIO
 import RoostSealing
 import RoostSimulation
+import Synchronization
 import Testing
 
 /// What is read of sealed snapshots is kept open in memory, as far as a limit.
 @Suite(.timeLimit(.minutes(5))) struct SealedMemoryTests {
-    @Test func aStoreThatIsLargerThanTheLimitIsReadWithinIt() async throws {
-        let limit = 1 << 20
-        let fileSystem = SealedFileSystem(
-            MemoryFileSystem(), SimulatedSealing(), openLimitBytes: limit)
-        let workspace = try await Workspace.open(
-            at: "(sealed)", configuration: .init(memoryBudgetBytes: 0), fileSystem: fileSystem)
-        let dictionary = workspace.dictionary("d")
-        let count = 20_000
+    private func fill(_ dictionary: WorkspaceDictionary, count: Int) async throws {
         for begin in stride(from: 0, to: count, by: 1_000) {
             // Nothing in them that compression makes smaller.
             try await dictionary.setAll(
@@ -22,6 +17,17 @@ import Testing
                     return ("k\(number)", (0..<16).map { _ in random.next() as UInt64 })
                 })
         }
+    }
+
+    @Test func aStoreThatIsLargerThanTheLimitIsReadWithinIt() async throws {
+        let limit = 1 << 20
+        let fileSystem = SealedFileSystem(
+            MemoryFileSystem(), SimulatedSealing(), openLimitBytes: limit)
+        let workspace = try await Workspace.open(
+            at: "(sealed)", configuration: .init(memoryBudgetBytes: 0), fileSystem: fileSystem)
+        let dictionary = workspace.dictionary("d")
+        let count = 20_000
+        try await fill(dictionary, count: count)
         try await workspace.compact()
         var most = 0
         var released = false
@@ -63,5 +69,39 @@ import Testing
         }
         #expect(fileSystem.pressure.sizeBytes == 0)
         try directory.unlock()
+    }
+
+    /// A view and a verification hold all snapshots until they end.
+    @Test func whoWalksThroughAllOfAStoreHoldsNoMoreThanTheLimit() async throws {
+        let limit = 256 << 10
+        let fileSystem = SealedFileSystem(
+            MemoryFileSystem(), SimulatedSealing(), openLimitBytes: limit)
+        let workspace = try await Workspace.open(
+            at: "(sealed)", configuration: .init(memoryBudgetBytes: 0), fileSystem: fileSystem
+        ) { $0.snapshotSizeBytes = 64 << 10 }
+        let dictionary = workspace.dictionary("d")
+        let count = 8_000
+        try await fill(dictionary, count: count)
+        try await workspace.compact()
+        #expect(workspace.statistics.snapshotSizeBytes > 4 * UInt64(limit))
+        let most = Mutex(0)
+        let look: @Sendable () -> Void = {
+            most.withLock { $0 = max($0, fileSystem.pressure.sizeBytes) }
+        }
+        for order in [ScanOrder.ascending, .descending] {
+            let view = try workspace.readView()
+            var passed = 0
+            try view.forEachEntry(of: dictionary, as: [UInt64].self, order: order) { _, value in
+                passed += value.count == 16 ? 1 : 0
+                look()
+            }
+            view.close()
+            #expect(passed == count)
+        }
+        #expect(most.withLock { $0 } <= 2 * limit, "of a scan")
+        let report = try await workspace.verify { _ in look() }
+        #expect(report.isSound, "\(report.damages)")
+        #expect(most.withLock { $0 } <= 2 * limit, "of a verification")
+        try await workspace.close()
     }
 }

@@ -165,7 +165,9 @@ private struct Verification {
     private mutating func check(
         _ part: VerificationSource.Snapshot, hashSeed: HashSeed
     ) throws {
-        let reader = try part.reader.get()
+        let opened = try part.reader.get()
+        // All are held until the end: what is opened of one must not be.
+        let reader = try opened.apart(always: true) ?? opened
         reader.region.readAhead()
         report.fileCount += 1
         report.sizeBytes += reader.footer.fileSizeBytes

@@ -7,8 +7,12 @@ import RoostSnapshot
 /// - `room` has the current group, without what is outside the range or the snapshot's bounds; it is the
 ///   run's to free.
 /// - `part` is the snapshot that the batch is from, and `group` its group.
+/// - `own` reads it for this run alone, where a walk has come to it from another and there is no room to keep what is opened
+///   of sealed ones: a view holds all that it began on, and would hold all that was ever opened of it.
 struct TierRun {
     let tier: ColdTier
+    private let readsApart: Bool
+    private var own: SnapshotReader?
     private(set) var room: HeadRoom
     private var part = 0
     private var group = 0
@@ -20,13 +24,15 @@ struct TierRun {
     private var isBehindRange = true
     private var readAhead = SnapshotReadAhead()
 
-    init(_ tier: ColdTier, room: HeadRoom) {
+    /// - Parameter readsApart: Whether it may have readers of its own, which are gone once it has left their snapshots.
+    init(_ tier: ColdTier, room: HeadRoom, readsApart: Bool) {
         self.tier = tier
         self.room = room
+        self.readsApart = readsApart
     }
 
     /// The snapshot that the current batch is from.
-    var snapshot: SnapshotReader { tier.parts[part].snapshot }
+    var snapshot: SnapshotReader { own ?? tier.parts[part].snapshot }
 
     /// Finds the group that may have the record nearest to `bound`, as `ScanRun.move` says, and asks
     /// for where it stands; `prefetchGroup` asks for it, and `refill` with the same bound decodes it.
@@ -35,6 +41,7 @@ struct TierRun {
         isFresh = true
         isPartDone = false
         isBehindRange = false
+        own = nil
         if let bound {
             part = max(0, bound.withUnsafeBytes { tier.index(of: $0) })
             try enterPart(from: bound, range, order)
@@ -124,13 +131,22 @@ struct TierRun {
         readAhead = .init()
         switch order {
         case .ascending:
-            group = 0
             let bound = tier.parts[part].lowerBound
             if range.upper.map({ !bound.lexicographicallyPrecedes($0) }) ?? false { return false }
+            try readApart()
+            group = 0
             if tier.parts[part].isTrimmed { try enterPart(from: bound, range, order) }
-        case .descending: group = snapshot.groupCount - 1
+        case .descending:
+            try readApart()
+            group = snapshot.groupCount - 1
         }
         return true
+    }
+
+    /// The part was come to from another one.
+    private mutating func readApart() throws {
+        own = nil
+        if readsApart { own = try tier.parts[part].snapshot.apart(always: false) }
     }
 
     private mutating func decode(_ range: RecordRange, _ order: ScanOrder) throws {

@@ -80,7 +80,8 @@ package final class ViewScan {
             alignment: MemoryLayout<RecordHead>.alignment)
         for (index, tier) in tiers.enumerated() {
             let room = HeadRoom(in: roomMemory + index * HeadRoom.usualSizeBytes)
-            (tierRuns + index).initialize(to: TierRun(tier, room: room))
+            (tierRuns + index).initialize(
+                to: TierRun(tier, room: room, readsApart: view != nil))
             (readers + index).initialize(to: .passUnretained(tier.parts[0].snapshot))
         }
         passed = .allocate(capacity: 1)
