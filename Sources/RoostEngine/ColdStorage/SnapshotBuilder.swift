@@ -151,7 +151,9 @@ struct SnapshotBuilder: Sendable {
         to writer: inout SnapshotWriter
     ) throws -> Bool {
         guard let rewriter, let prefix = rewriter.prefix(of: key),
-            let newer = rewriter.rewrite(value, inDictionary: prefix)
+            let newer = rewriter.rewrite(value, inDictionary: prefix),
+            // A longer one, and the records beside it, could not be read again: it stays as it is.
+            newer.count <= Limits.valueSizeBytes + Limits.valueOverheadBytes
         else { return false }
         var bytes = [UInt8](repeating: 0, count: newer.count)
         try bytes.withUnsafeMutableBytes { buffer in

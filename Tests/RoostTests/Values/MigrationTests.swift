@@ -247,4 +247,20 @@ extension Key where Value == User? {
         #expect(error?.code == .unsupportedVersion)
         try await workspace.close()
     }
+
+    /// In a snapshot it would take those with it that stand beside it.
+    @Test func whatWouldBecomeTooLongIsStoredAsItWas() async throws {
+        let workspace = try await Workspace.inMemory()
+        try await workspace.dictionary("a").set("beside it", forKey: "k")
+        let values = workspace.dictionary("b")
+        try await values.set(1, forKey: "k")
+        values.migrating(from: Int.self, to: [UInt8].self, version: 2) { _ in
+            [UInt8](repeating: 0, count: Limits.valueSizeBytes + Limits.valueOverheadBytes)
+        }
+        try await workspace.compact()
+        #expect(try workspace.dictionary("a")["k", as: String.self] == "beside it")
+        #expect(try values["k", as: Int.self] == 1)
+        #expect(try await workspace.verify().isSound)
+        try await workspace.close()
+    }
 }
