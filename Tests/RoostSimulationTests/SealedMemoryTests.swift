@@ -3,6 +3,7 @@ import RoostEngine
 import RoostIO
 import RoostSealing
 import RoostSimulation
+import RoostTestSupport
 import Synchronization
 import Testing
 
@@ -71,37 +72,42 @@ import Testing
         try directory.unlock()
     }
 
-    /// A view and a verification hold all snapshots until they end.
+    /// A view, a verification and a backup hold all snapshots until they end.
     @Test func whoWalksThroughAllOfAStoreHoldsNoMoreThanTheLimit() async throws {
-        let limit = 256 << 10
-        let fileSystem = SealedFileSystem(
-            MemoryFileSystem(), SimulatedSealing(), openLimitBytes: limit)
-        let workspace = try await Workspace.open(
-            at: "(sealed)", configuration: .init(memoryBudgetBytes: 0), fileSystem: fileSystem
-        ) { $0.snapshotSizeBytes = 64 << 10 }
-        let dictionary = workspace.dictionary("d")
-        let count = 8_000
-        try await fill(dictionary, count: count)
-        try await workspace.compact()
-        #expect(workspace.statistics.snapshotSizeBytes > 4 * UInt64(limit))
-        let most = Mutex(0)
-        let look: @Sendable () -> Void = {
-            most.withLock { $0 = max($0, fileSystem.pressure.sizeBytes) }
-        }
-        for order in [ScanOrder.ascending, .descending] {
-            let view = try workspace.readView()
-            var passed = 0
-            try view.forEachEntry(of: dictionary, as: [UInt64].self, order: order) { _, value in
-                passed += value.count == 16 ? 1 : 0
-                look()
+        try await withTemporaryDirectory { path in
+            let limit = 256 << 10
+            let fileSystem = SealedFileSystem(
+                PosixFileSystem(), SimulatedSealing(), openLimitBytes: limit)
+            let workspace = try await Workspace.open(
+                at: "\(path)/store", configuration: .init(memoryBudgetBytes: 0),
+                fileSystem: fileSystem
+            ) { $0.snapshotSizeBytes = 64 << 10 }
+            let dictionary = workspace.dictionary("d")
+            let count = 10_000
+            try await fill(dictionary, count: count)
+            try await workspace.compact()
+            #expect(workspace.statistics.snapshotSizeBytes > 4 * UInt64(limit))
+            let most = Mutex(0)
+            let look: @Sendable () -> Void = {
+                most.withLock { $0 = max($0, fileSystem.pressure.sizeBytes) }
             }
-            view.close()
-            #expect(passed == count)
+            for order in [ScanOrder.ascending, .descending] {
+                let view = try workspace.readView()
+                var passed = 0
+                try view.forEachEntry(of: dictionary, as: [UInt64].self, order: order) {
+                    passed += $1.count == 16 ? 1 : 0
+                    look()
+                }
+                view.close()
+                #expect(passed == count)
+            }
+            #expect(most.withLock { $0 } <= 3 * limit, "of a scan")
+            let report = try await workspace.verify { _ in look() }
+            #expect(report.isSound, "\(report.damages)")
+            #expect(most.withLock { $0 } <= 3 * limit, "of a verification")
+            try await workspace.backup(to: "\(path)/copy") { _, _ in look() }
+            #expect(most.withLock { $0 } <= 3 * limit, "of a backup")
+            try await workspace.close()
         }
-        #expect(most.withLock { $0 } <= 2 * limit, "of a scan")
-        let report = try await workspace.verify { _ in look() }
-        #expect(report.isSound, "\(report.damages)")
-        #expect(most.withLock { $0 } <= 2 * limit, "of a verification")
-        try await workspace.close()
     }
 }

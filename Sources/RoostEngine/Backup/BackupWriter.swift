@@ -113,16 +113,18 @@ struct BackupWriter: Sendable {
         let number = snapshot.footer.number
         let unfinished = FileName.unfinishedSnapshot(number).text
         let file = try target.createFile(unfinished)
-        snapshot.region.readAhead()
-        try snapshot.region.require(offset: 0, count: snapshot.region.sizeBytes)
-        try write(snapshot.region, count: snapshot.region.sizeBytes, to: file)
+        // All are held until the end: what is opened of a sealed one must not be.
+        let opened = try snapshot.apart(always: true) ?? snapshot
+        opened.region.readAhead()
+        try opened.region.require(offset: 0, count: opened.region.sizeBytes)
+        try write(opened.region, count: opened.region.sizeBytes, to: file)
         try file.syncData()
         file.forgetCached()
         do {
             try check(SnapshotReader(file: file), listed, upTo: next)
         } catch let error as RoostError where error.code == .corrupt {
             // Where it was damaged before, that file is the one to name.
-            try check(snapshot, listed, upTo: next)
+            try check(opened, listed, upTo: next)
             throw error
         }
         try target.rename(unfinished, to: FileName.snapshot(number).text)
