@@ -72,7 +72,7 @@ import Testing
         try directory.unlock()
     }
 
-    /// A view, a verification and a backup hold all snapshots until they end.
+    /// A view, a verification, a backup and a salvage hold all snapshots until they end.
     @Test func whoWalksThroughAllOfAStoreHoldsNoMoreThanTheLimit() async throws {
         try await withTemporaryDirectory { path in
             let limit = 256 << 10
@@ -108,6 +108,15 @@ import Testing
             try await workspace.backup(to: "\(path)/copy") { _, _ in look() }
             #expect(most.withLock { $0 } <= 3 * limit, "of a backup")
             try await workspace.close()
+            let other = SealedFileSystem(PosixFileSystem(), SimulatedSealing())
+            var salvage = try Salvage(path: "\(path)/store", fileSystem: other)
+            var salvagedCount = 0
+            for recordKey in salvage.recordKeys {
+                let value = try salvage.value(of: recordKey, after: nil, before: nil)
+                salvagedCount += value == nil ? 0 : 1
+            }
+            #expect(salvagedCount >= count)
+            #expect(other.pressure.sizeBytes <= limit, "of a salvage")
         }
     }
 }

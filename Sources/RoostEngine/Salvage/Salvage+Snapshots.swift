@@ -26,7 +26,28 @@ extension Salvage {
         for index in snapshots.indices {
             let listed = all.first { $0.number == snapshots[index].footer.number }
             noteRecords(ofSnapshot: index, from: listed?.lowerBound ?? [])
+            opened = []
         }
+    }
+
+    /// The values are read in the order of their keys, which walks through each tier once: there are fewer tiers.
+    private static let openedCount = 16
+
+    /// A snapshot to be read from. What is opened of a sealed one is given back once others were read: all together are
+    /// as much as the workspace has.
+    mutating func reader(ofSnapshot index: Int) -> SnapshotReader {
+        if let place = opened.lastIndex(where: { $0.index == index }) {
+            let known = opened.remove(at: place)
+            opened.append(known)
+            return known.reader
+        }
+        var reader = snapshots[index]
+        do {
+            reader = try reader.apart(always: true) ?? reader
+        } catch {}  // Then it is read as the others are, and says itself what is wrong with it.
+        if opened.count == Self.openedCount { opened.removeFirst() }
+        opened.append((index, reader))
+        return reader
     }
 
     /// The header says nothing that the footer does not say, so that its damage alone costs nothing; and without the
@@ -71,7 +92,7 @@ extension Salvage {
 
     /// What stands before `lowerBound` a merge has taken over, and perhaps left out.
     private mutating func noteRecords(ofSnapshot index: Int, from lowerBound: [UInt8]) {
-        let snapshot = snapshots[index]
+        let snapshot = reader(ofSnapshot: index)
         // How many there were neither the footer nor the manifest says.
         if snapshot.footer.recordCount == 0 { report.isLossCounted = false }
         var damage = SnapshotDamage(of: snapshot)

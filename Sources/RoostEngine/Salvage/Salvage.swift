@@ -38,6 +38,8 @@ package struct Salvage {
     var winners: [[UInt8]: Winner] = [:]
     var clears: [[UInt8]: UInt64] = [:]
     var snapshots: [SnapshotReader] = []
+    /// Those of `snapshots` that were read from last, the last one at the end.
+    var opened: [(index: Int, reader: SnapshotReader)] = []
     var segments: [Segment] = []
     /// The last batch that is taken from the log: after it is its unfinished end.
     var lastSequence: UInt64 = .max
@@ -112,7 +114,7 @@ package struct Salvage {
         }
     }
 
-    private func value(of recordKey: [UInt8]) throws -> [UInt8] {
+    private mutating func value(of recordKey: [UInt8]) throws -> [UInt8] {
         guard let winner = winners[recordKey] else { throw Self.changed(nil) }
         switch winner.location {
         case .log(let location):
@@ -129,7 +131,7 @@ package struct Salvage {
             }
             return value
         case .group(let snapshot, let index, let offset):
-            let snapshot = snapshots[snapshot]
+            let snapshot = reader(ofSnapshot: snapshot)
             return try recordKey.withUnsafeBytes { key in
                 let group = try snapshot.group(index, at: offset)
                 let search = RecordGroup.find(key, in: group, firstKey: snapshot.footer.firstKey)
