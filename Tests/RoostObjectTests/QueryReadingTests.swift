@@ -123,6 +123,7 @@ import Testing
             reported.withLock { $0[key] = error.code }
         }
         #expect(try query.fetch().count == 19)
+        #expect(try query.count() == 19)
         #expect(try query.where { $0.group == 1 }.count() == 9)
         #expect(try query.max(of: \.id) == 19)
         #expect(try query.page(after: nil, limit: 30).items.count == 19)
@@ -130,6 +131,49 @@ import Testing
         let workspace = items.dictionary.workspace
         #expect(try workspace.read { try $0.sum(of: \.id, in: query) } == 190 - 7)
         #expect(try await query.updateAll { $0.rank = 0 } == 19)
+    }
+
+    /// As an older program has it.
+    private struct Untitled: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var rank: Int
+        static var indexes: [Index<Untitled>] { [Index("rank", \.rank)] }
+    }
+
+    private struct Titled: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var rank: Int
+        var title: String
+        static var indexes: [Index<Titled>] { [Index("rank", \.rank)] }
+    }
+
+    /// An index has the entries of objects that do not decode any more.
+    @Test func whatDoesNotDecodeAnyMoreIsPassedByWhereEntriesSayAll() async throws {
+        try await withTemporaryDirectory { path in
+            var workspace = try await Workspace.open(at: path)
+            let old = workspace.repository(of: Untitled.self, named: "items")
+            try await old.saveAll((1...4).map { Untitled(id: $0, rank: $0 % 2) })
+            try await old.indexesBuilt()
+            try await workspace.close()
+            workspace = try await Workspace.open(at: path)
+            let items = workspace.repository(of: Titled.self, named: "items")
+            try await items.saveAll([
+                Titled(id: 0, rank: 1, title: "a"), Titled(id: 9, rank: 7, title: "b"),
+            ])
+            try await items.indexesBuilt()
+            #expect(try items.where { $0.rank == 7 }.explain().hasPrefix("index \"rank\""))
+            let query = items.all.skippingUndecodable { _, _ in }
+            #expect(try query.fetch().map(\.id) == [0, 9])
+            #expect(try query.count() == 2)
+            #expect(try query.where { $0.rank == 1 }.count() == 1)
+            #expect(try query.where { $0.rank == 0 }.isEmpty())
+            #expect(try query.where { $0.id < 9 }.count() == 1)
+            #expect(try query.grouped(by: \.rank).counts() == [1: 1, 7: 1])
+            #expect(try query.distinct(\.rank) == [1, 7])
+            #expect(try workspace.read { try $0.count(of: query) } == 2)
+            #expect(try await workspace.transaction { try $0.count(of: query) } == 2)
+            try await workspace.close()
+        }
     }
 
     // MARK: What is computed

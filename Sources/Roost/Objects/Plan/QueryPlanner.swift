@@ -90,12 +90,15 @@ struct QueryPlanner<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     /// - Parameter isCounting: whether no object is needed where the entries say all.
     func plan(isCounting: Bool = false) throws -> QueryPlan<Item> {
+        // An index has the entries of objects that do not decode any more: where these are passed by, the matches are looked at.
+        let isCounting = isCounting && query.undecodable == nil
         if case .always(false) = query.condition { return plan(.nothing) }
         if query.limitCount == 0 { return plan(.everything) }
         if let keys = identifierKeys { return try plan(byKeys: keys, isCounting) }
         let identifiers = identifierRanges
         var found = try plan(identifiers, isCounting)
         found.identifiers = identifiers
+        if query.undecodable != nil { found.isCovering = false }
         return found
     }
 

@@ -40,7 +40,8 @@ struct IndexGroups<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ query: Query<Item>, _ source: inout Source,
         _ index: (QueryPlanner<Item>) -> (ranges: IndexRanges<Item>, fieldCount: Int)?
     ) throws {
-        guard query.isWhole else { return nil }
+        // Which of a group's objects do not decode the entries do not say.
+        guard query.isWhole, query.undecodable == nil else { return nil }
         let name = try query.repository.dictionary.checkedName()
         let view = try source.planningView()
         let planner = try QueryPlanner(
