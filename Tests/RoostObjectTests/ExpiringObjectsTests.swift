@@ -1,5 +1,6 @@
 import Foundation
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @testable import Roost
@@ -217,6 +218,48 @@ import Testing
         }
         #expect(ids.count == count - 1)
         #expect(!ids.contains(last))
+        try await workspace.close()
+    }
+
+    /// Objects whose decoding takes long, once that is said.
+    private struct Part: Codable, Identifiable, Sendable, Indexed {
+        static let now = Mutex(Date(timeIntervalSince1970: 1_000_000_000))
+        static let isSlow = Mutex(false)
+        var id: Int
+        var kind: String
+        var number: Int
+        static var indexes: [Index<Part>] { [Index("kind-number", \.kind, \.number)] }
+
+        init(_ id: Int, _ kind: String, _ number: Int) {
+            self.id = id
+            self.kind = kind
+            self.number = number
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            id = try values.decode(Int.self, forKey: .id)
+            kind = try values.decode(String.self, forKey: .kind)
+            number = try values.decode(Int.self, forKey: .number)
+            if Self.isSlow.withLock({ $0 }) { Self.now.withLock { $0 += 100 } }
+        }
+    }
+
+    /// A group whose object goes while the groups are read has no objects that the condition leaves out.
+    @Test func aGroupWhoseObjectGoesMeanwhileHasNoOthers() async throws {
+        let clock = WallClock { Part.now.withLock { $0 } }
+        let workspace = try await Workspace.inMemory(configuration: .init(clock: clock))
+        let parts = workspace.repository(of: Part.self)
+        try await parts.saveAll([Part(1, "a", 1), Part(3, "b", 2)])
+        try await parts.save(Part(2, "b", 1), expiresIn: .seconds(60))
+        try await parts.indexesBuilt()
+        let first = parts.where { $0.kind.isIn(["a", "b"]) && $0.number == 1 }
+        #expect(try first.grouped(by: \.kind).counts() == ["a": 1, "b": 1])
+        // The object of the first group is read once the entries of both were.
+        Part.isSlow.withLock { $0 = true }
+        #expect(try first.grouped(by: \.kind).counts() == ["a": 1])
+        Part.isSlow.withLock { $0 = false }
+        #expect(try first.fetch().map(\.id) == [1])
         try await workspace.close()
     }
 

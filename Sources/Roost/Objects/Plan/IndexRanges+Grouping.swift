@@ -44,10 +44,18 @@ extension IndexRanges {
             .compactMap { IndexRanges(elementsOf: $0, condition) }.first
     }
 
-    /// All entries whose first fields have a form.
+    /// Those of the entries whose first fields have a form.
     func with(form: [UInt8]) -> IndexRanges {
+        let end = followerOfPrefix(form)
         var rest = self
-        rest.ranges = [IndexRegion.Interval(lower: form, upper: followerOfPrefix(form))]
+        rest.ranges = ranges.compactMap { range in
+            var range = range
+            if range.lower.lexicographicallyPrecedes(form) { range.lower = form }
+            if let end, range.upper.map({ end.lexicographicallyPrecedes($0) }) ?? true {
+                range.upper = end
+            }
+            return range.isEmpty ? nil : range
+        }
         return rest
     }
 }
