@@ -263,6 +263,41 @@ import Testing
         try await workspace.close()
     }
 
+    /// A clock that was set back while the workspace was closed shows again what had expired. Who has its value since keeps that.
+    @Test(arguments: ["update", "save", "saveAll", "delete", "deleteAll"])
+    func whatComesBackLeavesItsValueToWhoHasIt(how: String) async throws {
+        try await withTemporaryDirectory { path in
+            var workspace = try await open(path)
+            var sessions = workspace.repository(of: Session.self)
+            // So many that the look at some of them, at an opening, does not meet the one.
+            try await sessions.saveAll(
+                (0..<2_000).map { Session(id: $0, user: "ada", token: "\($0)") })
+            try await sessions.save(
+                Session(id: 613, user: "ada", token: "b"), expiresIn: .seconds(60))
+            time.advance(by: .seconds(60))
+            try await sessions.insert(Session(id: 3_000, user: "bo", token: "b"))
+            try await workspace.close()
+            time.advance(by: .seconds(-60))
+            workspace = try await open(path)
+            sessions = workspace.repository(of: Session.self)
+            #expect(try sessions[613]?.token == "b")
+            let other = Session(id: 613, user: "ada", token: "c")
+            switch how {
+            case "update": try await sessions.update(613) { $0.token = "c" }
+            case "save": try await sessions.save(other)
+            case "saveAll": try await sessions.saveAll([other])
+            case "delete": try await sessions.delete(613)
+            default: try await sessions.where { $0.id == 613 }.deleteAll()
+            }
+            #expect(try sessions.where { $0.token == "b" }.fetch().map(\.id) == [3_000])
+            let error = await #expect(throws: RoostError.self) {
+                try await sessions.insert(Session(id: 4_000, user: "cy", token: "b"))
+            }
+            #expect(error?.code == .notUnique)
+            try await workspace.close()
+        }
+    }
+
     @Test @MainActor func aRepositoryWithoutIndexesAndALiveResult() async throws {
         let workspace = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
         let plain = workspace.repository(of: Plain.self)

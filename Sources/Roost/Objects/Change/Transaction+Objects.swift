@@ -238,7 +238,7 @@ extension Transaction {
             try checkUnique(changes, objectKey, repository, isHeld)
             let extent = attempt.extent
             do {
-                try write(changes, objectKey, until: deadline, isHeld)
+                try write(changes, objectKey, earlier, until: deadline, isHeld)
                 try attempt.write(value, in: name, objectKey)
             } catch {
                 attempt.takeBack(to: extent)
@@ -266,8 +266,8 @@ extension Transaction {
     }
 
     private mutating func write(
-        _ changes: [IndexChange], _ objectKey: [UInt8], until deadline: Deadline,
-        _ isHeld: Holding?
+        _ changes: [IndexChange], _ objectKey: [UInt8], _ earlier: Earlier,
+        until deadline: Deadline, _ isHeld: Holding?
     ) throws {
         for change in changes {
             let entry = change.entry
@@ -276,7 +276,9 @@ extension Transaction {
                 awaited.isHeld = isHeld
                 if try isAwaited(change, awaited) { continue }
             }
-            if entry.isSole, !change.isAdded, failedMarks.contains(change.index.mark),
+            // A clock that was set back before an opening shows an object again that had expired: another may have its value.
+            let mayBeOfAnother = earlier == .expiring || failedMarks.contains(change.index.mark)
+            if entry.isSole, !change.isAdded, mayBeOfAnother,
                 try holder(of: change.index.awaited(entry, objectKey, until: .never)) != objectKey
             {
                 continue
