@@ -37,6 +37,40 @@ import Testing
         try await workspace.close()
     }
 
+    /// As an older program has it.
+    private struct PlainRating: Codable, Identifiable, Sendable {
+        var id: Int
+        var rank: Int?
+    }
+
+    private struct Rating: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var rank: Int?
+        static var indexes: [Index<Rating>] {
+            [Index("high", \.id, where: { _ in Condition(#Predicate<Rating> { $0.rank! > 6 }) })]
+        }
+    }
+
+    /// What a predicate cannot be asked of keeps an index from being built, and is changed and deleted as anything else.
+    @Test func whatAnIndexsPredicateThrowsOfIsMended() async throws {
+        let workspace = try await Workspace.inMemory()
+        let plain = workspace.repository(of: PlainRating.self, named: "ratings")
+        try await plain.saveAll([
+            PlainRating(id: 1, rank: 9), PlainRating(id: 2), PlainRating(id: 3),
+            PlainRating(id: 4), PlainRating(id: 5),
+        ])
+        let ratings = workspace.repository(of: Rating.self, named: "ratings")
+        await #expect(throws: RoostError.self) { try await ratings.indexesBuilt() }
+        try await ratings.update(2) { $0.rank = 7 }
+        try await ratings.save(Rating(id: 3, rank: 1))
+        try await ratings.delete(4)
+        #expect(try await ratings.where { $0.rank == nil }.deleteAll() == 1)
+        try await ratings.reindex()
+        for state in try ratings.indexStates() { #expect(state.faults == []) }
+        #expect(try ratings.all.fetch().map(\.id) == [1, 2, 3])
+        try await workspace.close()
+    }
+
     @Test(arguments: [true, false]) func aWorkspaceGoesThoughItHasIndexes(isClosed: Bool)
         async throws
     {

@@ -14,7 +14,7 @@ extension WrittenIndexes {
     /// What changes in the indexes where the object `old` becomes one whose entries, in each index, are
     /// `new`; without one it comes or goes. Of entries that expire all are written anew.
     ///
-    /// - Throws: as `EntryMaker.entries(ofEarlier:)`; `.keyTooLarge`.
+    /// - Throws: `.keyTooLarge`.
     func changes(
         from old: UnsafeRawPointer?, expires: Bool = false, to new: [IndexEntries]?,
         _ objectKey: [UInt8]

@@ -55,8 +55,6 @@ package struct DeclaredIndexes<Item: Sendable>: Sendable {
 
     /// The entries that an index has of an object which is there: none where none can be made of it, as of one that was
     /// stored before there was the index.
-    ///
-    /// - Throws: what a predicate in the index's condition throws.
     package func entries(
         ofEarlier item: Item, _ objectKey: [UInt8], at place: Int
     ) throws -> [Entry] {

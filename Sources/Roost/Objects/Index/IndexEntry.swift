@@ -56,6 +56,11 @@ final class EntryMaker: Sendable {
     ///   append one form of its shape; what a predicate in the index's condition throws.
     func entries(of object: UnsafeRawPointer) throws -> IndexEntries {
         if let isMet, try !isMet(object) { return .none }
+        return try entries(ofMet: object)
+    }
+
+    /// The entries of an object that the index is of.
+    private func entries(ofMet object: UnsafeRawPointer) throws -> IndexEntries {
         if let elements { return try forms.entries(ofElements: elements(object)) }
         var form = FormedEntries.usualForm
         for encode in encoders { encode(object, &form) }
@@ -64,10 +69,10 @@ final class EntryMaker: Sendable {
 
     /// The entries that the index has of an object which is there: none where none can be made of it. It was stored before
     /// there was the index, which could not be built then.
-    ///
-    /// - Throws: what a predicate in the index's condition throws.
     func entries(ofEarlier object: UnsafeRawPointer) throws -> IndexEntries {
-        do { return try entries(of: object) } catch let error as RoostError
+        // A predicate that throws of it has ended the building: only who changes or deletes the object mends that.
+        do { if let isMet, try !isMet(object) { return .none } } catch { return .none }
+        do { return try entries(ofMet: object) } catch let error as RoostError
             where error.code == .valueTooLarge || error.code == .encodingFailed
         {
             return .none
