@@ -216,6 +216,22 @@ import Testing
         #expect(try boxes.where { $0.size.half == 3 && $0.area > 3 }.count() == 2)
     }
 
+    /// Another way to look for a text makes another index, and is shown.
+    @Test func howATextIsLookedForIsPartOfTheShape() {
+        let ways: [TextMatching] = [.exact, .ignoringCase, .ignoringCaseAndMarks]
+        var shapes: [String] = []
+        for way in ways {
+            shapes += [
+                Index<Titled>("a", \.rank, where: { $0.title.contains("x", way) }).shape,
+                Index<Titled>("a", \.rank, where: { $0.title.hasPrefix("x", way) }).shape,
+                Index<Titled>("a", \.rank, where: { $0.title.hasSuffix("x", way) }).shape,
+            ]
+        }
+        #expect(shapes[0] == "rank:int64, where title contains \"x\"")
+        #expect(shapes[3] == "rank:int64, where title contains \"x\" whatever the case")
+        #expect(Set(shapes).count == shapes.count)
+    }
+
     private struct Shape: Codable, Identifiable, Sendable {
         var id: Int
         var width: Int

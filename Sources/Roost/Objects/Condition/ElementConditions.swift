@@ -62,7 +62,7 @@ extension Field where Value: Collection & SendableMetatype, Value.Element == Str
     public func contains(
         prefix: String, _ matching: TextMatching = .exact
     ) -> Condition<Root> {
-        elementTerm(matching.region(ofPrefix: prefix), prefixText(prefix)) { value in
+        elementTerm(matching.region(ofPrefix: prefix), prefixText(prefix, matching)) { value in
             value.contains { matching.hasPrefix($0, prefix) }
         }
     }
@@ -73,7 +73,7 @@ extension Field {
     public func contains<Elements: Collection & SendableMetatype>(
         prefix: String, _ matching: TextMatching = .exact
     ) -> Condition<Root> where Value == Elements?, Elements.Element == String {
-        elementTerm(matching.region(ofPrefix: prefix), prefixText(prefix)) { value in
+        elementTerm(matching.region(ofPrefix: prefix), prefixText(prefix, matching)) { value in
             value?.contains { matching.hasPrefix($0, prefix) } ?? false
         }
     }
@@ -133,6 +133,6 @@ private func shownList(_ elements: [some Any]) -> String {
     "[\(elements.map { shown($0) }.joined(separator: ", "))]"
 }
 
-private func prefixText(_ prefix: String) -> String {
-    "contains what begins with \(shown(prefix))"
+private func prefixText(_ prefix: String, _ matching: TextMatching = .exact) -> String {
+    "contains what begins with \(matching.shown(prefix))"
 }

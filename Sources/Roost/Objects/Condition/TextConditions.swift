@@ -18,6 +18,16 @@ public enum TextMatching: Sendable {
         }
     }
 
+    /// A text that is looked for, as `explain` and the shape of an index say it.
+    func shown(_ part: String) -> String {
+        let part = Roost.shown(part)
+        return switch self {
+        case .exact: part
+        case .ignoringCase: part + " whatever the case"
+        case .ignoringCaseAndMarks: part + " whatever the case and the marks"
+        }
+    }
+
     fileprivate func contains(_ text: String, _ part: String) -> Bool {
         guard let options else { return text.contains(part) }
         return part.isEmpty || text.range(of: part, options: options) != nil
@@ -44,7 +54,7 @@ extension Field where Value == String {
     /// Whether the text has `part` in it. Looked for in each object that the rest of the condition
     /// leaves.
     public func contains(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
-        term(nil, "contains \(shown(part))") { matching.contains($0, part) }
+        term(nil, "contains \(matching.shown(part))") { matching.contains($0, part) }
     }
 
     /// Whether Foundation's method of this name finds `part` in the text: as a search in the user's language does. It is
@@ -64,7 +74,7 @@ extension Field where Value == String {
 
     /// Whether the text begins with `part`; from an index where it is `.exact`.
     public func hasPrefix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
-        term(matching.region(ofPrefix: part), "begins with \(shown(part))") {
+        term(matching.region(ofPrefix: part), "begins with \(matching.shown(part))") {
             matching.hasPrefix($0, part)
         }
     }
@@ -77,19 +87,19 @@ extension Field where Value == String {
 
     /// Whether the text ends with `part`.
     public func hasSuffix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
-        term(nil, "ends with \(shown(part))") { matching.hasSuffix($0, part) }
+        term(nil, "ends with \(matching.shown(part))") { matching.hasSuffix($0, part) }
     }
 }
 
 extension Field where Value == String? {
     /// Whether there is a text and it has `part` in it.
     public func contains(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
-        present(nil, "contains \(shown(part))") { matching.contains($0, part) }
+        present(nil, "contains \(matching.shown(part))") { matching.contains($0, part) }
     }
 
     /// Whether there is a text and it begins with `part`; from an index where it is `.exact`.
     public func hasPrefix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
-        present(matching.region(ofPrefix: part), "begins with \(shown(part))") {
+        present(matching.region(ofPrefix: part), "begins with \(matching.shown(part))") {
             matching.hasPrefix($0, part)
         }
     }
@@ -116,7 +126,7 @@ extension Field where Value == String? {
 
     /// Whether there is a text and it ends with `part`.
     public func hasSuffix(_ part: String, _ matching: TextMatching = .exact) -> Condition<Root> {
-        present(nil, "ends with \(shown(part))") { matching.hasSuffix($0, part) }
+        present(nil, "ends with \(matching.shown(part))") { matching.hasSuffix($0, part) }
     }
 }
 
