@@ -127,6 +127,32 @@ import Testing
         }
     }
 
+    private struct Owned: Codable, Identifiable, Sendable, Indexed {
+        var id: Int
+        var owner: UUID
+        static var indexes: [Index<Owned>] { [Index("owner", \.owner)] }
+    }
+
+    /// An identifier is shown in capitals, and compared as it is shown: with an index or without.
+    @Test func anIdentifierInSmallLettersIsBehindAllOthers() async throws {
+        try await withTemporaryDirectory { path in
+            let workspace = try await Workspace.open(at: "\(path)/w")
+            let repository = workspace.repository(of: Owned.self)
+            let last = "-0000-0000-0000-000000000000"
+            try await repository.saveAll(
+                (0..<16).map { number in
+                    let first = String(number, radix: 16, uppercase: true) + "0000000"
+                    return Owned(id: number, owner: UUID(uuidString: first + last)!)
+                })
+            try await repository.indexesBuilt()
+            try await workspace.close()
+            let capital = try await walk("\(path)/w", "Owned", where: "owner < \"B0000000\(last)\"")
+            #expect(capital.ways == ["index \"owner\""] && capital.keys.count == 11)
+            let small = try await walk("\(path)/w", "Owned", where: "owner < \"b0000000\(last)\"")
+            #expect(small.keys.count == 16)
+        }
+    }
+
     @Test func aCursorOfAnotherOrderIsRefused() async throws {
         try await ObjectSamples.withBirds { path in
             let workspace = try await Workspace.open(

@@ -115,6 +115,11 @@ extension StoredIndexShape.Field {
     /// Of a Float the neighbours are within, as what it was rounded from is compared.
     package func bounds(of value: IndexedValue) -> (first: [UInt8], last: [UInt8])? {
         guard let form = form(of: value) else { return nil }
+        // The texts of these are compared, and small letters are behind all that are stored.
+        if type == "uuid", case .text(let text) = value, UUID(uuidString: text)?.uuidString != text
+        {
+            return nil
+        }
         guard let float = float(of: value), !float.isNaN else { return (form, form) }
         let neighbours = [float.nextDown, float.nextUp].map { self.form(of: Double($0)) }
         let forms = ([form] + neighbours).sorted { $0.lexicographicallyPrecedes($1) }
