@@ -232,6 +232,36 @@ import Testing
         #expect(Set(shapes).count == shapes.count)
     }
 
+    private struct Labelled: Codable, Identifiable, Sendable {
+        var id: Int
+        var labels: Set<String>
+        var others: [String]?
+    }
+
+    /// What a condition names comes in another order in each launch where a set has it, and is the same all the same.
+    @Test func aSetsOrderIsNotPartOfTheShape() {
+        let some = Set((0..<12).map { "label \($0)" })
+        // Of another capacity, and so in another order.
+        var same = Set<String>(minimumCapacity: 5_000)
+        same.formUnion(some)
+        #expect(Array(same) != Array(some))
+        let numbers = Dictionary(uniqueKeysWithValues: some.map { ($0, 1) })
+        var sameNumbers = [String: Int](minimumCapacity: 5_000)
+        sameNumbers.merge(numbers) { $1 }
+        func shapes(_ set: Set<String>, _ keys: Dictionary<String, Int>.Keys) -> [String] {
+            [
+                Index<Labelled>("a", \.id, where: { $0.labels.contains(anyOf: set) }).shape,
+                Index<Labelled>("a", \.id, where: { $0.labels.contains(allOf: keys) }).shape,
+                Index<Labelled>("a", \.id, where: { $0.others.contains(anyOf: keys) }).shape,
+                Index<Labelled>("a", \.id, where: { $0.labels == set }).shape,
+                Index<Titled>("a", \.id, where: { $0.title.isIn(keys) }).shape,
+                Index<Titled>("a", \.id, where: { $0.title.isIn(set) }).shape,
+            ]
+        }
+        #expect(shapes(some, numbers.keys) == shapes(same, sameNumbers.keys))
+        #expect(shapes(some, numbers.keys)[3].hasPrefix("id:int64, where labels = [\"label 0\", "))
+    }
+
     private struct Shape: Codable, Identifiable, Sendable {
         var id: Int
         var width: Int

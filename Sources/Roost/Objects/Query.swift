@@ -92,7 +92,7 @@ public struct Query<Item: Identifiable & Sendable>: Sendable where Item.ID: Send
     }
 
     /// Passes by objects that are looked at and do not decode, and reports each, with its key. Without, such
-    /// a one is the query's error.
+    /// a one is the query's error. Each match is looked at to be counted, also where an index says all about the condition.
     ///
     /// - Parameter report: Is called on the thread that runs the query, more than once for an object that it
     ///   looks at again. The error is `.decodingFailed` or `.typeMismatch`; all others still end the query.

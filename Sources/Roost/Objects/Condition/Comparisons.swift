@@ -26,7 +26,9 @@ extension Field where Value: Equatable & Sendable {
 
     /// Whether the field is one of `values`, as the other of an array: of a slice, a dictionary's keys, a small range.
     @_disfavoredOverload
-    public func isIn(_ values: some Sequence<Value>) -> Condition<Root> { isIn(Array(values)) }
+    public func isIn(_ values: some Sequence<Value>) -> Condition<Root> {
+        isIn(inStableOrder(values))
+    }
 }
 
 extension Field where Value: Hashable & Sendable {
@@ -260,6 +262,7 @@ extension Field {
 /// A value as `explain` shows it.
 func shown<Value>(_ value: Value) -> String {
     if let text = value as? String { return "\"\(text)\"" }
+    if let values = value as? any Unordered { return values.shownInOrder }
     // Of a date that is NaN Foundation's own description ends the program, and it has none of one that is too far away.
     if let date = value as? Date, !(abs(date.timeIntervalSince1970) < 1e11) {
         return "\(date.timeIntervalSince1970) s since 1970"

@@ -4,7 +4,7 @@
 extension Field where Value: Collection & SendableMetatype, Value.Element: Equatable & Sendable {
     /// Whether one of `elements` is among the field's elements, or more; with none, for no object.
     public func contains(anyOf elements: some Sequence<Value.Element>) -> Condition<Root> {
-        let elements = Array(elements)
+        let elements = inStableOrder(elements)
         return elementTerm(.oneOf(elements), "contains any of \(shownList(elements))") { value in
             value.contains { elements.contains($0) }
         }
@@ -12,7 +12,7 @@ extension Field where Value: Collection & SendableMetatype, Value.Element: Equat
 
     /// Whether all of `elements` are among the field's elements; with none, for every object.
     public func contains(allOf elements: some Sequence<Value.Element>) -> Condition<Root> {
-        .all(of: elements.map { contains($0) })
+        .all(of: inStableOrder(elements).map { contains($0) })
     }
 }
 
@@ -21,7 +21,7 @@ extension Field {
     public func contains<Elements: Collection & SendableMetatype>(
         anyOf elements: some Sequence<Elements.Element>
     ) -> Condition<Root> where Value == Elements?, Elements.Element: Equatable & Sendable {
-        let elements = Array(elements)
+        let elements = inStableOrder(elements)
         return elementTerm(.oneOf(elements), "contains any of \(shownList(elements))") { value in
             value?.contains { elements.contains($0) } ?? false
         }
@@ -31,7 +31,7 @@ extension Field {
     public func contains<Elements: Collection & SendableMetatype>(
         allOf elements: some Sequence<Elements.Element>
     ) -> Condition<Root> where Value == Elements?, Elements.Element: Equatable & Sendable {
-        .all(of: elements.map { contains($0) })
+        .all(of: inStableOrder(elements).map { contains($0) })
     }
 
     /// A term about the elements of the field.
@@ -127,6 +127,29 @@ extension Field {
             value?.contains { beginning.isBegin(of: $0) } ?? false
         }
     }
+}
+
+/// What has its elements in another order in each launch. An index whose condition is shown in another order would be another
+/// index.
+protocol Unordered {
+    /// The elements in the order of what is shown of them.
+    var shownInOrder: String { get }
+}
+
+extension Unordered where Self: Sequence {
+    var shownInOrder: String { "[\(map { shown($0) }.sorted().joined(separator: ", "))]" }
+}
+
+extension Set: Unordered {}
+extension Dictionary: Unordered {}
+extension Dictionary.Keys: Unordered {}
+extension Dictionary.Values: Unordered {}
+
+/// The elements in the order in which they come, or, where that is another in each launch, in that of what is shown of them.
+func inStableOrder<Element>(_ elements: some Sequence<Element>) -> [Element] {
+    guard elements is any Unordered else { return Array(elements) }
+    return elements.map { (text: shown($0), element: $0) }.sorted { $0.text < $1.text }
+        .map(\.element)
 }
 
 private func shownList(_ elements: [some Any]) -> String {
