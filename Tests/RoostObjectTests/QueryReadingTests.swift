@@ -171,7 +171,10 @@ import Testing
             #expect(try query.grouped(by: \.rank).counts() == [1: 1, 7: 1])
             #expect(try query.distinct(\.rank) == [1, 7])
             #expect(try workspace.read { try $0.count(of: query) } == 2)
-            #expect(try await workspace.transaction { try $0.count(of: query) } == 2)
+            let inTransaction = try await workspace.transaction { transaction in
+                try transaction.count(of: query)
+            }
+            #expect(inTransaction == 2)
             try await workspace.close()
         }
     }
