@@ -110,6 +110,25 @@ import Testing
         }
     }
 
+    /// The values of two long lists make more ranges together than memory has room for.
+    @Test func ofManyValuesTogetherTheObjectsAreAsked() async throws {
+        let items = try await counted(2_000, "many")
+        let many = items.where { $0.group.isIn(Array(0..<100)) && $0.rank.isIn(Array(0..<100)) }
+        let some = items.where { $0.group.isIn(Array(0..<40)) && $0.rank.isIn(Array(0..<100)) }
+        let active = IndexSet<Counted>.Active(Counted.indexes[1], 1)
+        let manyRanges = try #require(IndexRanges(active, many.condition))
+        #expect(manyRanges.ranges.count == 100)
+        #expect(manyRanges.fieldCount == 1 && !manyRanges.isCovering)
+        let someRanges = try #require(IndexRanges(active, some.condition))
+        #expect(someRanges.ranges.count == 4_000)
+        #expect(someRanges.fieldCount == 2 && someRanges.isCovering)
+        let expected = (0..<2_000).map { Counted($0, "") }.filter { $0.rank < 100 }.map(\.id)
+        for query in [many, some] {
+            #expect(try query.fetch().map(\.id) == expected)
+            #expect(try query.count() == expected.count)
+        }
+    }
+
     // MARK: Objects that do not decode
 
     @Test func whatDoesNotDecodeIsPassedByAndReportedWhereThatIsAskedFor() async throws {

@@ -13,13 +13,15 @@ extension IndexRanges {
         for field in index.fields {
             let region = condition.region(of: field.path)
             if region.isEverything { break }
-            fieldCount += 1
             let intervals =
                 field.isDescending
                 ? region.intervals.map { $0.inverted }.filter { !$0.isEmpty }.reversed()
                 : region.intervals
-            let arePoints = intervals.allSatisfy { $0.isPoint }
-            if arePoints, intervals.count * prefixes.count <= Self.rangeLimit {
+            // Of more of them together the objects are asked.
+            let isFew = intervals.count * prefixes.count <= Self.rangeLimit
+            if !isFew, prefixes.count > 1 { break }
+            fieldCount += 1
+            if isFew, intervals.allSatisfy({ $0.isPoint }) {
                 prefixes = prefixes.flatMap { prefix in intervals.map { prefix + $0.lower } }
             } else {
                 ranges = Self.ranges(prefixes, intervals)
