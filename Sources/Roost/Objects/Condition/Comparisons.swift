@@ -15,10 +15,11 @@ extension Field where Value: Equatable & Sendable {
     }
 
     /// Whether the field is one of `values`.
-    public func isIn(_ values: [Value]) -> Condition<Root> {
+    public func isIn(_ values: [Value]) -> Condition<Root> { isIn(values, hasOrder: true) }
+
+    private func isIn(_ values: [Value], hasOrder: Bool) -> Condition<Root> {
         term(
-            .oneOf(values), "in [\(values.map { shown($0) }.joined(separator: ", "))]",
-            values: { values }
+            .oneOf(values), "in \(shownList(values, hasOrder: hasOrder))", values: { values }
         ) {
             values.contains($0)
         }
@@ -27,7 +28,7 @@ extension Field where Value: Equatable & Sendable {
     /// Whether the field is one of `values`, as the other of an array: of a slice, a dictionary's keys, a small range.
     @_disfavoredOverload
     public func isIn(_ values: some Sequence<Value>) -> Condition<Root> {
-        isIn(inStableOrder(values))
+        isIn(Array(values), hasOrder: !(values is any Unordered))
     }
 }
 

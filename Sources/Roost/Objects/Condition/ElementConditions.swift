@@ -4,8 +4,11 @@
 extension Field where Value: Collection & SendableMetatype, Value.Element: Equatable & Sendable {
     /// Whether one of `elements` is among the field's elements, or more; with none, for no object.
     public func contains(anyOf elements: some Sequence<Value.Element>) -> Condition<Root> {
-        let elements = inStableOrder(elements)
-        return elementTerm(.oneOf(elements), "contains any of \(shownList(elements))") { value in
+        let hasOrder = !(elements is any Unordered)
+        let elements = Array(elements)
+        return elementTerm(
+            .oneOf(elements), "contains any of \(shownList(elements, hasOrder: hasOrder))"
+        ) { value in
             value.contains { elements.contains($0) }
         }
     }
@@ -21,8 +24,11 @@ extension Field {
     public func contains<Elements: Collection & SendableMetatype>(
         anyOf elements: some Sequence<Elements.Element>
     ) -> Condition<Root> where Value == Elements?, Elements.Element: Equatable & Sendable {
-        let elements = inStableOrder(elements)
-        return elementTerm(.oneOf(elements), "contains any of \(shownList(elements))") { value in
+        let hasOrder = !(elements is any Unordered)
+        let elements = Array(elements)
+        return elementTerm(
+            .oneOf(elements), "contains any of \(shownList(elements, hasOrder: hasOrder))"
+        ) { value in
             value?.contains { elements.contains($0) } ?? false
         }
     }
@@ -137,7 +143,7 @@ protocol Unordered {
 }
 
 extension Unordered where Self: Sequence {
-    var shownInOrder: String { "[\(map { shown($0) }.sorted().joined(separator: ", "))]" }
+    var shownInOrder: String { shownList(Array(self), hasOrder: false) }
 }
 
 extension Set: Unordered {}
@@ -152,8 +158,10 @@ func inStableOrder<Element>(_ elements: some Sequence<Element>) -> [Element] {
         .map(\.element)
 }
 
-private func shownList(_ elements: [some Any]) -> String {
-    "[\(elements.map { shown($0) }.joined(separator: ", "))]"
+/// - Parameter hasOrder: `false` for what was in no order of its own.
+func shownList(_ elements: [some Any], hasOrder: Bool) -> String {
+    let all = elements.map { shown($0) }
+    return "[\((hasOrder ? all : all.sorted()).joined(separator: ", "))]"
 }
 
 private func prefixText(_ prefix: String, _ matching: TextMatching = .exact) -> String {
