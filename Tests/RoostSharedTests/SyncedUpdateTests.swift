@@ -84,6 +84,44 @@ import Testing
         try await local.close()
     }
 
+    /// Nobody has to read what a change is based on to put the change in its place: what waits would wait for ever.
+    @Test(arguments: [1, 3])
+    func aChangeTakesThePlaceOfTheEarlierForm(count: Int) async throws {
+        let local = try await Workspace.inMemory()
+        let before = try await old(local)
+        for id in 0...count { try await before.save(Note(id: id, text: "old")) }
+        try await before.synchronize()
+        let notes = try await updated(local)
+        for id in 1...count { try await notes.save(NewNote(id: id, body: "new")) }
+        try await notes.delete(0)
+        let report = try await notes.synchronize()
+        #expect(report.sentCount == count + 1 && report.resolutions.isEmpty)
+        #expect(try notes.waitingCount == 0)
+        for id in 1...count {
+            let sent = try await there().load(id.key, as: NewNote.self)
+            #expect(sent == NewNote(id: id, body: "new"))
+        }
+        #expect(try await there().contains(0.key) == false)
+        try await local.close()
+    }
+
+    /// What somebody else has made of it since is a conflict, which nobody can decide about who does not read it.
+    @Test func aConflictWithTheEarlierFormWaits() async throws {
+        let local = try await Workspace.inMemory()
+        let before = try await old(local)
+        try await before.save(Note(id: 1, text: "old"))
+        try await before.synchronize()
+        let notes = try await updated(local)
+        try await notes.save(NewNote(id: 1, body: "new"))
+        try await there().set(Note(id: 1, text: "edited"), forKey: 1.key)
+        let error = await #expect(throws: RoostError.self) { try await notes.synchronize() }
+        #expect(error?.code == .decodingFailed)
+        #expect(try notes.waitingCount == 1)
+        let left = try await there().load(1.key, as: Note.self)
+        #expect(left == Note(id: 1, text: "edited"))
+        try await local.close()
+    }
+
     @Test(arguments: [false, true])
     func anAttemptOfTheEarlierVersionIsFinished(isMade: Bool) async throws {
         let local = try await Workspace.inMemory()

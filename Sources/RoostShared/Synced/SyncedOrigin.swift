@@ -29,7 +29,9 @@ struct SyncedOrigin: Codable, Equatable, Sendable {
 
 /// An object as it is there.
 struct SyncedThere<Item: Sendable>: Sendable {
-    let item: Item?
+    /// Why it does not decode is told to whoever asks for it: a change that is based on it takes its place without a look,
+    /// as of an app whose earlier version stored it in another form.
+    let item: Result<Item?, any Error>
     /// As it is stored; `nil` where there is none.
     let stored: [UInt8]?
     /// Zero where there is none.

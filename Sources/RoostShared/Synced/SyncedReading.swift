@@ -22,9 +22,10 @@ struct SyncedReading<Item: Codable & Sendable>: Sendable {
         let connection = shared.connection
         let (record, revision) = try await connection.record(
             try shared.engineKey(key), before: deadline)
-        var there = SyncedThere(
-            item: try shared.value(of: record, key, form), stored: connection.live(record)?.value,
-            version: record?.revision ?? 0, revision: revision)
+        var there = SyncedThere<Item>(
+            item: Result { try shared.value(of: record, key, form) },
+            stored: connection.live(record)?.value, version: record?.revision ?? 0,
+            revision: revision)
         if withOrigin, let originKey = originKey(key) {
             let (origin, _) = try await connection.record(
                 originKey, at: revision, before: deadline)

@@ -62,7 +62,7 @@ extension SyncedExchange {
             switch choice(origin, there) {
             case .mine: return plan
             case .theirs:
-                take(there.item, &plan)
+                take(try there.item.get(), &plan)
                 return plan
             case .conflict:
                 // What becomes of it has what both have.
@@ -79,15 +79,16 @@ extension SyncedExchange {
             return plan
         }
         plan.attempt.isConflict = true
-        plan.attempt.theirs = there.item
+        plan.attempt.theirs = try there.item.get()
         return plan
     }
 
     /// Asks the rule what becomes of a conflict.
     private func decide(_ plan: inout Plan, over there: SyncedThere<Item>) throws {
-        switch try rule(plan.attempt.mine, there.item) {
+        let theirs = plan.attempt.theirs
+        switch try rule(plan.attempt.mine, theirs) {
         case .mine: break
-        case .theirs: take(there.item, &plan)
+        case .theirs: take(theirs, &plan)
         case .merged(let item):
             if let item, item.id.key != plan.attempt.key {
                 throw RoostError(.encodingFailed, "the rule gave the object another identifier")
@@ -113,7 +114,7 @@ extension SyncedExchange {
     }
 
     private func isSame(_ mine: Item?, _ there: SyncedThere<Item>) throws -> Bool {
-        guard let mine else { return there.item == nil }
+        guard let mine else { return there.stored == nil }
         return try shared.stored(mine, form) == there.stored
     }
 
