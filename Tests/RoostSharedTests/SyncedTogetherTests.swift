@@ -69,6 +69,24 @@ private final class Counter: Sendable {
         try await local.close()
     }
 
+    /// Else whoever follows the objects here would be told of each change twice.
+    @Test(arguments: [1, 3])
+    func whatIsSentIsNotWrittenHereAgain(count: Int) async throws {
+        let local = try await Workspace.inMemory()
+        let notes = try await device(local)
+        for number in 0..<count { try await notes.save(Note(id: "\(number)", text: "mine")) }
+        func versions() throws -> [UInt64] {
+            try (0..<count).map {
+                try local.dictionary("notes").entry(forKey: "\($0)".key, as: Note.self).version
+            }
+        }
+        let before = try versions()
+        #expect(try await notes.synchronize().sentCount == count)
+        #expect(try versions() == before)
+        #expect(try notes.waitingCount == 0)
+        try await local.close()
+    }
+
     @Test func theRuleIsAskedOnceOfEachConflictAmongMany() async throws {
         let local = try await Workspace.inMemory()
         let asked = Mutex<[String]>([])

@@ -137,6 +137,29 @@ import Testing
         try await local.close()
     }
 
+    /// An attempt that can be read by the updated app lacks what the local migration makes.
+    @Test func whatAMigrationMakesStays() async throws {
+        struct LabelledNote: Codable, Identifiable, Equatable, Sendable {
+            var id: Int
+            var text: String
+            var label: String?
+        }
+        let local = try await Workspace.inMemory()
+        let before = try await old(local)
+        try await before.save(Note(id: 1, text: "one"))
+        try await exchangeAndBreak(before, isMade: true)
+        local.dictionary("notes").migrating(from: Note.self, to: LabelledNote.self, version: 2) {
+            LabelledNote(id: $0.id, text: $0.text, label: "label of \($0.text)")
+        }
+        let notes = SyncedRepository(
+            of: LabelledNote.self, named: "notes", in: local, with: try await connect())
+        let report = try await notes.synchronize()
+        #expect(report.sentCount == 1 && report.takenCount == 0)
+        #expect(try notes.waitingCount == 0)
+        #expect(try notes.find(by: 1)?.label == "label of one")
+        try await local.close()
+    }
+
     /// What the rule has made is not here yet, and its attempt cannot be read: it comes from there, once somebody has sent it in a
     /// form that can be.
     @Test func whatTheRuleMadeOfItIsTakenFromThere() async throws {

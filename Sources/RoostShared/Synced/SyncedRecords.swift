@@ -215,9 +215,12 @@ where Item.ID: KeyRepresentable {
         else { return true }
         guard waiting.number != attempt.number else {
             try transaction.removeValue(forKey: key, in: queue)
+            // What this device had is here, and not as an attempt has it that is read by a later version of the app, whose
+            // local migration makes more of it.
+            if attempt.isMine { return true }
             if attempt.isResultReadable {
                 try put(attempt.result, key, &transaction)
-            } else if !attempt.isMine {
+            } else {
                 // What is there is taken as whatever others have sent.
                 try note(Waiting.noBase, key, &transaction)
             }
