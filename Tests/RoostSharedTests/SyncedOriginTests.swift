@@ -207,6 +207,41 @@ import Testing
         try await close(locals)
     }
 
+    /// A device that another store has told nothing yet comes back to the one that it had the objects from: what it
+    /// did not change there is not held against those who did, and what it did goes on from there.
+    @Test func whoComesBackGoesOnWhereItWas() async throws {
+        let engine = MemoryEngine()
+        let locals = try await devices(["edited", "removed", "changed here", "gone here"], engine)
+        let editor = try await notes(locals[0], engine)
+        let other = HookedEngine()
+        let away = try await notes(locals[1], other)
+        try await away.save(Note(id: "changed here", text: "2"))
+        other.set {
+            $0.commit = { commit in
+                guard commit.operations.count > 1 else { return nil }
+                throw RoostError(.unavailable, "cut off")
+            }
+        }
+        await #expect(throws: RoostError.self) { try await away.synchronize() }
+        #expect(try away.waitingCount == 4)
+        try await away.delete("gone here")
+        try await editor.save(Note(id: "edited", text: "2"))
+        try await editor.delete("removed")
+        _ = try await editor.synchronize()
+
+        let back = try await notes(locals[1], engine)
+        let report = try await back.synchronize()
+        #expect(report.resolutions.isEmpty)
+        #expect(report.sentCount == 2 && report.takenCount == 2)
+        #expect(try await exchange([editor, back]).isEmpty)
+        let expected = [Note(id: "changed here", text: "2"), Note(id: "edited", text: "2")]
+        for device in [editor, back] {
+            #expect(try await device.loadAll() == expected)
+            #expect(try device.waitingCount == 0)
+        }
+        try await close(locals)
+    }
+
     /// What is sent between the two reads has an origin, and was not removed since.
     @Test func anObjectAndItsOriginAreOfOneRevision() async throws {
         let engine = MemoryEngine()

@@ -183,6 +183,30 @@ import Testing
         try await local.close()
     }
 
+    /// A device that does not have what its rule made of an object has nothing to say against it in another store either.
+    @Test func whatTheRuleMadeIsNotReplacedInAnotherStore() async throws {
+        let (local, second) = (try await Workspace.inMemory(), try await Workspace.inMemory())
+        let before = try await old(local) { mine, theirs in
+            .merged(Note(id: 1, text: "\(mine?.text ?? "")+\(theirs?.text ?? "")"))
+        }
+        try await before.save(Note(id: 1, text: "mine"))
+        try await there().set(Note(id: 1, text: "theirs"), forKey: 1.key)
+        try await exchangeAndBreak(before, isMade: true)
+        #expect(try await old(second).synchronize().takenCount == 1)
+        let notes = try await updated(local)
+        await #expect(throws: RoostError.self) { try await notes.synchronize() }
+
+        let other = try await SharedWorkspace.connect(to: .memory(), namespace: "test")
+        let moved = SyncedRepository(of: Note.self, named: "notes", in: second, with: other)
+        #expect(try await moved.synchronize().sentCount == 1)
+        let late = SyncedRepository(of: NewNote.self, named: "notes", in: local, with: other)
+        let error = await #expect(throws: RoostError.self) { try await late.synchronize() }
+        #expect(error?.code == .decodingFailed)
+        let left = try await other.dictionary("notes").load(1.key, as: Note.self)
+        #expect(left == Note(id: 1, text: "mine+theirs"))
+        for workspace in [local, second] { try await workspace.close() }
+    }
+
     @Test func conflictsOfTheEarlierVersionAreTold() async throws {
         let local = try await Workspace.inMemory()
         let before = try await old(local)

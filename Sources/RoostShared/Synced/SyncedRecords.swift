@@ -139,14 +139,25 @@ where Item.ID: KeyRepresentable {
         try await local.transaction { transaction in
             try transaction.set(store, forKey: "store", in: device)
             guard let known else { return try queueUnknown(&transaction) }
-            let keys = try transaction.keys(of: items) + transaction.keys(of: queue)
+            var keys = try transaction.keys(of: items)
+            for key in try transaction.keys(of: queue) {
+                // Of what was removed here.
+                if try !transaction.contains(key, in: items) { keys.append(key) }
+            }
+            var returned: [(key: String, version: UInt64)] = []
             for key in keys {
                 let origin = try origin(of: key, in: known, &transaction)
-                try transaction.set(
-                    Waiting(base: 0, number: .random(in: 0 ... .max), origin: origin), forKey: key,
-                    in: queue)
+                guard origin.store != store || origin.isChanged else {
+                    returned.append((key, origin.version))
+                    try transaction.removeValue(forKey: key, in: queue)
+                    continue
+                }
+                try transaction.set(Waiting(origin, for: store), forKey: key, in: queue)
             }
             try transaction.removeAll(in: versions)
+            for (key, version) in returned {
+                try note(version == 0 ? Waiting.noBase : version, key, &transaction)
+            }
             try transaction.removeValue(forKey: "attempts", in: device)
         }
     }
@@ -172,6 +183,10 @@ where Item.ID: KeyRepresentable {
             return SyncedOrigin(store: store, version: base, isChanged: true)
         }
         let version = try transaction.value(forKey: key, as: UInt64.self, in: versions)
+        // What the rule made of it is there, and did not come here: whatever the others have is later.
+        if version == Waiting.noBase {
+            return SyncedOrigin(store: store, version: 0, isChanged: false)
+        }
         return SyncedOrigin(store: store, version: version ?? 0, isChanged: version == nil)
     }
 
@@ -321,4 +336,15 @@ struct Waiting: Codable, Sendable {
 
     /// The base of what is based on no version there: whatever is there, the rule decides.
     static let noBase = UInt64.max
+}
+
+extension Waiting {
+    /// What was in another store, or in this one before the device met another, to which it never came to be sent: of that
+    /// the versions there count again.
+    init(_ origin: SyncedOrigin, for store: String) {
+        let isReturned = origin.store == store
+        self.init(
+            base: isReturned ? origin.version : 0, number: .random(in: 0 ... .max),
+            origin: isReturned ? nil : origin)
+    }
 }
