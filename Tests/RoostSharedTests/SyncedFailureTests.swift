@@ -78,6 +78,30 @@ import Testing
         try await local.close()
     }
 
+    /// Strings take these for one, and the dictionaries of the devices do not.
+    @Test func identifiersAreToldApartByTheirBytes() async throws {
+        let local = try await Workspace.inMemory()
+        let notes = try await device(local) { mine, _ in
+            guard let mine else { return .mine }
+            return .merged(Note(id: "cafe\u{301}", text: "of \(mine.text)"))
+        }
+        try await notes.save(Note(id: "caf\u{e9}", text: "mine"))
+        let changed = await #expect(throws: RoostError.self) {
+            try await notes.update("caf\u{e9}") { $0 = Note(id: "cafe\u{301}", text: "new") }
+        }
+        #expect(changed?.code == .conflict)
+        let other = await #expect(throws: RoostError.self) {
+            try await notes.update("caf\u{e9}") { (note: inout Note) in note.id = "z" }
+        }
+        #expect(other?.code == .conflict)
+        try await others().save(Note(id: "caf\u{e9}", text: "theirs"))
+        let error = await #expect(throws: RoostError.self) { try await notes.synchronize() }
+        #expect(error?.code == .encodingFailed)
+        #expect(try notes.find(by: "caf\u{e9}")?.text == "mine")
+        #expect(try await others().find(by: "caf\u{e9}")?.text == "theirs")
+        try await local.close()
+    }
+
     /// One that the engine refuses, when what is sent is written down already; where it is made all the same, the device
     /// knows it as its own.
     @Test(arguments: [false, true])

@@ -138,15 +138,22 @@ where Item.ID: KeyRepresentable {
     /// Changes the object with this identifier here, and queues the change; no exchange falls between. `body` gets `nil`
     /// where there is none, removes it by leaving `nil`, and is called again where another writer was first.
     ///
-    /// - Throws: what `body` throws, and then nothing is changed; as ``save(_:)``; `.decodingFailed` and `.typeMismatch` where what is
-    ///   here is no such object.
+    /// - Throws: what `body` throws, and then nothing is changed; `.conflict` where it changes the identifier; as ``save(_:)``;
+    ///   `.decodingFailed` and `.typeMismatch` where what is here is no such object.
     @discardableResult
     public nonisolated(nonsending) func update<Result: Sendable>(
         _ id: Item.ID, _ body: (inout Item?) throws -> Result
     ) async throws -> Result {
         try await records.change(id.key) { item in
+            let before = item?.id.key ?? id.key
             let result = try body(&item)
-            precondition(item.map { $0.id == id } ?? true, "the object has another identifier")
+            // By their bytes, as strings take canonically equal ones for one.
+            if let after = item?.id.key.utf8, !after.elementsEqual(id.key.utf8),
+                !after.elementsEqual(before.utf8)
+            {
+                throw RoostError(
+                    .conflict, "an update of \"\(id.key)\" may not change its identifier")
+            }
             return result
         }
     }

@@ -90,7 +90,7 @@ extension SyncedExchange {
         case .mine: break
         case .theirs: take(theirs, &plan)
         case .merged(let item):
-            if let item, item.id.key != plan.attempt.key {
+            if let item, !item.id.key.utf8.elementsEqual(plan.attempt.key.utf8) {
                 throw RoostError(.encodingFailed, "the rule gave the object another identifier")
             }
             plan.attempt.isMine = false
