@@ -159,6 +159,32 @@ import Testing
         try await local.close()
     }
 
+    /// Another version of the app has stored what this one would not.
+    @Test func oneThatIsNotEncodedHereKeepsNoOtherFromBeingTaken() async throws {
+        struct CheckedNote: Codable, Identifiable, Sendable {
+            var id: String
+            var text: String
+
+            func encode(to encoder: any Encoder) throws {
+                if text.isEmpty { throw Undecided() }
+                try Note(id: id, text: text).encode(to: encoder)
+            }
+        }
+        let local = try await Workspace.inMemory()
+        let notes = SyncedRepository(
+            of: CheckedNote.self, named: "notes", in: local, with: try await connect())
+        for id in ["a", "b", "c"] { try await others().save(Note(id: id, text: id)) }
+        _ = try await notes.synchronize()
+        try await others().save(Note(id: "a", text: ""))
+        try await others().save(Note(id: "b", text: "theirs"))
+        try await others().delete("c")
+        let error = await #expect(throws: RoostError.self) { try await notes.synchronize() }
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.message.contains("\"a\" in \"notes\"") == true)
+        #expect(try await notes.loadAll().map(\.text) == ["a", "theirs"])
+        try await local.close()
+    }
+
     @Test func oneThatTheRuleDoesNotDecideKeepsNoOther() async throws {
         let local = try await Workspace.inMemory()
         let notes = try await device(local) { mine, _ in

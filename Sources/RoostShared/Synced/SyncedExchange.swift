@@ -203,10 +203,9 @@ where Item.ID: KeyRepresentable {
             there.insert(Array(key.utf8))
             // What is here already is not decoded again: it may be of an older form than this version of the app reads.
             if try records.versions.value(forKey: key, as: UInt64.self) != record.revision,
-                let item = try readable(record.value, key),
-                try await records.take(key, item, record.revision)
+                let item = try readable(record.value, key)
             {
-                report.takenCount += 1
+                try await take(key, item, record.revision)
             }
             next = try await scan.next()
         }
@@ -214,9 +213,14 @@ where Item.ID: KeyRepresentable {
         guard !gone.isEmpty else { return }
         // One that was set up anew between two pages lacks what the later ones are to have, and nobody has removed it.
         try await checkStore(at: scan.revision)
-        for key in gone {
-            if try await records.take(key, nil, 0) { report.takenCount += 1 }
-        }
+        for key in gone { try await take(key, nil, 0) }
+    }
+
+    /// What one cannot be taken with, as it decodes and does not encode, keeps no other.
+    private func take(_ key: String, _ item: Item?, _ version: UInt64) async throws {
+        do {
+            if try await records.take(key, item, version) { report.takenCount += 1 }
+        } catch  where !isEnd(error) && !isEndOfSending(error) { keep(error, key) }
     }
 
     /// The object; `nil` where its bytes are none, as of a newer version's form. What is here stays then.
