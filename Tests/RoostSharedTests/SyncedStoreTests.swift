@@ -60,6 +60,47 @@ import Testing
         try await local.close()
     }
 
+    /// As by `roost copy`, which takes the store's name with it. A version there may be one that an object had before by
+    /// chance.
+    @Test(arguments: [false, true])
+    func versionsOfACopiedStoreAreOthers(isChangedHere: Bool) async throws {
+        let (from, to) = (MemoryEngine(), MemoryEngine())
+        let first = try await SharedWorkspace.connect(to: .memory(from), namespace: "test")
+        let second = try await SharedWorkspace.connect(to: .memory(to), namespace: "test")
+        let locals = [try await Workspace.inMemory(), try await Workspace.inMemory()]
+        // Later than what a copy begins with.
+        for number in 0..<10 { try await first.dictionary("any").set(number, forKey: "n") }
+        let editor = try await notes(locals[0], from)
+        for id in [1, 2] { try await editor.save(Note(id: id, text: "1")) }
+        _ = try await editor.synchronize()
+        let late = try await notes(locals[1], from)
+        #expect(try await late.synchronize().takenCount == 2)
+        let version = try await first.dictionary("notes").loadEntry(1.key, as: Note.self).version
+        try await editor.save(Note(id: 1, text: "2"))
+        try await editor.delete(2)
+        _ = try await editor.synchronize()
+        if isChangedHere { try await late.save(Note(id: 1, text: "mine")) }
+
+        let name = try await first.dictionary("notes/devices").load(".store", as: String.self)
+        try await second.dictionary("notes/devices").set(try #require(name), forKey: ".store")
+        while try await second.revision + 1 < version {
+            try await second.dictionary("any").set(0, forKey: "n")
+        }
+        try await second.dictionary("notes").set(Note(id: 1, text: "2"), forKey: 1.key)
+        let copied = try await second.dictionary("notes").loadEntry(1.key, as: Note.self).version
+        #expect(copied == version)
+
+        let moved = try await notes(locals[1], to)
+        let report = try await moved.synchronize()
+        #expect(report.resolutions.map(\.theirs?.text) == (isChangedHere ? ["2"] : []))
+        let expected = [Note(id: 1, text: isChangedHere ? "mine" : "2")]
+        #expect(try await moved.loadAll() == expected)
+        #expect(try moved.waitingCount == 0)
+        let again = try await moved.synchronize()
+        #expect(again.takenCount == 0 && again.sentCount == 0)
+        for local in locals { try await local.close() }
+    }
+
     /// Nobody removed what a store lacks that is empty; but what others removed goes.
     @Test func whatOthersRemoveOfTheSameStoreGoes() async throws {
         let engine = MemoryEngine()

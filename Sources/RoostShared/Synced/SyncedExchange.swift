@@ -80,7 +80,9 @@ where Item.ID: KeyRepresentable {
     /// what it has: versions of the other say nothing here, and what is not there was not removed by anybody.
     private func findOutWhichStoreThisIs() async throws {
         while true {
-            if let name = store.value { return try await records.noteStore(name) }
+            if let name = store.value {
+                return try await records.noteStore(name, version: store.version)
+            }
             do {
                 store = try await receipts.replace(store, with: SyncedAttempt<Item>.newName())
             } catch let error as RoostError where error.code == .conflict {
@@ -95,11 +97,9 @@ where Item.ID: KeyRepresentable {
         let (record, _) = try await shared.connection.record(
             try receipts.engineKey(store.key), before: shared.workspace.callEnd)
         let name: String? = try receipts.value(of: record, store.key, .codable())
-        guard let record, name == store.value, record.revision <= revision ?? .max else {
-            throw OtherStore()
-        }
-        store = Entry(
-            key: store.key, value: name, version: record.revision, in: try receipts.checkedName())
+        guard let record, name == store.value, record.revision == store.version,
+            record.revision <= revision ?? .max
+        else { throw OtherStore() }
     }
 
     // MARK: Failures

@@ -133,12 +133,21 @@ where Item.ID: KeyRepresentable {
     /// Takes note of the store that is exchanged with. Where it is another than before, everything here waits to be sent,
     /// based on nothing there, with what it was in the store before. Where it is the first, what is here already waits to be
     /// sent too: an app's own objects, from before it exchanged them.
-    func noteStore(_ store: String) async throws {
+    ///
+    /// - Parameter version: of the record that has the name. It is another one where all the store has was copied to where it
+    ///   is now, the name too, as by `roost copy`; earlier versions of this noted none.
+    func noteStore(_ store: String, version: UInt64) async throws {
         let known = try device.value(forKey: "store", as: String.self)
-        if known == store { return }
+        let knownVersion = try device.value(forKey: "storeVersion", as: UInt64.self)
+        if known == store && knownVersion == version { return }
         try await local.transaction { transaction in
             try transaction.set(store, forKey: "store", in: device)
+            try transaction.set(version, forKey: "storeVersion", in: device)
             guard let known else { return try queueUnknown(&transaction) }
+            if known == store {
+                if knownVersion != nil { try forgetVersions(&transaction) }
+                return
+            }
             var keys = try transaction.keys(of: items)
             for key in try transaction.keys(of: queue) {
                 // Of what was removed here.
@@ -160,6 +169,21 @@ where Item.ID: KeyRepresentable {
             }
             try transaction.removeValue(forKey: "attempts", in: device)
         }
+    }
+
+    /// What is there is of the store's objects, and of other versions, which may be those from before by chance.
+    private func forgetVersions(_ transaction: inout Transaction) throws {
+        for key in try transaction.keys(of: versions) {
+            try note(Waiting.noBase, key, &transaction)
+        }
+        for key in try transaction.keys(of: queue) {
+            guard var waiting = try transaction.value(forKey: key, as: Waiting.self, in: queue),
+                waiting.base != 0
+            else { continue }
+            waiting.base = Waiting.noBase
+            try transaction.set(waiting, forKey: key, in: queue)
+        }
+        try transaction.removeValue(forKey: "attempts", in: device)
     }
 
     /// Has those wait that no exchange has brought or sent, and no change has queued. An earlier version noted no store; what
