@@ -156,6 +156,9 @@ package final class Engine: Sendable {
 
     package var isClosed: Bool { condition.isClosed }
 
+    /// Why a workspace that is open can be read no more, as its writer can be followed no more.
+    package var readingFailure: RoostError? { condition.readingFailure }
+
     @inline(__always)
     func shard(of hash: UInt64) -> Shard {
         shards[shardIndex(of: hash, shardCount: shards.count)]

@@ -70,6 +70,13 @@ final class EngineCondition: Sendable {
         return Self.closed
     }
 
+    /// Why nothing can be read any more of what is open.
+    var readingFailure: RoostError? {
+        let flags = flags.load(ordering: .relaxed)
+        guard flags & Flag.failed != 0, flags & Flag.closed == 0 else { return nil }
+        return waiting.withLock { $0.failure }
+    }
+
     /// Refuses reads from here on.
     func setFailed(_ error: RoostError) {
         waiting.withLock { $0.failure = error }

@@ -11,7 +11,8 @@ import RoostIO
 ///   see ``failure``.
 /// - `items` is in the order of the bytes of the identifiers. It is empty until the first loading
 ///   is through, which begins when this is made: see ``isLoaded``.
-/// - It ends following when it goes or the workspace is closed.
+/// - It ends following when it goes or the workspace is closed; and where a writer can be followed no more, which ``failure``
+///   says.
 @MainActor
 @Observable
 public final class ObservedRepository<Item: Identifiable & Sendable> where Item.ID: Sendable {
@@ -208,8 +209,10 @@ public final class ObservedRepository<Item: Identifiable & Sendable> where Item.
                     let isMissing = await Self.apply(changes) { [weak self] ready in
                         await self?.apply(ready)
                     }
-                    guard isMissing else { return }
+                    guard isMissing else { break }
                 }
+                let engine = repository.dictionary.workspace.engine
+                if let failure = engine.readingFailure { await self?.note(failure) }
             } catch {
                 await self?.note(error)
             }

@@ -16,7 +16,8 @@ import RoostIO
 ///   `enqueue(_:for:)`. A value equal to the stored one costs no write.
 /// - Where what is stored cannot be read, the last value that could be stays, or the key's default,
 ///   ``failure`` says why, and setting changes nothing: see ``replace(with:)``.
-/// - It ends following when it goes or the workspace is closed.
+/// - It ends following when it goes or the workspace is closed; and where a writer can be followed no more, which ``failure``
+///   says.
 @MainActor
 @Observable
 public final class ObservedValue<Value: Sendable> {
@@ -156,6 +157,7 @@ public final class ObservedValue<Value: Sendable> {
                 _ = try? stored.value
                 await self?.reload()
             }
+            if stored.dictionary.workspace.engine.readingFailure != nil { await self?.reload() }
         }
         listening = Task { [weak self] in
             // The value that was set here may be among what was lost.

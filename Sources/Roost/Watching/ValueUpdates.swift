@@ -6,7 +6,8 @@ import RoostIO
 /// - A reader that falls behind skips to the newest value, and never holds up a writer.
 /// - A value comes once it is visible to readers. It is decoded by the reader.
 /// - A value that does not read as `Value` is skipped and told to ``Workspace/failures``.
-/// - It ends when the workspace is closed or goes, and for the reader whose task is cancelled.
+/// - It ends when the workspace is closed or goes, where a writer can be followed no more, which ``Workspace/catchUp()``
+///   throws then, and for the reader whose task is cancelled.
 ///   It is for one reader: several share the elements.
 public struct ValueUpdates<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Value?

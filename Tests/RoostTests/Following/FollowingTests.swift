@@ -397,6 +397,61 @@ import Testing
         }
     }
 
+    @MainActor
+    @Test func whatIsLiveSaysWhyItsReaderFollowsNoMore() async throws {
+        try await withTemporaryDirectory { path in
+            let (own, moved) = (path + "/own", path + "/moved")
+            let writer = try await Workspace.open(at: own)
+            try await writer.repository(of: Bird.self).save(Bird(id: 1, wing: 1))
+            try await writer.dictionary("values").set(1, forKey: "a")
+            try await writer.close()
+            let reader = try await Workspace.open(at: own, configuration: readOnly)
+            let birds = reader.repository(of: Bird.self)
+            let live = LiveQuery(birds.all)
+            #expect(live.items.map(\.id) == [1] && live.error == nil)
+            let listed = ObservedRepository(birds)
+            let value = ObservedValue(Key<Int>("a", default: 0), in: reader.dictionary("values"))
+            #expect(value.value == 1 && value.failure == nil)
+            let told = Mutex<[RoostError]>([])
+            let subscription = birds.subscribe(1) { event in
+                if case .failed(let error) = event { told.withLock { $0.append(error) } }
+            }
+            let seen = Mutex<[RoostError.Code?]>([])
+            let changes = Task {
+                for await change in birds.all.changes() {
+                    if case .failed(let error) = change {
+                        seen.withLock { $0.append(error.code) }
+                    } else {
+                        seen.withLock { $0.append(nil) }
+                    }
+                }
+            }
+            let end = ContinuousClock.now + .seconds(60)
+            while !listed.isLoaded || seen.withLock({ $0.isEmpty }), ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try FileManager.default.moveItem(atPath: own, toPath: moved)
+            let other = try await Workspace.open(at: own)
+            try await other.close()
+            await changes.value
+            #expect(seen.withLock { $0 } == [nil, RoostError.Code.corrupt])
+            while live.error == nil || listed.failure == nil || value.failure == nil,
+                ContinuousClock.now < end
+            {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            while told.withLock({ $0.isEmpty }), ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(live.error?.code == .corrupt && live.items.map(\.id) == [1])
+            #expect(listed.failure?.code == .corrupt && listed.items.map(\.id) == [1])
+            #expect(value.failure?.code == .corrupt && value.value == 1)
+            #expect(told.withLock { $0.map(\.code) } == [.corrupt])
+            subscription.cancel()
+            try await reader.close()
+        }
+    }
+
     /// The look that finds it comes behind a pass that somebody has asked for, as at every tenth wait without a writer.
     @Test func whoCatchesUpWhileTheDirectoryGivesWayIsAnsweredOnce() async throws {
         try await withTemporaryDirectory { path in

@@ -30,6 +30,8 @@ final class LiveOutlet<Item: Sendable>: Sendable {
         /// Counts the readers of whom that is so.
         var awaited: AwaitedReaders?
         var isEnded = false
+        /// Comes behind all that waits.
+        var endFailure: RoostError?
     }
 
     /// Whether the reader wants each change, and not just the newest result.
@@ -91,9 +93,11 @@ final class LiveOutlet<Item: Sendable>: Sendable {
         }
     }
 
-    func end(_ wakes: inout [LiveWake]) {
+    /// - Parameter failure: why, where the workspace was not closed: the last that a reader is told.
+    func end(_ failure: RoostError?, _ wakes: inout [LiveWake]) {
         state.withLock { state in
             state.isEnded = true
+            if wantsPositions { state.endFailure = failure }
             wake(&state, &wakes)
         }
     }
@@ -118,6 +122,10 @@ final class LiveOutlet<Item: Sendable>: Sendable {
             if state.first < state.changes.count {
                 defer { state.dropFirst() }
                 return .change(state.changes[state.first])
+            }
+            if let failure = state.endFailure {
+                state.endFailure = nil
+                return .change(.failed(failure))
             }
             state.noteCalled(false)
             return state.isEnded ? .ended : .empty

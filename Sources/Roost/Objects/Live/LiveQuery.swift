@@ -16,7 +16,8 @@ import RoostIO
 ///   the main actor has changed `items` when it returns, but for one that ``onChange`` makes; another's does so in a turn
 ///   of the main actor, so that `items` are the same until it suspends.
 /// - What is asked of each object, and its decoding, must not use the workspace: see ``Query/updates()``.
-/// - It ends following when it goes or the workspace is closed, which it keeps open.
+/// - It ends following when it goes or the workspace is closed, which it keeps open; and where a writer can be followed no
+///   more, which ``error`` says.
 @MainActor
 @Observable
 public final class LiveQuery<Item: Identifiable & Sendable> where Item.ID: Sendable {

@@ -45,7 +45,10 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
 
     init(_ repository: Repository<Item>) { self.repository = repository }
 
-    private static var closed: RoostError { RoostError(.closed, "the workspace is closed") }
+    /// Why nothing is told any more.
+    private var ending: RoostError {
+        engine.readingFailure ?? RoostError(.closed, "the workspace is closed")
+    }
 
     /// Whether a batch that is about no result has no other consequence: nobody waits for one.
     var isQuiet: Bool {
@@ -65,7 +68,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
             table.gate.watch = watching()
             table.gate.prefixCount = try repository.dictionary.checkedName().prefix.count
         }
-        guard let watch else { throw Self.closed }
+        guard let watch else { throw ending }
         let moment = try engine.moment(of: watch)
         told.afterwards.append(moment.afterwards)
         do { try take(moment.events, &told) } catch {
@@ -87,7 +90,7 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         _ told: inout LiveTold
     ) throws {
         guard let changed = loading.removeValue(forKey: id), !isEnded else {
-            throw Self.closed
+            throw ending
         }
         let result = Result(id, query, order(of: query), outlet)
         if changed.isMissed { return try addMissed(result, &told) }
@@ -196,10 +199,16 @@ struct LiveState<Item: Identifiable & Sendable> where Item.ID: Sendable {
         return watch
     }
 
-    /// The workspace was closed. Results stay for readers that have not taken them.
+    /// The workspace was closed, or its writer can be followed no more, which is told. Results stay for readers that have
+    /// not taken them.
     mutating func end(_ told: inout LiveTold) {
         isEnded = true
-        for result in results.values { result.outlet.end(&told.wakes) }
+        let failure = engine.readingFailure
+        for result in results.values { result.outlet.end(failure, &told.wakes) }
+        if let failure {
+            told.failures.append(failure)
+            for subscriber in subscribers.values.joined() { tell(subscriber, .failed(failure)) }
+        }
         loading = [:]
         subscribers = [:]
         deadlines.removeAll()

@@ -9,7 +9,8 @@ public enum ObjectEvent<Item: Sendable>: Sendable {
     case updated(Item)
     /// The object is there no more, and the subscription has ended.
     case deleted
-    /// The object could not be read. What follows once it can be is `updated`.
+    /// The object could not be read. What follows once it can be is `updated`; nothing where a writer can be followed no
+    /// more.
     case failed(RoostError)
 }
 
@@ -28,8 +29,8 @@ extension ObjectEvent: Equatable where Item: Equatable {
 extension Repository {
     /// Calls `body` with the object with this identifier, `.initial`, before it returns, and then with
     /// each change of it, in order and one call at a time, until it is deleted, the subscription is
-    /// cancelled or goes, or the workspace is closed. Where a closure of another subscription subscribes, `.initial` may
-    /// come once that has returned.
+    /// cancelled or goes, the workspace is closed, or its writer can be followed no more. Where a closure of another
+    /// subscription subscribes, `.initial` may come once that has returned.
     ///
     /// A change is told on its writer's thread, before the write returns: a closure that takes long
     /// holds the repository's writers up, and one must not wait for another writer, who may wait for it. A closure

@@ -11,7 +11,8 @@ extension Query {
     /// - A reader that falls behind skips to the newest result, and never holds up a writer.
     /// - A newer result is there to be taken when the write that made it returns.
     /// - It begins when it is first asked for an element, for each iterator anew, and ends when the
-    ///   workspace is closed, and for the reader whose task is cancelled. It keeps the workspace open.
+    ///   workspace is closed, where a writer can be followed no more, which ``Workspace/failures`` tells, and for the
+    ///   reader whose task is cancelled. It keeps the workspace open.
     /// - An object that does not decode is left out, and told to ``Workspace/failures``; so is what keeps
     ///   the result from being read at all, which ends the sequence.
     /// - Objects are decoded, and closures of conditions, predicates and computed properties asked, on a writer's
