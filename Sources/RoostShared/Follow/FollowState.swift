@@ -7,7 +7,8 @@ import Synchronization
 /// - `revision` only grows, but where the engine was set up anew, and is stored only once the local workspace shows what belongs to it.
 /// - `hasLost` from when the engine was found to have fewer commits than that, until everything is loaded anew: once it
 ///   has made others in their place, nothing else tells.
-/// - Whoever changes the values here, or looks at what of the engine they are, has the turn.
+/// - Whoever changes the values here, or looks at what of the engine they are, has the turn. Once it `hasEnded` nobody does:
+///   they are left to who follows next.
 /// - One at a time looks whether the engine has anything newer, for all that wait.
 final class FollowState: Sendable {
     /// Of the local workspace: the names of those that have to be loaded anew.
@@ -19,6 +20,7 @@ final class FollowState: Sendable {
     private let kept = Mutex<(revision: UInt64, instant: ContinuousClock.Instant)>((0, .now))
     private let lastFailure = Mutex<(any Error)?>(nil)
     private let isLost = Atomic<Bool>(false)
+    private let isOver = Atomic<Bool>(false)
     private let lastTurn = Mutex<Task<Void, Never>?>(nil)
 
     private let look = Mutex<(isUnderWay: Bool, failure: RoostError?)>((false, nil))
@@ -30,6 +32,12 @@ final class FollowState: Sendable {
     var hasLost: Bool { isLost.load(ordering: .relaxed) }
 
     func noteLoss() { isLost.store(true, ordering: .relaxed) }
+
+    /// Whether nobody follows any more.
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+
+    /// Nothing is brought here any more. Who has the turn now may be about to: to be waited for by taking one.
+    func end() { isOver.store(true, ordering: .releasing) }
 
     var revision: UInt64 { current.withLock { $0.revision } }
     var lag: Duration { current.withLock { .now - $0.heard } }

@@ -106,11 +106,12 @@ public final class FollowedDictionary: Sendable {
     /// has succeeded since.
     public var failure: (any Error)? { state.failure }
 
-    /// Follows no longer. Reads go on, of what was there.
+    /// Follows no longer. Reads go on, of what was there; a key that is not loaded by then is not loaded any more.
     public func stop() { task.cancel() }
 
     /// Follows no longer, and returns once the local workspace has the revision that was reached: to be called
-    /// before that is closed. Reads go on, of what was there.
+    /// before that is closed, or before the dictionary is followed anew. Reads go on, of what was there; a key that is not
+    /// loaded by then is not loaded any more.
     public func close() async {
         task.cancel()
         await task.value
@@ -121,7 +122,8 @@ public final class FollowedDictionary: Sendable {
     /// The value of `key`, or `nil`: loaded first where keys are loaded as they are asked for and this one is not yet.
     /// From then on it is followed, and read without suspending.
     ///
-    /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached; as `value(forKey:as:)`.
+    /// - Throws: `.unavailable` where it has to be loaded and the engine cannot be reached, `.closed` where it has to be and the
+    ///   dictionary is not followed any more; as `value(forKey:as:)`.
     public func load<Value: BinaryCodable & Sendable>(
         _ key: String, as type: Value.Type = Value.self
     ) async throws -> Value? {

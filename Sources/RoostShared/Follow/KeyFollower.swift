@@ -77,6 +77,8 @@ final class KeyFollower: Sendable {
     /// Follows until the task is cancelled or the workspace closed, and keeps the revision that it reached.
     func run() async {
         await follow()
+        // Who still loads a key would write over what the next follower brings. What has its turn is waited for below.
+        state.end()
         // The task may be cancelled, and this is to be done all the same.
         await Task { await keepRevision() }.value
     }
@@ -184,7 +186,8 @@ final class KeyFollower: Sendable {
     /// All loaded keys as they are at one revision, in the place of what was there; where `known` is not `nil`, only if they
     /// are still of that revision.
     private func reload(from known: UInt64? = nil) async throws {
-        try await state.withTurn { [self] in
+        try await state.withTurn(isCancellable: true) { [self] in
+            try requireFollowed()
             if let known, state.revision != known { return }
             let isNew = state.hasLost
             let heard = ContinuousClock.now
@@ -237,7 +240,8 @@ final class KeyFollower: Sendable {
 
     /// Loads a key; returns at once where it is loaded.
     ///
-    /// - Throws: `.unavailable` where the engine cannot be reached, `.cancelled`.
+    /// - Throws: `.unavailable` where the engine cannot be reached, `.cancelled`; `.closed` where the dictionary is not followed
+    ///   any more.
     func load(_ key: String) async throws {
         if isLoaded(key) { return }
         let engineKey = try shared.engineKey(key)
@@ -284,13 +288,15 @@ final class KeyFollower: Sendable {
     private func tryToLoad(
         _ key: [UInt8], _ engineKey: [UInt8], before deadline: ContinuousClock.Instant
     ) async throws -> Attempt {
-        let (revision, reloadCount) = try await state.withTurn { [self] in
-            keys.withLock { (state.revision, $0.reloadCount) }
+        let (revision, reloadCount) = try await state.withTurn { [self] () -> (UInt64, Int) in
+            try requireFollowed()
+            return keys.withLock { (state.revision, $0.reloadCount) }
         }
         guard let record = try await record(engineKey, at: revision, before: deadline) else {
             return .givenUp(revision: revision)
         }
         return try await state.withTurn { [self] in
+            try requireFollowed()
             let (newer, isCurrent) = keys.withLock { keys in
                 (keys.loading[key]?.newer, keys.reloadCount == reloadCount)
             }
@@ -319,6 +325,15 @@ final class KeyFollower: Sendable {
             let (newest, _) = try await connection.record(engineKey, before: deadline)
             guard let newest, newest.revision <= revision else { return nil }
             return .some(newest)
+        }
+    }
+
+    private func requireFollowed() throws {
+        guard !state.hasEnded else {
+            throw RoostError(
+                .closed,
+                "\"\(shared.name)\" is not followed here any more, so no key of it is loaded: follow it again"
+            )
         }
     }
 
