@@ -86,6 +86,22 @@ import Testing
         try await place.end()
     }
 
+    /// Engines reckon with the deadline that they are given, and the milliseconds to one that is as good as never are too many.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func aRevisionMayBeWaitedForWithoutAnEnd(_ loading: FollowLoading) async throws {
+        let place = try await makePlace(loading)
+        let latest = Mutex(ContinuousClock.now)
+        place.engine.set {
+            $0.delay = { _, deadline in
+                latest.withLock { last in last = max(last, deadline) }
+            }
+        }
+        let revision = try await place.elsewhere()
+        try await place.followed.reached(revision, within: .seconds(Int64.max))
+        #expect(latest.withLock { $0 } < .now + .seconds(1 << 33))
+        try await place.end()
+    }
+
     enum Change: CaseIterable {
         case ofAValue, ofANewKey, removal, removalOfAnEqualString
     }

@@ -82,7 +82,7 @@ public final class FollowedDictionary: Sendable {
     /// - Parameter duration: how long to wait at most.
     /// - Throws: `.unavailable` where it is not reached in time, `.cancelled`.
     public func reached(_ revision: UInt64, within duration: Duration = .seconds(10)) async throws {
-        let deadline = ContinuousClock.now + duration
+        let deadline = SharedWorkspace.end(of: duration)
         var backoff = Backoff(first: .milliseconds(1), limit: .milliseconds(50))
         var pause = Self.firstPause
         var asking = ContinuousClock.now + pause
