@@ -185,6 +185,45 @@ import Testing
         try await local.close()
     }
 
+    /// The engine was set up anew while it was looked at, and what is here is of the same revision of it: what was looked at
+    /// is of one that is no more.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func whatWasLookedAtBeforeALossSaysNothing(loading: FollowLoading) async throws {
+        let engine = HookedEngine()
+        let shared = try await connect(engine)
+        let settings = shared.dictionary("settings")
+        try await settings.set(1, forKey: "a")
+        let local = try await Workspace.inMemory()
+        let whole = Follower(settings, local)
+        let byKey = KeyFollower(settings, local)
+        try await whole.begin()
+        try await byKey.begin()
+        let state = loading == .whole ? whole.state : byKey.state
+        let revision = state.revision
+        try await shared.dictionary("other").set(1, forKey: "n")
+        engine.set {
+            $0.read = { [memory = engine.engine] read in
+                let page = try await memory.read(read, before: .now + .seconds(60))
+                state.restart(at: revision, .now)
+                return page
+            }
+        }
+        let deadline = ContinuousClock.now + .seconds(60)
+        func pass() async throws {
+            if loading == .whole {
+                try await whole.pass(before: deadline)
+            } else {
+                try await byKey.pass(before: deadline)
+            }
+        }
+        try await pass()
+        #expect(state.revision == revision)
+        engine.set { $0.read = nil }
+        try await pass()
+        #expect(state.revision > revision)
+        try await local.close()
+    }
+
     // MARK: Key by key
 
     /// A dictionary followed by key, with `b` loaded, whose changes are told by `source` until that ends.

@@ -21,6 +21,7 @@ final class FollowState: Sendable {
     private let lastFailure = Mutex<(any Error)?>(nil)
     private let isLost = Atomic<Bool>(false)
     private let isOver = Atomic<Bool>(false)
+    private let restarts = Atomic<Int>(0)
     private let lastTurn = Mutex<Task<Void, Never>?>(nil)
 
     private let look = Mutex<(isUnderWay: Bool, failure: RoostError?)>((false, nil))
@@ -38,6 +39,9 @@ final class FollowState: Sendable {
 
     /// Nothing is brought here any more. Who has the turn now may be about to: to be waited for by taking one.
     func end() { isOver.store(true, ordering: .releasing) }
+
+    /// How often the engine was found to be set up anew: the same revision is another then.
+    var restartCount: Int { restarts.load(ordering: .acquiring) }
 
     var revision: UInt64 { current.withLock { $0.revision } }
     var lag: Duration { current.withLock { .now - $0.heard } }
@@ -128,6 +132,7 @@ final class FollowState: Sendable {
 
     /// Where the engine was set up anew: its revisions are others.
     func restart(at revision: UInt64, _ heard: ContinuousClock.Instant) {
+        restarts.add(1, ordering: .acquiringAndReleasing)
         current.withLock { $0 = (revision, heard) }
         isLost.store(false, ordering: .relaxed)
     }

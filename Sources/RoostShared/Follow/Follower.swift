@@ -124,7 +124,8 @@ struct Follower: Sendable {
     ///
     /// A key that was set and removed since leaves nothing there. It is not told of later either.
     func pass(before deadline: ContinuousClock.Instant) async throws {
-        let (revision, heard) = (state.revision, ContinuousClock.now)
+        let (restartCount, revision) = (state.restartCount, state.revision)
+        let heard = ContinuousClock.now
         let scan = SharedScan(shared, KeySelection(), isKeysOnly: true, before: deadline)
         // Of bytes, as strings that are equal may be several keys.
         var keys: Set<[UInt8]> = []
@@ -134,7 +135,8 @@ struct Follower: Sendable {
         }
         guard let newest = scan.revision, newest > revision else { return }
         try await state.withTurn { [self, keys] in
-            guard !state.hasLost, state.revision == revision else { return }
+            guard !state.hasLost, state.restartCount == restartCount, state.revision == revision
+            else { return }
             // What is here and not there was removed.
             guard try values.keys.allSatisfy({ keys.contains(Array($0.utf8)) }) else { return }
             state.reach(newest, at: heard)

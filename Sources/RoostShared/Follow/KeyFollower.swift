@@ -165,7 +165,8 @@ final class KeyFollower: Sendable {
 
     /// As of `Follower`, of the keys that are loaded.
     func pass(before deadline: ContinuousClock.Instant) async throws {
-        let (revision, heard) = (state.revision, ContinuousClock.now)
+        let (restartCount, revision) = (state.restartCount, state.revision)
+        let heard = ContinuousClock.now
         let loaded = keys.withLock { Array($0.loaded) }
         let (_, newest) = try await connection.record(connection.keys.format, before: deadline)
         guard newest > revision else { return }
@@ -177,7 +178,9 @@ final class KeyFollower: Sendable {
         try await state.withTurn { [self] in
             // Those that were loaded since were not looked at, and one that is being loaded waits for what came since.
             let isAll = keys.withLock { $0.loaded.count == loaded.count && $0.loading.isEmpty }
-            guard isAll, !state.hasLost, state.revision == revision else { return }
+            guard isAll, !state.hasLost, state.restartCount == restartCount,
+                state.revision == revision
+            else { return }
             guard try !absent.contains(where: values.contains) else { return }
             state.reach(newest, at: heard)
         }
