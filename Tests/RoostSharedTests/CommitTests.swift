@@ -193,4 +193,23 @@ import Testing
         try await Task { try await values.set(1, forKey: "n") }.value
         #expect(try await values.load("n", as: Int.self) == 1)
     }
+
+    /// Of several records of one key the last one counts, also where what is written with the first leaves it no room.
+    @Test func aRecordThatComesAgainAndIsLargerHasACommitOfItsOwn() async throws {
+        let limits = SharedLimits(operationCount: 128, commitSizeBytes: 4096, keySizeBytes: 1024)
+        let workspace = try await connect(HookedEngine(MemoryEngine(limits: limits)))
+        let values = workspace.dictionary("values")
+        func record(_ key: String, _ sizeBytes: Int) async throws -> StoredRecord {
+            try await values.set([UInt8](repeating: 1, count: sizeBytes), forKey: "made")
+            let stored = try await values.storedValue(forKey: "made")
+            return StoredRecord(dictionary: "values", key: key, value: try #require(stored))
+        }
+        let records = [
+            try await record("a", 10), try await record("b", 2500), try await record("a", 2500),
+            try await record("b", 20),
+        ]
+        try await workspace.writeStored(records)
+        #expect(try await values.load("a", as: [UInt8].self)?.count == 2500)
+        #expect(try await values.load("b", as: [UInt8].self)?.count == 20)
+    }
 }

@@ -107,21 +107,22 @@ extension SharedWorkspace {
         var first = 0
         for (number, record) in records.enumerated() {
             let operation = try operation(record)
-            if let place = places[operation.key] {
-                commit.operations[place] = operation.change
-                continue
-            }
+            let place = places[operation.key] ?? commit.operations.count
             var larger = commit
-            larger.operations.append(operation.change)
+            if place < commit.operations.count {
+                larger.operations[place] = operation.change
+            } else {
+                larger.operations.append(operation.change)
+            }
             if !commit.operations.isEmpty, !hasRoom(for: larger) {
                 try await make(commit, Self.names(of: records[first..<number]))
                 first = number
                 commit = SharedCommit(operations: [operation.change])
-                places = [:]
+                places = [operation.key: 0]
             } else {
                 commit = larger
+                places[operation.key] = place
             }
-            places[operation.key] = commit.operations.count - 1
         }
         guard !commit.operations.isEmpty else { return }
         try await make(commit, Self.names(of: records[first...]))
