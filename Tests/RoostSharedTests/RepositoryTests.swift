@@ -69,7 +69,13 @@ private struct Post: Codable, Identifiable, Equatable, Sendable {
         let (id, equal) = ("caf\u{e9}", "cafe\u{301}")
         try await words.save(Word(id: id))
         try await indexed.save(IndexedWord(id: id))
+        let entry = try await words.entry(of: id)
+        let indexedEntry = try await indexed.entry(of: id)
         for other in ["tea", equal] {
+            await conflict { _ = try await words.replace(entry, with: Word(id: other)) }
+            await conflict {
+                _ = try await indexed.replace(indexedEntry, with: IndexedWord(id: other))
+            }
             await conflict { try await words.update(id) { $0?.id = other } }
             await conflict { try await words.update("new") { $0 = Word(id: other) } }
             await conflict { try await indexed.update(id) { $0?.id = other } }

@@ -178,10 +178,17 @@ public struct SharedRepository<Item: Identifiable & Sendable>: Sendable where It
 
     /// Saves an object in the place of the version that was read.
     ///
-    /// - Throws: `.conflict`, with nothing changed, where another writer was there first; as ``save(_:)``.
+    /// - Throws: `.conflict`, with nothing changed, where another writer was there first, and where the object has another
+    ///   identifier than that of the entry; as ``save(_:)``.
     @discardableResult
     public func replace(_ entry: Entry<Item>, with item: Item) async throws -> Entry<Item> {
-        precondition(key(item.id) == entry.key, "the object has another identifier")
+        // By the bytes, as strings take canonically equal ones for one.
+        guard key(item.id).utf8.elementsEqual(entry.key.utf8) else {
+            throw RoostError(
+                .conflict,
+                "the object that is to replace \"\(entry.key)\" in \"\(dictionary.name)\" has another identifier: save it under its own, and delete the old one"
+            )
+        }
         guard indexes != nil else {
             return try await dictionary.replace(entry, with: item, form: form)
         }
