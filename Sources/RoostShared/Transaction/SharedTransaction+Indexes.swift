@@ -109,6 +109,7 @@ extension SharedTransaction {
             try await dropIndexes(ofDictionary: dictionary.name)
             before = nil
         }
+        let hasEntries = try await hasEntries(engineKey)
         let declared = try await catalog(of: dictionary.name).listed(indexes)
         try await dropIndexes(ofDictionary: dictionary.name) { listed in
             !declared.contains { $0.index == listed }
@@ -120,8 +121,9 @@ extension SharedTransaction {
         }
         // Entries that go with the commit are not kept, and what was taken away by keys has some still.
         for (place, listed) in losesIndexes(of: dictionary) ? [] : declared {
+            let earlier = hasEntries ? before : nil
             let old =
-                try before.map { try indexes.entries(ofEarlier: $0, objectKey, at: place) } ?? []
+                try earlier.map { try indexes.entries(ofEarlier: $0, objectKey, at: place) } ?? []
             let new = try kept.map { try indexes.entries(of: $0, objectKey, at: place) } ?? []
             let start = connection.keys.entries(of: dictionary.name, number: listed.number).lower
             try await changeEntries(
@@ -131,6 +133,13 @@ extension SharedTransaction {
             }
         }
         try write(stored, forKey: engineKey)
+    }
+
+    /// Whether an object that is there has entries in the indexes that are listed. One that expires has none: it was written by
+    /// its key, and whoever has built an index since took it for expired already, by a clock that is ahead of this client's.
+    private nonisolated(nonsending) func hasEntries(_ engineKey: [UInt8]) async throws -> Bool {
+        guard let stored = try await stored(engineKey) else { return false }
+        return connection.clock.deadline(of: stored) == .never
     }
 
     /// Writes what changes of an object's entries in one index, whose keys begin with `start`.
