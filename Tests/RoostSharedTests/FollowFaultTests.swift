@@ -138,6 +138,27 @@ import Testing
         try await local.close()
     }
 
+    /// What has expired is for the local workspace's clock to say: that of the shared one may be ahead while all is loaded, and
+    /// what was passed by then would be missing for as long as nobody sets it again.
+    @Test(arguments: [FollowLoading.whole, .byKey])
+    func whatSeemsToHaveExpiredIsLoadedToo(loading: FollowLoading) async throws {
+        let engine = MemoryEngine(tellsTime: false)
+        let (time, ahead) = (SettableTime(), SettableTime())
+        ahead.advance(by: .seconds(7200))
+        func connect(_ time: SettableTime) async throws -> SharedWorkspace {
+            try await .connect(
+                to: .memory(engine), namespace: "test",
+                configuration: .init(callDeadline: .seconds(60), clock: .settable(time)))
+        }
+        let settings = try await connect(time).dictionary("settings")
+        try await settings.set(1, forKey: "a", expiresIn: .seconds(3600))
+        let local = try await Workspace.inMemory(configuration: .init(clock: .settable(time)))
+        let followed = try await connect(ahead).follow("settings", in: local, loading: loading)
+        #expect(try await followed.load("a", as: Int.self) == 1)
+        await followed.close()
+        try await local.close()
+    }
+
     /// A node takes over that lacks what was acknowledged last: the copy is loaded anew, and watchers are told.
     @Test func commitsThatTheEngineHasLostAreFound() async throws {
         let engine = HookedEngine()

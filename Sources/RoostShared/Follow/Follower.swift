@@ -126,7 +126,8 @@ struct Follower: Sendable {
     func pass(before deadline: ContinuousClock.Instant) async throws {
         let (restartCount, revision) = (state.restartCount, state.revision)
         let heard = ContinuousClock.now
-        let scan = SharedScan(shared, KeySelection(), isKeysOnly: true, before: deadline)
+        let scan = SharedScan(
+            shared, KeySelection(), isKeysOnly: true, before: deadline, isRaw: true)
         // Of bytes, as strings that are equal may be several keys.
         var keys: Set<[UInt8]> = []
         while let record = try await scan.next() {
@@ -151,7 +152,8 @@ struct Follower: Sendable {
     private func loadInTurn() async throws {
         let isNew = state.hasLost
         let heard = ContinuousClock.now
-        let scan = SharedScan(shared, KeySelection(), isKeysOnly: false)
+        // Also what has expired: changes bring it too, and the clock may be ahead, and set back later.
+        let scan = SharedScan(shared, KeySelection(), isKeysOnly: false, isRaw: true)
         var records: [SharedRecord] = []
         while let record = try await scan.next() { records.append(record) }
         let revision = scan.revision ?? 0

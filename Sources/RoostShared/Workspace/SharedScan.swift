@@ -47,6 +47,7 @@ final class SharedScan {
     private let dictionary: SharedDictionary
     private let isDescending: Bool
     private let isKeysOnly: Bool
+    private let isRaw: Bool
     private let deadline: ContinuousClock.Instant?
     private(set) var revision: UInt64?
     private var range: SharedKeyRange
@@ -58,13 +59,16 @@ final class SharedScan {
     /// - Parameters:
     ///   - revision: where to read; the newest where it is `nil`.
     ///   - deadline: of the whole scan; where it is `nil` each page has a call's time.
+    ///   - isRaw: whether what has expired and is not removed yet is given too.
     init(
         _ dictionary: SharedDictionary, _ selection: KeySelection, isKeysOnly: Bool,
-        at revision: UInt64? = nil, before deadline: ContinuousClock.Instant? = nil
+        at revision: UInt64? = nil, before deadline: ContinuousClock.Instant? = nil,
+        isRaw: Bool = false
     ) {
         self.dictionary = dictionary
         self.deadline = deadline
         self.isKeysOnly = isKeysOnly
+        self.isRaw = isRaw
         self.revision = revision
         isDescending = selection.order == .descending
         remaining = max(0, selection.limit ?? .max)
@@ -75,14 +79,14 @@ final class SharedScan {
         String(decoding: record.key.dropFirst(dictionary.start.count), as: UTF8.self)
     }
 
-    /// The next record whose value has not expired.
+    /// The next record whose value has not expired, or of a raw scan the next one.
     nonisolated(nonsending) func next() async throws -> SharedRecord? {
         _ = try dictionary.checkedName()
         while remaining > 0 {
             while let record = page.popLast() {
                 // A record without its value comes here only where nothing on the page expires.
                 guard
-                    isKeysOnly && !record.expires
+                    isRaw || isKeysOnly && !record.expires
                         || dictionary.connection.clock.isLive(record.value)
                 else { continue }
                 remaining -= 1
@@ -120,7 +124,7 @@ final class SharedScan {
         read.isKeysOnly = isKeysOnly
         let connection = dictionary.connection
         var found = try await connection.read(read, before: deadline)
-        if isKeysOnly && found.records.contains(where: \.expires) {
+        if isKeysOnly && !isRaw && found.records.contains(where: \.expires) {
             // Whether they have expired stands in their values.
             read.isKeysOnly = false
             read.revision = found.revision
