@@ -16,6 +16,8 @@
         private let multiplexer: NIOHTTP2Handler.StreamMultiplexer
         private let failure: FirstFailure
         private let hasAnswered = Atomic<Bool>(false)
+        /// Of all calls and streams, also those that are over.
+        private let openedCount = Atomic<Int>(0)
 
         private init(
             _ endpoint: EtcdEndpoint, _ channel: any Channel,
@@ -30,6 +32,12 @@
         }
 
         var isActive: Bool { channel.isActive }
+
+        /// How many calls a connection is used for. Each has a number, of which HTTP/2 has 2^30, and SwiftNIO ends the program
+        /// at the call after the last.
+        static let callLimit = 1 << 29
+
+        var callCount: Int { openedCount.load(ordering: .relaxed) }
 
         func close() { channel.close(promise: nil) }
 
@@ -208,7 +216,8 @@
         private func open(
             _ received: @escaping @Sendable (inout [UInt8]?, CallHandler.Event) -> Void
         ) -> EventLoopFuture<any Channel> {
-            multiplexer.createStreamChannel { stream in
+            openedCount.wrappingAdd(1, ordering: .relaxed)
+            return multiplexer.createStreamChannel { stream in
                 stream.eventLoop.makeCompletedFuture {
                     var last: [UInt8]?
                     try stream.pipeline.syncOperations.addHandler(

@@ -6,7 +6,7 @@
     /// The endpoints of one cluster, of which one has the connection that all calls use.
     ///
     /// - `current` is the connection that new calls take; one that has failed is replaced by one to the next
-    ///   endpoint.
+    ///   endpoint, and so is one that has had as many calls as a connection is used for.
     /// - `connecting` is under way while there is none; whoever needs a connection waits for it.
     actor EtcdEndpoints {
         /// How long one endpoint is tried, and how long an answer is waited for before another one is asked.
@@ -15,15 +15,20 @@
         private let endpoints: [EtcdEndpoint]
         private let context: NIOSSLContext?
         private let user: EtcdCredentials.User?
+        private let callLimit: Int
         private var next = 0
         private var current: EtcdConnection?
         private var connecting: Task<EtcdConnection, any Error>?
         private var isClosed = false
 
-        init(_ texts: [String], _ credentials: EtcdCredentials) throws {
+        init(
+            _ texts: [String], _ credentials: EtcdCredentials,
+            callLimit: Int = EtcdConnection.callLimit
+        ) throws {
             guard !texts.isEmpty else { throw RoostError(.io, "no endpoint of etcd is named") }
             endpoints = try texts.map(EtcdEndpoint.init).shuffled()
             user = credentials.user
+            self.callLimit = callLimit
             context =
                 endpoints.contains(where: \.isEncrypted)
                 ? try NIOSSLContext(credentials.encryption) : nil
@@ -39,7 +44,10 @@
             var last: RemoteFailure?
             while true {
                 if isClosed { throw RoostError(.closed, "the workspace was closed") }
-                if let current, current.isActive { return current }
+                if let current, current.isActive {
+                    if current.callCount < callLimit { return current }
+                    replace(current)
+                }
                 let failure: RemoteFailure
                 do { return try await connect(before: deadline) } catch let remote
                     as RemoteFailure
