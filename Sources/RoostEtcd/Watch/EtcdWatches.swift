@@ -107,6 +107,8 @@
         // MARK: The stream
 
         private struct Opened {
+            /// What `openings` was when it began.
+            let number: Int
             let stream: EtcdStream
             let connection: EtcdConnection
             /// Members of a cluster may be of several versions.
@@ -125,15 +127,26 @@
                 if number == openings { breakStream(error) }
                 throw error
             }
-            if let opening { return try await opening.value }
+            if let opening { return try checked(try await opening.value) }
             openings += 1
             let number = openings
             let task = Task { try await self.open(number) }
             opening = task
             defer { opening = nil }
-            let opened = try await task.value
-            guard number == openings else {
-                // It broke before it was here.
+            let opened = try checked(try await task.value)
+            self.opened = opened
+            pendingTurns = nil
+            askedCount = 0
+            answeredCount = 0
+            lastMessage = .now
+            Task { await self.keepAsking(number) }
+            return opened
+        }
+
+        /// A stream that is used yet. It may have broken before those who waited for it go on, of whom the last came behind
+        /// that: nobody would tell them that it did.
+        private func checked(_ opened: Opened) throws -> Opened {
+            guard opened.number == openings else {
                 opened.stream.close()
                 throw RoostError(.unavailable, "the stream of changes broke")
             }
@@ -141,12 +154,6 @@
                 opened.stream.close()
                 throw RoostError(.closed, "the workspace was closed")
             }
-            self.opened = opened
-            pendingTurns = nil
-            askedCount = 0
-            answeredCount = 0
-            lastMessage = .now
-            Task { await self.keepAsking(number) }
             return opened
         }
 
@@ -177,7 +184,8 @@
                 }
             }
             return Opened(
-                stream: stream, connection: connection, tellsProgress: version.tellsProgress)
+                number: number, stream: stream, connection: connection,
+                tellsProgress: version.tellsProgress)
         }
 
         private static func version(of connection: EtcdConnection) async throws -> EtcdVersion {
