@@ -20,6 +20,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("https://db:2379", "db:2379"), ("http://10.0.0.7/", "10.0.0.7:2379"),
+        ("https://[::1]:2380", "[::1]:2380"), ("http://[fd00::7]", "[fd00::7]:2379"),
+    ])
+    func anEndpointIsNamedAsHTTPHasIt(text: String, authority: String) throws {
+        let endpoint = try EtcdEndpoint(text)
+        #expect(!endpoint.host.contains("["))
+        #expect(endpoint.authority == authority)
+        #expect(endpoint.description.hasSuffix("://\(authority)"))
+    }
+
     /// Also where a program dumps what it has.
     @Test func noDumpHasCredentials() async throws {
         let credentials = EtcdCredentials.none.user("user", password: "secret")

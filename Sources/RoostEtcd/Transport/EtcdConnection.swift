@@ -233,7 +233,7 @@
         private func headers(_ path: String) -> HPACKHeaders {
             var headers: HPACKHeaders = [
                 ":method": "POST", ":scheme": endpoint.isEncrypted ? "https" : "http",
-                ":path": path, ":authority": "\(endpoint.host):\(endpoint.port)",
+                ":path": path, ":authority": endpoint.authority,
                 "te": "trailers", "content-type": "application/grpc",
             ]
             if let token { headers.add(name: "token", value: token) }

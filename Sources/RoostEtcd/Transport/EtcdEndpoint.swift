@@ -34,5 +34,8 @@ struct EtcdEndpoint: Sendable, Hashable {
         host = rest.hasPrefix("[") ? String(rest.dropFirst().dropLast()) : String(rest)
     }
 
-    var description: String { "\(isEncrypted ? "https" : "http")://\(host):\(port)" }
+    var description: String { "\(isEncrypted ? "https" : "http")://\(authority)" }
+
+    /// As HTTP and addresses have it: the colons of an IPv6 address would be taken for the port's.
+    var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
