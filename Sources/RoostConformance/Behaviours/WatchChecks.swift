@@ -97,6 +97,7 @@ extension ConformanceCheck {
                                     }
                                     return
                                 }
+                                throw ConformanceFailure("watcher \(number) ended untold")
                             }
                         }
                         group.addTask {
@@ -128,6 +129,7 @@ extension ConformanceCheck {
                 let seen = try await within(context.patience, "the changes") {
                     await task.cancellableValue
                 }
+                try requireEqual(seen.count, 5, "the number of changes")
                 try requireEqual(Set(seen).count, 1, "the number of versions")
             },
         ]
