@@ -47,6 +47,12 @@
                 return RoostError(.outOfSpace, "PostgreSQL's disk is full: \(message)")
             case "54000", "54001", "53200":
                 return RoostError(.tooLarge, "more than PostgreSQL takes at once: \(message)")
+            // A text that is no value of its type: the commit itself has one, for where it would not be safe.
+            case "22P02":
+                return RoostError(
+                    .unsupportedVersion,
+                    "PostgreSQL has lost the settings of the session: a pooler between has to keep one connection for a session, and not for a transaction (\(message))"
+                )
             default: return nil
             }
         }

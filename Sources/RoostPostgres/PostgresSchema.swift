@@ -42,6 +42,10 @@
 
         /// One statement, and so one snapshot: what it reads is what was before it.
         ///
+        /// Where it is not serializable, as something between here and the server gives each statement another connection of its
+        /// own, it fails: of two that wait for the row of `roost_revision`, the second would go by guards that it looked at
+        /// before the first was made.
+        ///
         /// `$1 $2` keys and their revisions; `$3 $4 $5` ranges and theirs; `$6 $7 $8 $9` keys, values, times to
         /// live, and whether the change is told; `$10 $11` ranges that are removed.
         static let commit = PostgresStatement(
@@ -58,7 +62,10 @@
                     WHERE k.value IS NOT NULL AND k.revision > r.revision) AS holds),
             next AS (
                 UPDATE roost_revision SET revision = roost_revision.revision + 1 FROM guard
-                WHERE id = 1 AND guard.holds RETURNING roost_revision.revision),
+                WHERE id = 1 AND guard.holds
+                    AND CASE current_setting('transaction_isolation') WHEN 'serializable' THEN true
+                        ELSE (current_setting('transaction_isolation') || ' is not serializable')::bool END
+                RETURNING roost_revision.revision),
             change AS (
                 SELECT p.key, p.value, \(now) + p.lifetime AS deadline, p.told,
                     p.value IS NOT NULL OR k.value IS NOT NULL AS changes
