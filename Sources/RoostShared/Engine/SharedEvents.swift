@@ -13,15 +13,19 @@ public struct SharedEvents: AsyncSequence, Sendable {
 
     private let stream: AsyncThrowingStream<Told, any Error>
     private let ending: Ending
+    private let waiting: WaitingBytes
 
     /// How many events wait for a reader before it is told that it fell behind, and begins again.
     private static let waitingLimit = 4096
+    /// How many bytes of keys and values all events but one that wait may have.
+    package static let waitingBytesLimit = 64 << 20
 
     /// Events, and what tells them.
     public static func make() -> (events: SharedEvents, source: Source) {
         let (stream, continuation) = AsyncThrowingStream<Told, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(waitingLimit))
         let ending = Ending()
+        let waiting = WaitingBytes()
         continuation.onTermination = { termination in
             if case .finished(let error) = termination {
                 ending.end(error)
@@ -30,8 +34,8 @@ public struct SharedEvents: AsyncSequence, Sendable {
             }
         }
         return (
-            SharedEvents(stream: stream, ending: ending),
-            Source(continuation: continuation, ending: ending)
+            SharedEvents(stream: stream, ending: ending, waiting: waiting),
+            Source(continuation: continuation, ending: ending, waiting: waiting)
         )
     }
 
@@ -41,11 +45,14 @@ public struct SharedEvents: AsyncSequence, Sendable {
         ending.wait(body)
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(base: stream.makeAsyncIterator(), waiting: waiting)
+    }
 
     /// Takes the events one by one, and waits for the next.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var base: AsyncThrowingStream<Told, any Error>.Iterator
+        fileprivate let waiting: WaitingBytes
         /// When the last event was so.
         public private(set) var instant = ContinuousClock.now
 
@@ -57,6 +64,7 @@ public struct SharedEvents: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> SharedEvent? {
             guard let told = try await base.next(isolation: actor) else { return nil }
+            waiting.remove(told.event.sizeBytes)
             instant = told.instant
             return told.event
         }
@@ -66,15 +74,21 @@ public struct SharedEvents: AsyncSequence, Sendable {
     public struct Source: Sendable {
         fileprivate let continuation: AsyncThrowingStream<Told, any Error>.Continuation
         fileprivate let ending: Ending
+        fileprivate let waiting: WaitingBytes
 
-        /// Tells an event. Where the reader has fallen far behind, it ends instead: the reader takes what waits,
-        /// and begins again after that.
+        /// Tells an event. Where the reader has fallen far behind, by events or by what these have, it ends instead: the
+        /// reader takes what waits, and begins again after that.
         ///
         /// - Parameter instant: when it was so at the engine: when it came, or was asked for.
         public func tell(_ event: SharedEvent, at instant: ContinuousClock.Instant = .now) {
+            guard waiting.add(event.sizeBytes) else { return endBehind() }
             if case .dropped = continuation.yield(Told(event: event, instant: instant)) {
-                continuation.finish(throwing: RoostError(.unavailable, "the reader fell behind"))
+                endBehind()
             }
+        }
+
+        private func endBehind() {
+            continuation.finish(throwing: RoostError(.unavailable, "the reader fell behind"))
         }
 
         /// Ends the events, with an error where there is one.
@@ -82,6 +96,19 @@ public struct SharedEvents: AsyncSequence, Sendable {
 
         /// Calls `body` once the events have ended, or their reader has gone; at once where that is so already.
         public func onEnd(_ body: @escaping @Sendable () -> Void) { ending.wait { _ in body() } }
+    }
+
+    /// The bytes of the events that were told and not read yet.
+    fileprivate final class WaitingBytes: Sendable {
+        private let count = Atomic<Int>(0)
+
+        /// Whether there is room for an event. What is too large together with others is told where none waits.
+        func add(_ size: Int) -> Bool {
+            let before = count.wrappingAdd(size, ordering: .relaxed).oldValue
+            return size == 0 || before <= 0 || before + size <= SharedEvents.waitingBytesLimit
+        }
+
+        func remove(_ size: Int) { count.wrappingSubtract(size, ordering: .relaxed) }
     }
 
     /// A stream that has ended says so to nobody who asks it later.
@@ -124,6 +151,12 @@ public enum SharedEvent: Sendable {
     case changes([SharedChange], through: UInt64)
     /// The engine no longer has the changes before `oldest`: the first that it can tell. The last event.
     case compacted(oldest: UInt64)
+
+    /// Of its keys and values.
+    fileprivate var sizeBytes: Int {
+        guard case .changes(let changes, _) = self else { return 0 }
+        return changes.reduce(0) { $0 + $1.key.count + ($1.value?.count ?? 0) }
+    }
 }
 
 /// One change of one key.
