@@ -133,14 +133,21 @@
                 """)
         }
 
-        /// The changes after the revision `$1`, of at most `$2` revisions.
+        /// The changes after the revision `$2`, of at most `$3` revisions, up to the first with which they have `$1` bytes.
         static let changes = PostgresStatement(
             "changes",
             """
             SELECT s.revision, s.trimmed, c.revision, c.key, c.value
             FROM roost_revision s LEFT JOIN LATERAL (
                 SELECT revision, key, value FROM roost_changes
-                WHERE revision > $1::bigint AND revision <= $1::bigint + $2::bigint
+                WHERE revision > $2::bigint AND revision <= coalesce((
+                    SELECT revision FROM (
+                        SELECT revision, sum(sum(octet_length(key) + coalesce(octet_length(value), 0)))
+                            OVER (ORDER BY revision) AS total
+                        FROM roost_changes
+                        WHERE revision > $2::bigint AND revision <= $2::bigint + $3::bigint
+                        GROUP BY revision) t
+                    WHERE total >= $1::bigint ORDER BY revision LIMIT 1), $2::bigint + $3::bigint)
                 ORDER BY revision, key) c ON true
             WHERE s.id = 1
             """)

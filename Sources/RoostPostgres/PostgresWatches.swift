@@ -17,6 +17,8 @@
 
         /// How many revisions one round reads at most.
         private static let longestRound: UInt64 = 500
+        /// With so many bytes of keys and values a round ends, behind the commit with which it has them.
+        static let roundBytes = 16 << 20
         /// After a round that took less, the next may read twice as many revisions.
         private static let quickRound = Duration.milliseconds(500)
         /// How often a watcher is told that nothing has changed.
@@ -90,7 +92,10 @@
             let limit = roundLimit
             let rows = try await session.run(
                 PostgresSchema.changes,
-                [.number(Int64(clamping: from)), .number(Int64(limit))],
+                [
+                    .number(Int64(Self.roundBytes)), .number(Int64(clamping: from)),
+                    .number(Int64(limit)),
+                ],
                 before: .now + .seconds(5), mayRepeat: true, flag)
             guard !rows.rows.isEmpty, let newest = rows.number(0, 0),
                 let trimmed = rows.number(0, 1)
@@ -104,7 +109,7 @@
                 watchers.removeValue(forKey: id)?.source.end(
                     RoostError(.unavailable, "the server has lost commits that it told of"))
             }
-            let through = min(newest, from + limit)
+            let through = Self.end(of: changes, upTo: min(newest, from + limit))
             if .now - instant < Self.quickRound { roundLimit = min(limit * 2, Self.longestRound) }
             // Where there is more, nobody knows how old this is.
             let heard = through < newest ? instant - .seconds(1 << 30) : instant
@@ -112,6 +117,13 @@
                 tell(id, changes, from: from, through: through, trimmed, instant, heard)
             }
             return through < newest
+        }
+
+        /// How far a round has all changes that was to read up to `limit`.
+        private static func end(of changes: [SharedChange], upTo limit: UInt64) -> UInt64 {
+            let bytes = changes.reduce(0) { $0 + $1.key.count + ($1.value?.count ?? 0) }
+            guard bytes >= roundBytes, let last = changes.last else { return limit }
+            return min(limit, last.revision)
         }
 
         private func tell(

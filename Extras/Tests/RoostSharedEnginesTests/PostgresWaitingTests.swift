@@ -149,8 +149,8 @@ import Testing
         func changes(_ session: PostgresSession) async throws -> PostgresRows {
             try await CancellationFlag.with { flag in
                 try await session.run(
-                    PostgresSchema.changes, [.number(1), .number(10)], before: .now + .seconds(60),
-                    mayRepeat: true, flag)
+                    PostgresSchema.changes, [.number(1), .number(1), .number(10)],
+                    before: .now + .seconds(60), mayRepeat: true, flag)
             }
         }
         let first = session(refusing, writing)
@@ -200,6 +200,29 @@ import Testing
             }
         }
         return revisions
+    }
+
+    /// Where values are large a server tells a part of what was asked for, and nothing behind it is passed over.
+    @Test func changesThatAreLargeAreReadInSmallerParts() async throws {
+        let key = Array("test/values/n".utf8)
+        let value = [UInt8](repeating: 7, count: PostgresWatches.roundBytes / 2)
+        let server = try StubServer.postgres(version: "15.0") { from, count in
+            let state = [UInt64(100).networkBytes, UInt64(0).networkBytes]
+            guard from < 100 else { return [state + [nil, nil, nil]] }
+            var bytes = 0
+            var rows: [[[UInt8]?]] = []
+            for revision in from + 1...min(100, from + count)
+            where bytes < PostgresWatches.roundBytes {
+                let told: [UInt8]? = revision > 90 ? value : nil
+                bytes += key.count + (told?.count ?? 0)
+                rows.append(state + [revision.networkBytes, key, told])
+            }
+            return rows
+        }
+        defer { server.stop() }
+        let watches = PostgresWatches(session(server))
+        #expect(await revisions(watches) == Array(2...100))
+        await watches.close()
     }
 
     /// A server that takes longer for all that is asked for at once than a round has, as it is much.
