@@ -45,6 +45,12 @@
                 return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
             case "53100":
                 return RoostError(.outOfSpace, "PostgreSQL's disk is full: \(message)")
+            // The word is one of SQL's, in every language.
+            case "54000" where message.contains("NOTIFY"):
+                return RoostError(
+                    .outOfSpace,
+                    "PostgreSQL's queue of notices is full, which a session keeps that listens and has a transaction open for long: \(message)"
+                )
             case "54000", "54001", "53200":
                 return RoostError(.tooLarge, "more than PostgreSQL takes at once: \(message)")
             // A text that is no value of its type: the commit itself has one, for where it would not be safe.

@@ -131,6 +131,17 @@ import Testing
         await session.close()
     }
 
+    /// What another program keeps PostgreSQL from having room for is not too large.
+    @Test func aFullQueueOfNoticesIsNoMatterOfSize() {
+        func code(_ state: String, _ message: String) -> RoostError.Code? {
+            PostgresFailure(state: state, message: message, wasSent: true).refusal?.code
+        }
+        #expect(code("54000", "too many notifications in the NOTIFY queue") == .outOfSpace)
+        #expect(code("54000", "zu viele Benachrichtigungen in NOTIFY-Schlange") == .outOfSpace)
+        #expect(code("54000", "array size exceeds the maximum allowed") == .tooLarge)
+        #expect(code("53200", "out of memory") == .tooLarge)
+    }
+
     private func session(_ servers: StubServer...) -> PostgresSession {
         let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
         return PostgresSession(
