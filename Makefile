@@ -339,7 +339,7 @@ shared: shared-build
 	scripts/shared-servers standby -- sh -c '$(SHARED) connect postgres $$ROOST_STANDBY --deadline 3 | grep "^unavailable.*standby"'
 	scripts/shared-servers standby -- scripts/shared-standby
 	scripts/shared-servers postgres -- scripts/shared-settings
-	scripts/shared-servers postgres -- env SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) test --package-path Extras --filter 'PostgresSweeperTests|PostgresCreationTests|PostgresIsolationTests'
+	scripts/shared-servers postgres -- env SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) test --package-path Extras --filter 'PostgresSweeperTests|PostgresCreationTests|PostgresIsolationTests|PostgresAbandonedTests'
 
 # Histories while the servers are killed, paused, cut off, compacted and used up; SECONDS of each.
 shared-faults: shared-build

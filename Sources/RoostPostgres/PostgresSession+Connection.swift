@@ -50,6 +50,7 @@
             PQsetnonblocking(started, 1)
             PQsetErrorVerbosity(started, PQERRORS_DEFAULT)
             try replaceSettings(before: deadline, flag)
+            try endAbandonedStatements(before: deadline, flag)
             // Before the isolation, which a standby does not take.
             try refuseStandby(before: deadline, flag)
             let isolation = isSerializable ? "serializable" : "read committed"
@@ -74,6 +75,25 @@
                 SELECT set_config('synchronous_commit', 'on', false)
                 WHERE current_setting('synchronous_commit', true) IN ('off', 'local', 'remote_write')
                 """, before: deadline, flag)
+        }
+
+        /// Has the server look each second whether the client of a statement is there yet. A call is given up with its
+        /// connection, and what it waits for in the server, as for a table that an operator has locked, it would wait for on:
+        /// one process more for each attempt, until nobody is let in. A commit that waits for the standby does not end by
+        /// that. Decision 219.
+        private func endAbandonedStatements(
+            before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
+        ) throws {
+            guard let connection, hasNotices, PQserverVersion(connection) >= 140_000 else { return }
+            do {
+                _ = try simple(
+                    """
+                    SELECT set_config('client_connection_check_interval', '1000', false)
+                    WHERE current_setting('client_connection_check_interval', true) = '0'
+                    """, before: deadline, flag)
+            } catch let failure as PostgresFailure where failure.state == "22023" {
+                // A server whose system cannot tell it.
+            }
         }
 
         /// Waits until the standby that acknowledges commits has all that can be read here. After a crash, or where
