@@ -180,6 +180,24 @@ import Testing
         await workspace.close()
     }
 
+    /// A proxy that gives watches its own numbers, from zero on: what it tells is nobody's, or another's.
+    @Test func whoWatchesOverAProxyWithNumbersOfItsOwnIsToldSo() async throws {
+        let watchCount = Mutex(0)
+        let server = try StubServer.etcd { request in
+            guard request.kind == .createWatch else { return Self.usual(request, revision: 60) }
+            watchCount.withLock { $0 += 1 }
+            return [
+                EtcdMessage.created(0, revision: 60),
+                EtcdMessage.removals(0, of: "test/values/n", at: 51...60),
+            ].map { .message($0) }
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server)
+        #expect(await versions(workspace, count: 1).isEmpty)
+        #expect(watchCount.withLock { $0 } > 1)
+        await workspace.close()
+    }
+
     /// Where nothing changes any more, an answer to what was asked since tells how far the watch is.
     @Test func aWatchIsAsFarAsItsMemberIsWhereNothingChanges() async throws {
         let server = try StubServer.etcd { request in

@@ -4,7 +4,8 @@
 
     /// All watchers of one client, over one stream.
     ///
-    /// - Each watcher has a number that is never used again; what comes for another is of one that was cancelled.
+    /// - Each watcher has a number that is never used again; what comes for another is of one that was cancelled, and for one
+    ///   that was never given of a server that gives its own.
     /// - Where the stream breaks, all watchers end with an error, and begin again where they were.
     /// - `openings` counts the streams, so that what comes from an older one is passed over.
     /// - How far the server says that it is counts for a watch only where it says so after it had that watch: `askedCount`
@@ -256,6 +257,14 @@
                 return takeProgress(response)
             }
             if response.isCanceled, id < 0 { return endUncreated(response.cancelReason) }
+            // What it then tells would be told to whoever has the number.
+            guard (1..<nextID).contains(id) else {
+                return breakStream(
+                    RoostError(
+                        .unsupportedVersion,
+                        "what answers for etcd numbers watches itself, as etcd's gRPC proxy does: the members of the cluster are to be named"
+                    ))
+            }
             guard watchers[id] != nil else { return }
             if response.isCreated {
                 watchers[id]?.creation = Creation(
