@@ -180,6 +180,29 @@ import Testing
         await workspace.close()
     }
 
+    /// A long answer comes in parts, which are told as they come: but not the last commit of one, of which the next may have
+    /// more.
+    @Test(arguments: [false, true])
+    func anAnswerInPartsIsToldCommitByCommit(isWhole: Bool) async throws {
+        let server = try StubServer.etcd { request in
+            guard request.kind == .createWatch else { return Self.usual(request, revision: 60) }
+            let watch = request.watch
+            func removals(_ key: String, _ revisions: ClosedRange<Int64>) -> [UInt8] {
+                EtcdMessage.removals(watch, of: "test/values/\(key)", at: revisions)
+            }
+            let begin = [
+                EtcdMessage.created(watch, revision: 60), EtcdMessage.part(removals("n", 51...53)),
+            ]
+            let rest = [EtcdMessage.part(removals("o", 53...53)), removals("n", 54...54)]
+            return (isWhole ? begin + rest : begin).map { .message($0) }
+        }
+        defer { server.stop() }
+        let workspace = try await connect(server)
+        let expected: [UInt64] = isWhole ? [51, 52, 53, 53, 54] : [51, 52]
+        #expect(await versions(workspace, count: expected.count) == expected)
+        await workspace.close()
+    }
+
     /// A proxy that gives watches its own numbers, from zero on: what it tells is nobody's, or another's.
     @Test func whoWatchesOverAProxyWithNumbersOfItsOwnIsToldSo() async throws {
         let watchCount = Mutex(0)

@@ -123,6 +123,9 @@ enum EtcdMessage {
         }
     }
 
+    /// An answer that more of the same comes behind.
+    static func part(_ message: [UInt8]) -> [UInt8] { message + number(7, 1) }
+
     private static func header(_ revision: Int64) -> [UInt8] { field(1, number(3, revision)) }
 
     private static func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {

@@ -24,7 +24,7 @@
             let begin = ContinuousClock.now
             /// When the server had no more than what was told; `nil` where nobody knows, as while it tells what was before.
             var heard: ContinuousClock.Instant?
-            /// Of an answer that is not whole yet.
+            /// Of an answer that is not whole yet: what was not told.
             var fragments: [SharedChange] = []
         }
 
@@ -293,18 +293,25 @@
                         key: event.keyValue.key, value: event.isDelete ? nil : event.keyValue.value,
                         revision: revision))
             }
-            guard !response.isFragment, let changes = watchers[id]?.fragments,
-                let last = changes.last
-            else { return }
-            watchers[id]?.fragments = []
-            watchers[id]?.revision = last.revision
-            if let watcher = watchers[id], watcher.heard == nil, let creation = watcher.creation,
-                last.revision >= creation.revision
-            {
+            tellWhole(id, isLastPart: !response.isFragment)
+        }
+
+        /// Tells what has come of whole commits: of the last one more may come with the next part. An answer may have a
+        /// thousand commits, which are not to wait for each other.
+        private func tellWhole(_ id: Int64, isLastPart: Bool) {
+            guard let watcher = watchers[id], let last = watcher.fragments.last else { return }
+            let changes = watcher.fragments
+            let end =
+                isLastPart
+                ? changes.count : changes.firstIndex { $0.revision == last.revision } ?? 0
+            guard let through = changes[..<end].last?.revision else { return }
+            watchers[id]?.fragments = Array(changes[end...])
+            watchers[id]?.revision = through
+            if watcher.heard == nil, let creation = watcher.creation, through >= creation.revision {
                 watchers[id]?.heard = watcher.begin
             }
-            watchers[id]?.source.tell(
-                .changes(changes, through: last.revision), at: instantOfEvents(id))
+            watcher.source.tell(
+                .changes(Array(changes[..<end]), through: through), at: instantOfEvents(id))
         }
 
         /// Changes come as they are made, so that what is told with them is as old as what was heard of last. A server that
