@@ -94,6 +94,9 @@
                     try attempt.set(lease, forKey: leaseKey, in: leases, expiresIn: duration)
                 } else {
                     try attempt.removeValue(forKey: leaseKey, in: leases)
+                    // A renewal whose answer was lost may yet come. It was guarded by the term as it was, and would leave a
+                    // lease that nobody has.
+                    try attempt.set(term.number, forKey: termKey, in: leases)
                 }
                 return begin
             }
