@@ -105,7 +105,11 @@
             let answer = try simple(
                 """
                 SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN 'none'
-                    WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'connected' ELSE 'away' END
+                    WHEN NOT EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'away'
+                    WHEN EXISTS (
+                        SELECT 1 FROM pg_stat_activity WHERE usename = current_user AND wait_event = 'SyncRep'
+                            AND clock_timestamp() - query_start > interval '2 seconds') THEN 'silent'
+                    ELSE 'connected' END
                 """, before: deadline, flag)
             let state = answer.rows.first?.first.flatMap { $0 } ?? []
             switch String(decoding: state, as: UTF8.self) {
@@ -114,10 +118,13 @@
                 // A commit of its own, which waits for all before it.
                 _ = try simple(
                     "SELECT pg_logical_emit_message(true, 'roost', '')", before: deadline, flag)
-            default:
-                // To wait here would leave a process of the server waiting for each attempt.
+            case let word:
+                // To wait here would leave a process of the server waiting for each attempt: also where another that waits
+                // already has no answer, which would come first.
                 throw PostgresFailure(
-                    state: nil, message: "the standby that acknowledges commits is not connected",
+                    state: nil,
+                    message:
+                        "the standby that acknowledges commits \(word == "silent" ? "does not answer" : "is not connected")",
                     wasSent: false)
             }
         }
