@@ -95,6 +95,41 @@ struct ObjectStorageTests {
         }
     }
 
+    /// Who only read until then knows it too: a follower would take over a copy that nobody else has, and a writer hold the
+    /// bases that it cannot see for removed.
+    @Test func nothingIsPutOrMissedWhereWhatWasListedIsGone() async throws {
+        try await withDirectory { directory in
+            let (share, elsewhere) = ("\(directory)/share", "\(directory)/elsewhere")
+            let isNew = try await DirectoryStorage(path: share).putIfAbsent("journal/1", [1])
+            #expect(isNew)
+            let reader = DirectoryStorage(path: share)
+            #expect(try await reader.list(prefix: "journal/", after: nil).count == 1)
+            #expect(try await reader.list(prefix: "bases/", after: nil).isEmpty)
+            let files = FileManager.default
+            try files.moveItem(atPath: share, toPath: elsewhere)
+            try files.createDirectory(atPath: share, withIntermediateDirectories: false)
+            for name in ["journal/1", "journal/2", "bases/1"] {
+                await #expect(throws: RoostError.self) {
+                    try await reader.get(name, maximumSizeBytes: 9)
+                }
+            }
+            for prefix in ["journal/", "bases/"] {
+                await #expect(throws: RoostError.self) {
+                    try await reader.list(prefix: prefix, after: nil)
+                }
+            }
+            let error = await #expect(throws: RoostError.self) {
+                try await reader.putIfAbsent("journal/2", [2])
+            }
+            #expect(error?.code == .io)
+            #expect(try files.contentsOfDirectory(atPath: share).isEmpty)
+            try files.removeItem(atPath: share)
+            try files.moveItem(atPath: elsewhere, toPath: share)
+            #expect(try await reader.get("journal/1", maximumSizeBytes: 9) == [1])
+            #expect(try await reader.get("journal/2", maximumSizeBytes: 9) == nil)
+        }
+    }
+
     /// It holds files alone, and would open no more.
     @Test func noDirectoryIsMadeInsideAWorkspace() async throws {
         try await withDirectory { directory in

@@ -20,7 +20,7 @@
         private let thread = WorkerThread(name: "roost-objects")
         /// Directories that were made, and whose names may not be on disk.
         private var unsyncedDirectories: Set<String> = []
-        /// Directories that were there when something was put.
+        /// Directories that were there when something was put or listed.
         private var knownDirectories: Set<String> = []
         /// When it was looked for what killed writers have left.
         private var lastLook: ContinuousClock.Instant?
@@ -55,6 +55,7 @@
             var status = stat()
             if stat(full(name), &status) == 0 { return UInt64(status.st_size) }
             guard errno == ENOENT || errno == ENOTDIR else { throw failure("look at", full(name)) }
+            try checkKnownDirectories()
             return nil
         }
 
@@ -62,8 +63,9 @@
         func read(_ name: String, _ range: Range<UInt64>) throws -> [UInt8]? {
             let descriptor = open(full(name), O_RDONLY | O_CLOEXEC)
             if descriptor < 0 {
-                if errno == ENOENT { return nil }
-                throw failure("open", full(name))
+                guard errno == ENOENT else { throw failure("open", full(name)) }
+                try checkKnownDirectories()
+                return nil
             }
             defer { close(descriptor) }
             var bytes = [UInt8](repeating: 0, count: range.count)
@@ -85,6 +87,7 @@
             // Names are made of few directories, each listed whole.
             let folder = prefix.split(separator: "/", omittingEmptySubsequences: false).dropLast()
                 .joined(separator: "/")
+            try noteListed(folder)
             var found: [StoredObject] = []
             // Whether an object of this name, or one in a directory of it, may be wanted: what is not is not looked at.
             func mayBeWanted(_ object: String) -> Bool {
@@ -97,7 +100,17 @@
                     found.append(StoredObject(name: object, sizeBytes: sizeBytes))
                 }
             }
+            // What goes meanwhile looks as if its files were removed one by one.
+            try checkKnownDirectories()
             return found.sorted { isBefore($0.name, $1.name) }
+        }
+
+        /// What is listed is believed, and so is that nothing is there: but not of a directory that was there before.
+        private func noteListed(_ folder: String) throws {
+            try checkKnownDirectories()
+            let place = folder.isEmpty ? path : full(folder)
+            var status = stat()
+            if stat(place, &status) == 0 { knownDirectories.insert(place) }
         }
 
         private func visit(
@@ -105,8 +118,8 @@
         ) throws {
             let place = folder.isEmpty ? path : full(folder)
             guard let stream = opendir(place) else {
-                if errno == ENOENT { return }
-                throw failure("list", place)
+                guard errno == ENOENT else { throw failure("list", place) }
+                return try checkKnownDirectories()
             }
             defer { closedir(stream) }
             while let entry = try next(of: stream, place) {
@@ -233,7 +246,8 @@
         }
 
         /// Throws where one is gone that was there: a share that is not mounted any more leaves an empty directory in its
-        /// place, and what is put there would be without all that has to stand beside it.
+        /// place. What is put there would be without all that has to stand beside it, and what is not found there was not
+        /// removed.
         private func checkKnownDirectories() throws {
             for known in knownDirectories {
                 var status = stat()

@@ -7,8 +7,8 @@
     ///
     /// - An object is there whole or not at all: it is written beside its place, synced, and linked
     ///   or renamed to its name.
-    /// - Where something was put, nothing more is while its directory is gone, as that of a share that is not mounted any
-    ///   more: `.io`, until it is there again.
+    /// - Where something was put or listed, nothing more is while its directory is gone, as that of a share that is not
+    ///   mounted any more: `.io`, until it is there again. Nothing is said to be missing there either.
     /// - What a writer that was killed has left unfinished is removed by one that goes on, a day or two later.
     /// - `putIfAbsent` is `link`, which the file system must keep from replacing anything: local ones
     ///   do, and NFS does.
