@@ -177,6 +177,21 @@ import Testing
         }
     }
 
+    /// Retention would remove what is older, as if it had done so before.
+    @Test func anEntryThatIsAnsweredWithNothingIsNoRemovedOne() async throws {
+        try await withBases { _, storage, _ in
+            let end = try #require(try await JournalReader.end(of: storage))
+            let all = try await BaseChain(from: end.standing.base, in: storage).bases
+            let name = ObjectName.entry(all[1].entry.index)
+            let once = EmptyingStorage(storage, name: name, count: 1)
+            let whole = try await BaseChain(from: end.standing.base, in: once)
+            #expect(whole.bases.count == all.count && whole.damages.isEmpty)
+            let always = EmptyingStorage(storage, name: name, count: .max)
+            let broken = try await BaseChain(from: end.standing.base, in: always)
+            #expect(broken.bases.count == 1 && broken.damages.first?.file == name)
+        }
+    }
+
     /// All bases, and some entries: what a new base needs not hinders nobody.
     @Test(arguments: [1, 3, 8]) func aCopyWhoseBasesAreAllDamagedBeginsAgain(
         entryCount: Int
@@ -259,5 +274,29 @@ private final class MisreadingStorage: ForwardingStorage {
         guard let bytes = try await get(name, maximumSizeBytes: .max) else { return false }
         try await receive(bytes)
         return true
+    }
+}
+
+/// Gives nothing of one object, so often.
+private final class EmptyingStorage: ForwardingStorage {
+    let base: any ObjectStorage
+    private let name: String
+    private let leftCount: Mutex<Int>
+
+    init(_ base: MemoryStorage, name: String, count: Int) {
+        self.base = base
+        self.name = name
+        leftCount = Mutex(count)
+    }
+
+    func get(_ name: String, maximumSizeBytes: Int) async throws -> [UInt8]? {
+        let isEmpty =
+            name == self.name
+            && leftCount.withLock { count in
+                count -= 1
+                return count >= 0
+            }
+        if isEmpty { return [] }
+        return try await base.get(name, maximumSizeBytes: maximumSizeBytes)
     }
 }

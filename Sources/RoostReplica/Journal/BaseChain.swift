@@ -62,7 +62,7 @@
                 let payload: BasePayload
                 let entry: JournalEntry
                 do {
-                    guard let found = try await JournalReader.entry(next, in: storage),
+                    guard let found = try await JournalReader.entry(named: next, in: storage),
                         found.kind == .base
                     else { return next = 0 }
                     (entry, payload) = (found, try BasePayload(found))

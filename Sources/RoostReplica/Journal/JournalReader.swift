@@ -163,6 +163,17 @@
             }
         }
 
+        /// The entry at `index`, which another one names; `nil` where there is no such object.
+        ///
+        /// - Throws: `.corrupt` where it is empty too: nobody names the place of an object that stands for no entry.
+        static func entry(
+            named index: UInt64, in storage: any ObjectStorage
+        ) async throws -> JournalEntry? {
+            try await storage.read(
+                ObjectName.entry(index), maximumSizeBytes: JournalEntry.maximumSizeBytes
+            ) { try JournalEntry($0, index: index) }
+        }
+
         private enum JournalObject {
             case entry(JournalEntry)
             /// It stands for no entry.
