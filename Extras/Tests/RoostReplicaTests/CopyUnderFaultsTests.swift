@@ -197,6 +197,48 @@ struct CopyUnderFaultsTests {
         }
     }
 
+    /// The later one has batches in the journal, which nobody can restore without a base.
+    @Test func theLastStateOfAnEarlierHistoryIsNotCalledTheNewest() async throws {
+        try await withDirectory { directory in
+            let storage = FaultyStorage()
+            let first = try await Workspace.inMemory()
+            try await first.dictionary("d").set("first", forKey: "n")
+            try await Replica(of: first, to: storage, options: quick).end()
+            try await first.close()
+            storage.faults.withLock { $0.refusedPrefix = ObjectName.bases }
+            let second = try await Workspace.inMemory()
+            let replica = try Replica(of: second, to: storage, options: quick)
+            try await second.dictionary("d").set("second", forKey: "n")
+            #expect(
+                try await eventually {
+                    replica.status.historyCount == 1 && replica.status.logBytesCopied > 0
+                })
+            await replica.abandon()
+            let earlier = try await restored(storage, directory)
+            #expect(earlier.1 == ["n": "first"] && earlier.0.isBeyondCopy)
+            // Nor is it followed, in a directory that the later one could not be followed in.
+            let path = "\(directory)/f"
+            let error = await #expect(throws: RoostError.self) {
+                _ = try await Follower.follow(storage, at: path)
+            }
+            #expect(error?.code == .io)
+            for name in [path, path + ".incomplete"] {
+                #expect(!FileManager.default.fileExists(atPath: name))
+            }
+
+            storage.faults.withLock { $0.refusedPrefix = nil }
+            let next = try Replica(of: second, to: storage, options: quick)
+            try await next.waitUntilCopied()
+            let newest = try await restored(storage, directory)
+            #expect(newest.1 == ["n": "second"] && !newest.0.isBeyondCopy)
+            let follower = try await Follower.follow(storage, at: path)
+            #expect(try await contents(of: follower.workspace, "d") == ["n": "second"])
+            try await follower.close()
+            try await next.end()
+            try await second.close()
+        }
+    }
+
     @Test(arguments: [false, true])
     func everyByteOfTheCopyThatIsDamagedIsFound(isSealed: Bool) async throws {
         try await withDirectory { directory in

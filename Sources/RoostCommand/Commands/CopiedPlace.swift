@@ -79,7 +79,9 @@ struct CopiedPlace {
             }
             if report.isBeyondCopy {
                 try Output.write([
-                    "the moment lies behind what was copied until then: this is the last state before it"
+                    moment == nil
+                        ? "the copy has begun another history, which has no base yet: this is the last state before it, and lacks what was committed since"
+                        : "the moment lies behind what was copied until then: this is the last state before it"
                 ])
             }
         }

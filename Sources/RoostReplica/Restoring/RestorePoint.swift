@@ -4,7 +4,8 @@
 
     /// What a copy is restored to.
     public enum RestorePoint: Sendable, Hashable {
-        /// All that was copied.
+        /// All that was copied. Where a history was begun that has no base yet, it is the last state of the one before, and
+        /// ``RestoreReport/isBeyondCopy`` says so.
         case newest
         /// The state after the batch of this sequence number, of the newest history that has it.
         case sequence(UInt64)
@@ -79,7 +80,8 @@
         public var snapshotSizeBytes: UInt64 = 0
         /// Whether the moment that was asked for lies after the last that the copy says anything of, or between that of
         /// one history and the begin of the next, which another writer copied: what was committed in between, if
-        /// anything was, is not in the restored workspace.
+        /// anything was, is not in the restored workspace. Of the newest state: whether the copy has begun a later history,
+        /// which cannot be restored before it has a base.
         public var isBeyondCopy = false
         /// Of bases that are damaged or lost, the newest first: none of them was needed, as an older one and the log after
         /// it gave the same state, or a newer one had it. The next base takes the place of a damaged newest one; until

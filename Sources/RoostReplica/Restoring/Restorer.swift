@@ -64,6 +64,9 @@
             for link in chain.links {
                 let history = link.entry.standing.history
                 guard passed.mayGoOn(with: history) else { break }
+                let isNewest = history == end.standing.history
+                // What is copied later is of the newest history, and of no other.
+                if isToFollow && !isNewest { break }
                 let record: BaseRecord
                 switch link.record {
                 case .failure(let damage):
@@ -83,21 +86,35 @@
                 guard var report = try await replay(record, before: end, to: point, in: place)
                 else { continue }
                 report.passedDamages = passed.damages
+                // What was copied since, of a history that has no base yet, cannot be restored.
+                if case .newest = point, !isNewest { report.isBeyondCopy = true }
                 if isToFollow { try markIncomplete(at: place.path, record.history) }
                 try incomplete.finish()
                 return report
             }
             incomplete.abandon()
             // A base that could have led there is damaged.
-            if let damage = passed.needed { throw damage }
-            guard let oldest = chain.bases.last else {
-                throw chain.damages.first ?? OpenedCopy.noCopy
+            if let needed = passed.needed { throw needed }
+            if isToFollow {
+                throw RoostError(
+                    .io, "the copy has begun another history and has no base of it yet: ask again")
             }
-            if let damage = chain.damagedEnd, !point.mayBegin(with: oldest.record) { throw damage }
+            throw missing(point, in: chain, before: end, damage)
+        }
+
+        /// Why nothing leads to `point`, though no base is damaged that could.
+        private func missing(
+            _ point: RestorePoint, in chain: BaseChain, before end: JournalEntry,
+            _ damage: RoostError?
+        ) -> RoostError {
+            guard let oldest = chain.bases.last else {
+                return chain.damages.first ?? OpenedCopy.noCopy
+            }
+            if let damage = chain.damagedEnd, !point.mayBegin(with: oldest.record) { return damage }
             // What is wanted may be in the entry that cannot be read.
-            if let damage, point.mayBegin(with: oldest.record) { throw damage }
+            if let damage, point.mayBegin(with: oldest.record) { return damage }
             let first = Date(milliseconds: oldest.record.time)
-            throw RoostError(
+            return RoostError(
                 .io,
                 "the copy does not hold this state: it goes back to \(first.ISO8601Format()), batch "
                     + "\(oldest.record.completeSequence), and up to batch "
