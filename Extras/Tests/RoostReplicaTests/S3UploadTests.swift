@@ -78,10 +78,7 @@ import Testing
         let server = try StubServer { connection in
             while let head = connection.readWholeHead() {
                 heads.withLock { $0.append(head) }
-                let length = head.lowercased().split(separator: "content-length: ").last
-                    .flatMap { Int($0.prefix { $0.isNumber }) }
-                var rest = length ?? 0
-                while rest > 0, let piece = connection.read(rest) { rest -= piece.count }
+                connection.readBody(of: head)
                 connection.answer("200 OK", "")
             }
         }
@@ -98,6 +95,64 @@ import Testing
             #expect(head.contains("content-md5: kAFQmDzST7DWlj99KOF/cg=="), "\(head)")
             #expect(head.contains("SignedHeaders=content-md5;"))
         }
+    }
+
+    /// An answer begins before the outcome is known, and may break off.
+    @Test(arguments: [false, true]) func anUploadIsCompleteOnceAnAnswerOrAListSaysSo(
+        isListed: Bool
+    ) async throws {
+        let content = ObjectContent([UInt8](repeating: 1, count: (16 << 20) + 1))
+        let found =
+            isListed
+            ? "<Contents><Key>p/a</Key><Size>\(content.sizeBytes)</Size></Contents>" : ""
+        let server = try StubServer { connection in
+            while let head = connection.readWholeHead() {
+                connection.readBody(of: head)
+                if head.hasPrefix("POST /b/p/a?uploads") {
+                    connection.answer("200 OK", "<R><UploadId>u1</UploadId></R>")
+                } else if head.hasPrefix("PUT") {
+                    connection.answer("200 OK\r\nETag: \"t\"", "")
+                } else if head.hasPrefix("GET") {
+                    connection.answer("200 OK", "<ListBucketResult>\(found)</ListBucketResult>")
+                } else {
+                    connection.answer("200 OK", "")
+                }
+            }
+        }
+        defer { server.stop() }
+        let storage = S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)")
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+        if isListed {
+            try await storage.put("a", content)
+        } else {
+            let error = await #expect(throws: RoostError.self) {
+                try await storage.put("a", content)
+            }
+            #expect(error?.code == .io)
+        }
+    }
+
+    /// What is signed for one place is denied at another, which says nothing of what is wrong.
+    @Test func aRedirectionIsToldAndNotFollowed() async throws {
+        let heads = Arc<[String]>([])
+        let server = try StubServer { connection in
+            while let head = connection.readWholeHead() {
+                heads.withLock { $0.append(head) }
+                connection.answer(
+                    "307 Temporary Redirect\r\nLocation: /elsewhere",
+                    "<Error><Code>TemporaryRedirect</Code><Message>Elsewhere</Message></Error>")
+            }
+        }
+        defer { server.stop() }
+        let storage = S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)")
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+        let error = await #expect(throws: RoostError.self) {
+            try await storage.get("a", maximumSizeBytes: 5)
+        }
+        #expect(error?.message == "the storage answered 307 TemporaryRedirect: Elsewhere")
+        #expect(heads.withLock { $0.count } == 1)
     }
 
     /// The time-out of an attempt would be longer, and there are several.
@@ -183,6 +238,13 @@ extension StubConnection {
             head += byte
         }
         return String(decoding: head, as: UTF8.self)
+    }
+
+    fileprivate func readBody(of head: String) {
+        let length = head.lowercased().split(separator: "content-length: ").last
+            .flatMap { Int($0.prefix { $0.isNumber }) }
+        var rest = length ?? 0
+        while rest > 0, let piece = read(min(rest, 1 << 16)) { rest -= piece.count }
     }
 
     /// The method and the target of a request whose head was read; `nil` where the client has gone.

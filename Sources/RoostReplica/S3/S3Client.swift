@@ -53,10 +53,12 @@
         /// So long a server that refuses connections is tried again, as one is that is being started.
         private static let patience = Duration.seconds(10)
         /// As the shared one of the library, but that a connection which fails is told at once: that one tries again,
-        /// without a word, until the time-out of each attempt is over.
+        /// without a word, until the time-out of each attempt is over. Nor is a redirection followed: a request is signed for
+        /// its own host and path, so that elsewhere it is only denied, and what is denied would be told.
         private static let client: HTTPClient = {
             var configuration = HTTPClient.Configuration.singletonConfiguration
             configuration.connectionPool.retryConnectionEstablishment = false
+            configuration.redirectConfiguration = .disallow
             return HTTPClient(
                 eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
         }()

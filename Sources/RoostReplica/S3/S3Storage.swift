@@ -244,7 +244,12 @@
                 .init(
                     method: .POST, name: name, query: [("uploadId", upload)],
                     body: Array(body.utf8)), expecting: [200, 404])
-            if response.status == 200, !response.text.contains("<Error>") { return }
+            // It begins before the outcome is known, and where its length is not said it may break off.
+            if response.status == 200, response.text.contains("<CompleteMultipartUploadResult"),
+                !response.text.contains("<Error>")
+            {
+                return
+            }
             // An earlier attempt of this may have been answered too late: then the upload is gone, and the
             // object is there.
             let found = try await list(prefix: name, after: nil).first { $0.name == name }
