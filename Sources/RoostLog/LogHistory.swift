@@ -124,7 +124,9 @@ package final class LogHistory: Sendable {
         _ state: inout State, after sequence: UInt64, _ limitBytes: Int
     ) -> LogHold {
         state.lastHold += 1
-        state.holds[state.lastHold] = LogHold.Held(position: sequence, limitBytes: limitBytes)
+        // Less than nothing would be too much at once, though nothing is held.
+        state.holds[state.lastHold] = LogHold.Held(
+            position: sequence, limitBytes: max(limitBytes, 0))
         return LogHold(number: state.lastHold, history: self)
     }
 

@@ -72,6 +72,22 @@ struct CopyGoesOnTests {
         }
     }
 
+    /// It may come from a file of settings: nothing is held then, and what needs no hold is copied as ever.
+    @Test func aNegativeNumberOfBytesOfHeldLogIsNone() async throws {
+        let storage = MemoryStorage()
+        let workspace = try await Workspace.inMemory()
+        var options = quick
+        options.maximumHeldLogBytes = -1
+        let replica = try Replica(of: workspace, to: storage, options: options)
+        for number in 0..<3 {
+            try await workspace.dictionary("d").set("\(number)", forKey: "n")
+            try await replica.waitUntilCopied()
+        }
+        #expect(replica.status.lostLogCount == 0 && replica.status.historyCount == 1)
+        try await replica.end()
+        try await workspace.close()
+    }
+
     /// As after a restart that has set the clock back by five minutes.
     @Test func aBaseIsNotDatedBeforeWhatItHolds() async throws {
         try await withDirectory { directory in
