@@ -189,6 +189,38 @@ import Testing
         #expect(now(68 * day, 10 * day) == 68 * day)
     }
 
+    /// What was written before is all that shows it.
+    @Test func aClockThatIsAheadFromTheBeginMakesNothingOld() {
+        let (minute, day) = (60_000 as UInt64, 86_400_000 as UInt64)
+        let last = 20_000 * day
+        /// What counts as the time since the last entry, of a writer that begins so much later by its clock, and looks
+        /// there, so long after its begin.
+        func times(
+            _ begin: UInt64, _ looks: [(time: UInt64, instant: UInt64)]
+        ) -> [UInt64] {
+            var clock = RetentionClock(time: last + begin, instant: 5)
+            clock.begin(behind: last)
+            return looks.map { look in
+                clock.now(time: last + look.time, instant: 5 + look.instant, waiting: 7 * day)
+                    - last
+            }
+        }
+        let year = 365 * day
+        // Ahead, and then set right.
+        #expect(
+            times(year, [(year, 0), (year + minute, minute), (3 * minute, 2 * minute)])
+                == [0, minute, 3 * minute])
+        // Nobody wrote for a year.
+        #expect(
+            times(year, [(year + day, day), (year + 8 * day, 8 * day)]) == [day, year + 8 * day])
+        #expect(times(minute, [(minute, 0)]) == [minute])
+        // The writer before was ahead.
+        var behind = RetentionClock(time: last - day, instant: 5)
+        behind.begin(behind: last)
+        let now = behind.now(time: last - day, instant: 5, waiting: day)
+        #expect(now == last - day)
+    }
+
     /// What a storage's call waits for may never come, and may hear of no cancellation.
     @Test func whoStopsWaitsForNoCallThatHearsOfNothing() async throws {
         let storage = EntriesAlone()

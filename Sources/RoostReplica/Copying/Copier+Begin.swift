@@ -16,6 +16,7 @@
                 isAdopted ? nil : try engine.tapOfAll(limitBytes: options.maximumHeldLogBytes)
             if !isAdopted { try await open() }
             let earlier = isAdopted ? journal.state.standing : try await takeOver()
+            if let earlier { retentionClock.begin(behind: earlier.time) }
             let standing = journal.state.standing!
             shared.status.withLock { $0.state = .copying }
             tap = try goesOn(from: standing, held)

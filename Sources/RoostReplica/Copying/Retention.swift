@@ -69,6 +69,10 @@
             self.instant = instant
         }
 
+        /// Goes by the time of what was written last where that is earlier: the clock may have been wrong since the process
+        /// began, and the time that nobody wrote counts once it is believed as a jump is. To be called before `now`.
+        mutating func begin(behind last: UInt64) { time = min(time, last) }
+
         /// The time to go by, where the clock says `time`.
         mutating func now(
             time: UInt64, instant: UInt64, waiting retention: UInt64
