@@ -133,6 +133,29 @@ import Testing
         }
     }
 
+    /// What distributes requests answers so to all of them while it knows no server, and retention would go by it.
+    @Test(arguments: [
+        ("<Error><Code>NoSuchKey</Code></Error>", true), ("", true),
+        ("<Error><Code>NoSuchBucket</Code></Error>", false), ("default backend - 404", false),
+    ]) func anObjectIsMissingWhereAStorageSaysSo(body: String, isMissing: Bool) async throws {
+        let server = try StubServer { connection in
+            while connection.readHead() != nil { connection.answer("404 Not Found", body) }
+        }
+        defer { server.stop() }
+        let storage = S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)")
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+        if isMissing {
+            let found = try await storage.get("a", maximumSizeBytes: 5)
+            #expect(found == nil)
+        } else {
+            let error = await #expect(throws: RoostError.self) {
+                try await storage.get("a", maximumSizeBytes: 5)
+            }
+            #expect(error?.code == .io && error?.file == "s3://b/p/a")
+        }
+    }
+
     /// What is signed for one place is denied at another, which says nothing of what is wrong.
     @Test func aRedirectionIsToldAndNotFollowed() async throws {
         let heads = Arc<[String]>([])

@@ -29,12 +29,16 @@
 
             var text: String { String(decoding: body, as: UTF8.self) }
 
-            /// Whether there is no such object; throws where there is no such bucket.
+            /// Whether there is no such object; throws where there is no such bucket, or who answered is no storage: what
+            /// stands before one says the same of everything while it finds no server.
             func isMissing(at address: String) throws -> Bool {
-                if status == 404, S3Listing.value(of: "Code", in: text) == "NoSuchBucket" {
+                guard status == 404 else { return false }
+                let code = S3Listing.value(of: "Code", in: text)
+                // A server that says no more than the status is believed.
+                guard code != "NoSuchBucket", code != nil || body.isEmpty else {
                     throw failure(at: address)
                 }
-                return status == 404
+                return true
             }
 
             func failure(at address: String) -> RoostError {
