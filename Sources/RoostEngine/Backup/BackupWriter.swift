@@ -41,7 +41,9 @@ struct BackupWriter: Sendable {
         for (tier, listed) in zip(source.cold.tiers, source.manifest.tiers) {
             for (index, part) in tier.parts.enumerated() {
                 let next = index + 1 < listed.count ? listed[index + 1].lowerBound : nil
-                if continued.contains(part.snapshot.footer.number) {
+                if continued.contains(part.snapshot.footer.number),
+                    try mayKeep(part.snapshot.footer.number, listed[index], upTo: next)
+                {
                     report.continuedBytes += part.snapshot.footer.fileSizeBytes
                 } else {
                     try take(part.snapshot, listed[index], upTo: next)
@@ -103,6 +105,18 @@ struct BackupWriter: Sendable {
 
     // MARK: Snapshots
 
+    /// Whether a snapshot that a run which was stopped has left is kept; else it is removed. What that one shared was
+    /// perhaps not read.
+    private func mayKeep(
+        _ number: UInt64, _ listed: ManifestRecord.Snapshot, upTo next: [UInt8]?
+    ) throws -> Bool {
+        guard verifiesShared else { return true }
+        let name = FileName.snapshot(number).text
+        if try isWhole(name, in: target, listed, upTo: next) { return true }
+        try target.remove(name)
+        return false
+    }
+
     private mutating func take(
         _ snapshot: SnapshotReader, _ listed: ManifestRecord.Snapshot, upTo next: [UInt8]?
     ) throws {
@@ -156,13 +170,21 @@ struct BackupWriter: Sendable {
         _ name: String, in earlier: any Directory, _ listed: ManifestRecord.Snapshot,
         upTo next: [UInt8]?
     ) throws -> Bool {
+        if try isWhole(name, in: earlier, listed, upTo: next) { return true }
+        report.damagedPaths.append("\(earlier.path)/\(name)")
+        return false
+    }
+
+    private func isWhole(
+        _ name: String, in directory: any Directory, _ listed: ManifestRecord.Snapshot,
+        upTo next: [UInt8]?
+    ) throws -> Bool {
         do {
-            let file = try earlier.openFile(name, writable: false)
+            let file = try directory.openFile(name, writable: false)
             file.forgetCached()
             try check(SnapshotReader(file: file), listed, upTo: next)
             return true
         } catch let error as RoostError where error.code == .corrupt || error.code == .io {
-            report.damagedPaths.append("\(earlier.path)/\(name)")
             return false
         }
     }

@@ -67,6 +67,34 @@ import Testing
         }
     }
 
+    /// A backup that was stopped had shared it, and perhaps without reading it.
+    @Test func whatAStoppedBackupSharedIsReadToo() async throws {
+        try await withTemporaryDirectory { directory in
+            let workspace = try await openSmallSnapshots(at: "\(directory)/source")
+            try await fill(workspace.dictionary("values"), 0..<20_000, 0)
+            try await workspace.compact()
+            let first = try await workspace.backup(to: "\(directory)/first")
+            let names = try fileNames(in: first.path, prefix: "snapshot")
+            let name = try #require(names.min())
+            var bytes = try readBytes("\(first.path)/\(name)")
+            bytes[bytes.count / 2] ^= 1
+            try writeBytes(bytes, to: "\(first.path)/\(name)")
+            let stopped = "\(directory)/second.incomplete"
+            try FileManager.default.createDirectory(
+                atPath: stopped, withIntermediateDirectories: false)
+            for name in names {
+                try FileManager.default.linkItem(
+                    atPath: "\(first.path)/\(name)", toPath: "\(stopped)/\(name)")
+            }
+            let second = try await workspace.backup(
+                to: "\(directory)/second", after: first.path, verifyingShared: true)
+            #expect(second.damagedPaths == ["\(first.path)/\(name)"])
+            #expect(second.copiedBytes > 0 && second.continuedBytes > second.copiedBytes)
+            try await check(second.path, round: 0)
+            try await workspace.close()
+        }
+    }
+
     @Test func openingAGenerationForWritingLeavesTheOthersAsTheyAre() async throws {
         try await withTemporaryDirectory { directory in
             let series = "\(directory)/backups"
