@@ -156,6 +156,28 @@ import Testing
         }
     }
 
+    /// As where credentials were not to be had in time, which would end the copying for good.
+    @Test func aCancellationOfSomethingElseCancelsNoRequest() async throws {
+        let server = try StubServer { connection in
+            while connection.readHead() != nil { connection.answer("404 Not Found", "") }
+        }
+        defer { server.stop() }
+        let askCount = Arc(0)
+        let storage = S3Storage(
+            .init(bucket: "b", prefix: "p", endpoint: "http://127.0.0.1:\(server.port)")
+        ) {
+            let isFirst = askCount.withLock { count -> Bool in
+                count += 1
+                return count == 1
+            }
+            if isFirst { throw CancellationError() }
+            return S3Credentials(accessKeyID: "a", secretAccessKey: "s")
+        }
+        let found = try await storage.get("a", maximumSizeBytes: 5)
+        #expect(found == nil)
+        #expect(askCount.withLock { $0 } == 2)
+    }
+
     /// What is signed for one place is denied at another, which says nothing of what is wrong.
     @Test func aRedirectionIsToldAndNotFollowed() async throws {
         let heads = Arc<[String]>([])

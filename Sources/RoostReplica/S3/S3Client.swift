@@ -97,9 +97,8 @@
                     }
                 } catch let error as RoostError {
                     throw error
-                } catch is CancellationError {
-                    throw CancellationError()
                 } catch {
+                    // Who gives the credentials may say by that error that they were not to be had in time.
                     if Task.isCancelled { throw CancellationError() }
                     let isPatient =
                         attemptCount > 1 && ContinuousClock.now - begin < Self.patience
