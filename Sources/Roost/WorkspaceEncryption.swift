@@ -22,7 +22,8 @@ extension Workspace {
     /// that for all of it.
     ///
     /// The key itself only seals the file of data keys, so this writes that file and no other. Backups that begin
-    /// after it open with the new key; those that were begun before keep theirs. Suspends.
+    /// after it open with the new key, as do those of which no file was written yet; those that were begun before keep
+    /// theirs. Suspends.
     ///
     /// - Throws: `.wrongKey` where the workspace is not encrypted; what making the key throws; `.io`,
     ///   `.outOfSpace`, and then either key may open it; `.io` after 10,000 changes, with nothing changed;

@@ -32,19 +32,19 @@ final class SealedDirectory: Directory {
     private func ring() throws -> KeyRing {
         try state.withLock { state in
             if let ring = state.ring { return ring }
-            let ring = try findRing(state)
+            let ring = try findRing(&state)
             state.ring = ring
             newestKeyNumber.store(ring.newest.number, ordering: .releasing)
             return ring
         }
     }
 
-    private func findRing(_ state: State) throws -> KeyRing {
-        let first = fileSystem.firstRing(besides: self)
+    private func findRing(_ state: inout State) throws -> KeyRing {
+        let first = fileSystem.firstKeys(besides: self)
         do {
-            guard let ring = try readRing(state.suite) else { return try newRing(state) }
+            guard let ring = try readRing(state.suite) else { return try newRing(&state, first) }
             guard try isUnfinished(state) else { return ring }
-            guard let first, ring != first else {
+            guard let first, ring != first.ring else {
                 // Its name may not be on disk where the opening that wrote it did not end. A manifest without it
                 // would be a workspace that nobody can open.
                 try base.sync()
@@ -54,14 +54,15 @@ final class SealedDirectory: Directory {
             guard let first else { throw error }
             if try !isUnfinished(state) {
                 // A backup of before the user's key was changed: the data keys are those of today.
-                guard try opensManifest(with: first) else { throw error }
-                return first
+                guard try opensManifest(with: first.ring) else { throw error }
+                return first.ring
             }
         }
         // A backup that did not end goes on under the keys of today.
         guard let first else { preconditionFailure("another directory was opened first") }
-        try write(first, state.suite)
-        return first
+        try write(first.ring, first.suite)
+        state.suite = first.suite
+        return first.ring
     }
 
     /// Whether this is no workspace yet, and is being made one.
@@ -99,8 +100,11 @@ final class SealedDirectory: Directory {
     }
 
     /// For a workspace that is new: with the keys of the one that this file system opened first, so that a backup
-    /// can share files with it.
-    private func newRing(_ state: State) throws -> KeyRing {
+    /// can share files with it, under the user's key of the same moment: under an earlier one it would give away what the
+    /// workspace writes from now on.
+    private func newRing(
+        _ state: inout State, _ first: (ring: KeyRing, suite: any SealingSuite)?
+    ) throws -> KeyRing {
         // What is no file of a workspace is left alone, as by one that is not encrypted.
         let isUsed = try base.entries().contains { entry in
             guard entry.isRegularFile, let name = FileName(entry.name) else { return false }
@@ -112,7 +116,8 @@ final class SealedDirectory: Directory {
                 "the workspace is not encrypted, or its file of keys is gone: open it without a key, or put that back",
                 file: path)
         }
-        let ring = fileSystem.firstRing(besides: self) ?? KeyRing(random: base.randomNumber)
+        let ring = first?.ring ?? KeyRing(random: base.randomNumber)
+        if let first { state.suite = first.suite }
         try write(ring, state.suite)
         return ring
     }

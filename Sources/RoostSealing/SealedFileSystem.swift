@@ -53,10 +53,15 @@ package final class SealedFileSystem: FileSystem {
 
     package var scheduling: any Scheduling { base.scheduling }
 
-    /// The ring of the directory that was opened first, unless that is `directory`.
-    func firstRing(besides directory: SealedDirectory) -> KeyRing? {
-        let first = first.withLock { $0.directory }
-        return first === directory ? nil : first?.knownRing
+    /// The ring of the directory that was opened first, and the user's key, unless that is `directory`: both of before a
+    /// change of the key, or both of after it.
+    func firstKeys(
+        besides directory: SealedDirectory
+    ) -> (ring: KeyRing, suite: any SealingSuite)? {
+        // A change of the key waits for the first one's ring, which may be being made: so that one is not to wait for
+        // the change.
+        guard let first = first.withLock({ $0.directory }), first !== directory else { return nil }
+        return rotation.withLock { _ in first.knownRing.map { (ring: $0, suite: suite) } }
     }
 
     /// Seals the ring of the directory that was opened first under another key, and has its new files sealed

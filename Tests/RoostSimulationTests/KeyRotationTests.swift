@@ -60,6 +60,29 @@ import Testing
         }
     }
 
+    /// As where the flush before it takes long. Under the old key it would have the data key of what is written from then
+    /// on.
+    @Test func aBackupWhoseFilesComeAfterTheChangeIsUnderTheNewKey() async throws {
+        try await withTemporaryDirectory { directory in
+            let fileSystem = SealedFileSystem(PosixFileSystem(), old)
+            let workspace = try await Workspace.open(
+                at: "\(directory)/w", configuration: .init(), fileSystem: fileSystem
+            ) { $0.restDelay = .seconds(3600) }
+            try await fill(workspace, 0)
+            let path = "\(directory)/backup"
+            let target = try fileSystem.openDirectory(at: path, create: true)
+            try target.lock(exclusive: true)
+            try await workspace.rotateKey(to: WorkspaceEncryption(new))
+            _ = try await workspace.engine.backup(
+                to: target, sharing: nil, verifiesShared: false, on: WorkerThread(name: "test")
+            ) { _, _ in }
+            try target.unlock()
+            try await workspace.close()
+            await expectRefused(path, old)
+            try await check(path, new, rounds: 1)
+        }
+    }
+
     @Test func aSeriesSharesAcrossAnotherKeyAndAReopening() async throws {
         try await withTemporaryDirectory { directory in
             let series = "\(directory)/series"
