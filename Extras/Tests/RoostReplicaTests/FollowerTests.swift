@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostEncryption
+import Synchronization
 import Testing
 
 @testable import RoostReplica
@@ -137,6 +138,30 @@ struct FollowerTests {
         }
     }
 
+    /// As one does that ends its own calls after some time.
+    @Test func aCallThatNobodyCancelledEndsNothing() async throws {
+        try await withDirectory { directory in
+            let storage = GivingUp()
+            let writer = try await Workspace.inMemory()
+            let replica = try Replica(of: writer, to: storage, options: quick)
+            try await writer.dictionary("d").set("1", forKey: "n")
+            try await replica.waitUntilCopied()
+            let follower = try await Follower.follow(
+                storage, at: "\(directory)/f", interval: .milliseconds(10))
+            storage.givesUp.store(true, ordering: .relaxed)
+            try await writer.dictionary("d").set("2", forKey: "n")
+            #expect(try await eventually { replica.status.trouble?.code == .io })
+            #expect(try await eventually { follower.status.trouble?.code == .io })
+            storage.givesUp.store(false, ordering: .relaxed)
+            try await replica.waitUntilCopied()
+            let last = writer.statistics.lastSequence
+            #expect(try await eventually { follower.status.lastSequence >= last })
+            try await follower.close()
+            try await replica.end()
+            try await writer.close()
+        }
+    }
+
     /// As its workspace throws where the disk is full.
     @Test func aFollowerGoesOnOnceItsDiskHasRoomAgain() async throws {
         try await withDirectory { directory in
@@ -265,5 +290,25 @@ struct FollowerTests {
             try await first.close()
             try await second.close()
         }
+    }
+}
+
+/// A storage in memory whose calls say that they were cancelled while it gives up.
+private final class GivingUp: ForwardingStorage {
+    let base: any ObjectStorage = MemoryStorage()
+    let givesUp = Atomic(false)
+
+    private func check() throws {
+        if givesUp.load(ordering: .relaxed) { throw CancellationError() }
+    }
+
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        try check()
+        return try await base.putIfAbsent(name, bytes)
+    }
+
+    func list(prefix: String, after name: String?) async throws -> [StoredObject] {
+        try check()
+        return try await base.list(prefix: prefix, after: name)
     }
 }

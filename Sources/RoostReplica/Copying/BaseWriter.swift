@@ -119,7 +119,7 @@
             var backOff = BackOff()
             while true {
                 try Task.checkCancellation()
-                do { return try await body() } catch is CancellationError {
+                do { return try await body() } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
                 } catch let error as RoostError where error.isOfContent {
                     // Of the workspace's own file.

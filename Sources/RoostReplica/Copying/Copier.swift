@@ -288,7 +288,7 @@
         ) async throws -> Result {
             var backOff = BackOff()
             while true {
-                do { return try await body() } catch is CancellationError {
+                do { return try await body() } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
                 } catch let error as RoostError where error.isOfContent {
                     throw error

@@ -160,8 +160,6 @@
                     backOff = BackOff()
                     patience = DamagePatience()
                     try await Task.sleep(for: interval.asSleep)
-                } catch is CancellationError {
-                    return
                 } catch {
                     if Task.isCancelled { return }
                     // What a storage throws of its own is about the storage.
@@ -309,7 +307,7 @@
                 do {
                     try await catchUp()
                     break
-                } catch is CancellationError {
+                } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
                 } catch {
                     let error = asRoostError(error)

@@ -104,7 +104,7 @@
                     reply = try await perform(request)
                     backOff = BackOff()
                     onTrouble(nil)
-                } catch is CancellationError {
+                } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
                 } catch let error as RoostError where error.isOfContent {
                     throw error
@@ -169,7 +169,7 @@
         ) async throws -> Result {
             var backOff = BackOff()
             while true {
-                do { return try await body() } catch is CancellationError {
+                do { return try await body() } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
                 } catch {
                     onTrouble(asRoostError(error))

@@ -9,7 +9,8 @@
     ///
     /// What may go better later throws `.io`, or an error that is no `RoostError`: it is tried again. Copying tries
     /// every other error again too, but for `.corrupt`, `.unsupportedVersion` and `.wrongKey`, which end it; following
-    /// ends with any `RoostError` but `.io` and `.outOfSpace`. Where its task is cancelled, a call throws `CancellationError`.
+    /// ends with any `RoostError` but `.io` and `.outOfSpace`. Where its task is cancelled, a call throws `CancellationError`;
+    /// where it is not, that error is tried again too.
     public protocol ObjectStorage: Sendable {
         /// The whole object; `nil` where there is none.
         ///
