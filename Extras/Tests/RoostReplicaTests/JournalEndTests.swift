@@ -58,6 +58,29 @@ import Testing
         }
     }
 
+    /// The writer whose put has left it asks for its place again, however long it slept. What it adds there would be told
+    /// to be copied, though another one has taken over behind it.
+    @Test func anEmptyObjectKeepsItsPlace() async throws {
+        var older = Journal(storage, writer: .random())
+        try await older.takeOver(behind: nil, name: "older", time: 1)
+        let place = older.state.next
+        #expect(try await storage.putIfAbsent(ObjectName.entry(place), []))
+        let end = try await JournalReader.end(of: storage)
+        var newer = Journal(storage, writer: .random())
+        try await newer.takeOver(behind: end, name: "newer", time: 2)
+        let takeover = try #require(newer.state.standing).takeover
+        #expect(takeover == place + 1)
+        try await Removal(
+            storage: storage, payload: RemovalPayload(entriesBefore: newer.state.next),
+            newestTakeover: takeover
+        ).run()
+        do {
+            let payload = FramesPayload(marks: [], runs: []).encoded()
+            try await older.add(.frames, payload: payload, time: 3)
+            Issue.record("the older writer goes on")
+        } catch let error as RoostError { #expect(error.code == .fenced) }
+    }
+
     private func restored(
         _ storage: MemoryStorage, _ directory: String, _ encryption: WorkspaceEncryption?,
         at point: RestorePoint = .newest

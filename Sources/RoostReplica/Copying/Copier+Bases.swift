@@ -345,10 +345,14 @@
             let entries = try await storage.listAll(
                 prefix: ObjectName.journal, after: begin == 0 ? nil : ObjectName.entry(begin))
             try await delete(
-                entries.lazy.map(\.name).filter { name in
-                    guard let index = ObjectName.index(ofEntry: name) else { return false }
+                entries.filter { object in
+                    // An empty one stays too: a writer whose put has left it, and that was overtaken behind it, asks for
+                    // this place again.
+                    guard !object.isEmpty, let index = ObjectName.index(ofEntry: object.name) else {
+                        return false
+                    }
                     return index < payload.entriesBefore && !takeovers.contains(index)
-                })
+                }.map(\.name))
         }
 
         /// All takeovers that can be found, and the oldest of them: what stands before that one stays,

@@ -90,7 +90,7 @@
         /// Bases and snapshots.
         var names: [String] = []
         /// All entries of the journal before this one go, but for takeovers: whoever was overtaken
-        /// finds out by them.
+        /// finds out by them. Empty objects, which are none, stay.
         var entriesBefore: UInt64 = 0
 
         func encoded() -> [UInt8] {
