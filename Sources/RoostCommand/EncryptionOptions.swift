@@ -26,6 +26,9 @@ struct EncryptionOptions: ParsableArguments {
         }
     }
 
+    /// Whether an option says a key; not what the environment says.
+    var areSaid: Bool { keyFile != nil || passphraseFile != nil }
+
     /// As the options say, else the environment; `nil` where neither says anything.
     func encryption() throws -> WorkspaceEncryption? {
         if keyFile == nil, passphraseFile == nil {

@@ -22,6 +22,18 @@ import Testing
                 (["backup", w, other, "--keep", "3"], "--series"),
                 (["backup", w, other, "--keep-daily", "3"], "--series"),
                 (["copy", w, other, "--namespace", "x"], "clusters"),
+                (["copy", w, other, "--user", "ada"], "directories"),
+                (["copy", w, other, "--ca", "authority.pem"], "directories"),
+                (["copy", w, other, "--deadline", "3"], "directories"),
+                (["copy", w, "etcd://h:1", "--password-file", "p", "--namespace", "n"], "--user"),
+                (
+                    ["copy", "etcd://h:1", other, "--key-file", "k", "--namespace", "n"],
+                    "--to-key-file"
+                ),
+                (
+                    ["copy", "etcd://h:1", other, "--namespace", "n", "--to-namespace", "m"],
+                    "a cluster"
+                ),
                 (["import", other, "--id", "name"], "--id"),
                 (["import", other, "--id-kind", "int"], "--id-kind"),
                 (["import", other, "--format", "plist", "--into", "d", "--id", "x"], "--id"),

@@ -93,16 +93,25 @@ struct ClusterCredentials: ParsableArguments {
     var user: String?
     @Option(help: "A file with the user's password in its first line.", completion: .file())
     var passwordFile: String?
-    @Option(help: "How many seconds each call may take.") var deadline = 10.0
+    @Option(help: "How many seconds each call may take; 10 unless said.") var deadline: Double?
+
+    private static let usualDeadlineSeconds = 10.0
 
     func validate() throws {
-        guard deadline > 0, deadline <= 86_400 else {
-            throw ValidationError("--deadline is more than 0 and at most 86400 seconds")
+        if let deadline {
+            guard deadline > 0, deadline <= 86_400 else {
+                throw ValidationError("--deadline is more than 0 and at most 86400 seconds")
+            }
+        }
+        if passwordFile != nil, user == nil {
+            throw ValidationError("--password-file has the password of a user of etcd: say --user")
         }
     }
 
     var hasFiles: Bool { ca != nil || certificate != nil || certificateKey != nil }
     var isGiven: Bool { hasFiles || user != nil }
+    /// Whether any of the options is there.
+    var areSaid: Bool { isGiven || passwordFile != nil || deadline != nil }
 
     /// What is used of these at `address`, where `isShared` says that etcd is at another address of the same command:
     /// they are etcd's then, and PostgreSQL has its own in its address.
@@ -128,7 +137,8 @@ struct ClusterCredentials: ParsableArguments {
         at address: ClusterAddress, namespace: String, makesNamespace: Bool,
         _ body: (SharedWorkspace) async throws -> Result
     ) async throws -> Result {
-        var configuration = SharedWorkspace.Configuration(callDeadline: .seconds(deadline))
+        var configuration = SharedWorkspace.Configuration(
+            callDeadline: .seconds(deadline ?? Self.usualDeadlineSeconds))
         configuration.makesNamespace = makesNamespace
         let workspace = try await SharedWorkspace.connect(
             to: try address.target(self), namespace: namespace, configuration: configuration)

@@ -60,6 +60,25 @@ struct CopyCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--namespace and --to-namespace are for clusters, and both places are directories")
         }
+        try refuseUnused()
+    }
+
+    /// What would be passed over in silence: who names a key for a new directory, and gets a plain one, is not to
+    /// learn that later.
+    private func refuseUnused() throws {
+        if encryption.areSaid, ClusterAddress(source) != nil {
+            throw ValidationError(
+                "--key-file and --passphrase-file are for a source directory: a cluster has no key, and a target "
+                    + "directory has --to-key-file and --to-passphrase-file")
+        }
+        if toNamespace != nil, ClusterAddress(target) == nil {
+            throw ValidationError("--to-namespace is for a target that is a cluster")
+        }
+        if credentials.areSaid, [source, target].allSatisfy({ ClusterAddress($0) == nil }) {
+            throw ValidationError(
+                "--ca, --certificate, --certificate-key, --user, --password-file and --deadline are for clusters, "
+                    + "and both places are directories")
+        }
     }
 
     func run() async throws {
