@@ -1,3 +1,4 @@
+import Foundation
 import RoostTestSupport
 import Testing
 
@@ -21,6 +22,21 @@ import Testing
             let keys = try await Tool.run("keys", "\(path)/w", "d")
             #expect(keys.lines.count == 1000)
             #expect(!keys.lines.contains("k1000"))
+        }
+    }
+
+    /// An empty one was left behind.
+    @Test func aFileWhoseFirstLinesAreBadMakesNoWorkspace() async throws {
+        try await withTemporaryDirectory { path in
+            for input in ["nonsense\n", lines(0..<3) + "{\n", "\u{0}"] {
+                let imported = try await Tool.run("import", "\(path)/w", input: input)
+                #expect(imported.status == 2 && imported.errors.contains("line "))
+                #expect(!FileManager.default.fileExists(atPath: "\(path)/w"))
+            }
+            // One that is there stays as it is.
+            #expect(try await Tool.run("import", "\(path)/w", input: lines(0..<3)).status == 0)
+            #expect(try await Tool.run("import", "\(path)/w", input: "nonsense\n").status == 2)
+            #expect(try await Tool.run("keys", "\(path)/w", "d").lines == ["k0", "k1", "k2"])
         }
     }
 

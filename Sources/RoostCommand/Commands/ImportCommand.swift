@@ -88,8 +88,11 @@ struct ImportCommand: AsyncParsableCommand {
             }
             return printError("\(count.text("would be")); nothing was written")
         }
+        // Before there is a workspace: a file that is no such lines makes none.
+        let first = try Self.nextBatch(reader)
         let count = try await target.withWorkspace(.readWrite) { workspace in
-            try await Self.importAll(from: reader, into: WorkspaceStore(workspace: workspace))
+            try await Self.importAll(
+                beginningWith: first, from: reader, into: WorkspaceStore(workspace: workspace))
         }
         printError(count.text())
     }
@@ -150,22 +153,31 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     /// Writes every line of `reader` that has not expired. On disk when it returns.
+    ///
+    /// - Parameter first: The first batch, of who has read it already.
     static func importAll(
-        from reader: LineReader, into store: some RecordStore
+        beginningWith first: [RecordLine]? = nil, from reader: LineReader,
+        into store: some RecordStore
     ) async throws -> ImportedRecords {
         var progress = ProgressBar(verb: "importing")
         var imported = ImportedRecords()
+        var known = first
         while true {
-            let firstLine = reader.lineNumber + 1
+            let firstLine = known == nil ? reader.lineNumber + 1 : 1
             let batch: [RecordLine]
-            do { batch = try nextBatch(reader, store.check) } catch let failure as Failure {
-                progress.clear()
-                // What came before the bad batch stays, so the message says how much that is.
-                try await store.synchronize()
-                let message = failure.message ?? "the input could not be read"
-                throw Failure(
-                    failure.status,
-                    "\(message); \(grouped(imported.count)) records before it were imported")
+            if let read = known {
+                batch = read
+                known = nil
+            } else {
+                do { batch = try nextBatch(reader, store.check) } catch let failure as Failure {
+                    progress.clear()
+                    // What came before the bad batch stays, so the message says how much that is.
+                    try await store.synchronize()
+                    let message = failure.message ?? "the input could not be read"
+                    throw Failure(
+                        failure.status,
+                        "\(message); \(grouped(imported.count)) records before it were imported")
+                }
             }
             if batch.isEmpty { break }
             var after = imported
