@@ -37,7 +37,8 @@ import Testing
             #expect(try await Tool.run("get", w, "other", "k").output == "text with \" in it\n")
             for (line, status) in [
                 ("get none", 1), ("set k {", 2), ("nonsense", 2), ("get \"k", 2), ("use", 2),
-                ("scan k x", 2),
+                ("scan k x", 2), ("scan k 1 x", 2), ("keys a b c", 2), ("count other", 2),
+                ("dictionaries d", 2), ("exit 5", 2),
             ] {
                 let outcome = try await Tool.run("shell", w, input: "use d\n\(line)\ncount\n")
                 #expect(outcome.status == status, "\(line): \(outcome.errors)")

@@ -79,6 +79,20 @@ import Testing
         }
     }
 
+    /// It was the end of the input, with exit status 0.
+    @Test(arguments: ["<&-", "</"])
+    func aShellWhoseInputCannotBeReadFails(_ redirection: String) async throws {
+        try await withTemporaryDirectory { path in
+            let w = "\(path)/w"
+            let imported = try await Tool.run("import", w, input: lines(0..<3))
+            #expect(imported.status == 0)
+            let unreadable = try await status(redirection, "shell", w)
+            #expect(unreadable == 5)
+            let empty = try await status("</dev/null", "shell", w)
+            #expect(empty == 0)
+        }
+    }
+
     /// A line that goes on in the next one is taken back in part, and each update would leave one.
     @Test func progressStaysOnOneLineOfTheTerminal() {
         let line = ProgressBar(verb: "exporting").line(count: 1_000_000, fraction: 0.5, seconds: 40)

@@ -24,6 +24,7 @@ actor LineEditor {
     ]
 
     private let thread = WorkerThread(name: "roost-shell")
+    private let isTerminal = isatty(STDIN_FILENO) == 1
     private let readLine: ReadLine?
     private let addHistory: TakeText?
     private let writeHistory: TakeText?
@@ -37,7 +38,7 @@ actor LineEditor {
     /// - Parameter historyFile: Where the lines are kept, readable by the user alone; `nil` for nowhere.
     init(historyFile: String?, completing complete: @escaping Completion) {
         self.historyFile = historyFile
-        let library = isatty(STDIN_FILENO) == 1 ? Self.open() : nil
+        let library = isTerminal ? Self.open() : nil
         func symbol<Function>(_ name: String, as type: Function.Type) -> Function? {
             // The symbol has the type that both libraries' headers give it.
             library.flatMap { dlsym($0, name) }.map { unsafeBitCast($0, to: Function.self) }
@@ -73,10 +74,11 @@ actor LineEditor {
     /// The next line; `nil` at the end of the input. An empty `prompt` is for input that is no
     /// terminal.
     ///
-    /// - Throws: `Failure` where the line is not UTF-8. The one after it can be asked for.
+    /// - Throws: `Failure` where the line is not UTF-8, and the one after it can be asked for; where standard input
+    ///   cannot be read, unless it is a terminal, which has gone then.
     func next(prompt: String) throws -> String? {
         guard let readLine else {
-            if isatty(STDIN_FILENO) == 1 {
+            if isTerminal {
                 FileHandle.standardOutput.write(Data(prompt.utf8))
             }
             return try plainLine()
@@ -102,11 +104,9 @@ actor LineEditor {
                 break
             }
             line += pending
-            var chunk = [UInt8](repeating: 0, count: 4096)
-            let count = read(STDIN_FILENO, &chunk, chunk.count)
-            pending = chunk[..<max(0, count)]
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
+            pending = []
+            pending = try chunk()[...]
+            guard !pending.isEmpty else {
                 if line.isEmpty { return nil }
                 break
             }
@@ -114,6 +114,16 @@ actor LineEditor {
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard let text = String(validating: line, as: UTF8.self) else { throw Self.notUnicode }
         return text
+    }
+
+    /// Some bytes of standard input; none at its end.
+    private func chunk() throws -> [UInt8] {
+        do {
+            return try Descriptor.read(upTo: 4096, from: STDIN_FILENO, named: "standard input")
+        } catch {
+            guard isTerminal else { throw error }
+            return []
+        }
     }
 
     private static var notUnicode: Failure { Failure(.usage, "the line is not UTF-8") }

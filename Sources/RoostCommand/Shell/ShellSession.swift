@@ -16,6 +16,12 @@ struct ShellSession {
         "verify",
     ]
 
+    /// How many words stand behind the commands at the most that take none, or leave some out.
+    private static let mostArguments = [
+        "count": 0, "dictionaries": 0, "exit": 0, "keys": 2, "quit": 0, "scan": 2, "stat": 0,
+        "verify": 0,
+    ]
+
     private static let help = """
         dictionaries            the names of all dictionaries
         use NAME                the dictionary that the commands below are of
@@ -45,6 +51,9 @@ struct ShellSession {
         do { line = try ShellLine(text) } catch { throw Failure(.usage, "a quote is not closed") }
         guard let command = line.words.first else { return }
         let arguments = Array(line.words.dropFirst())
+        if let most = Self.mostArguments[command], arguments.count > most {
+            throw Failure(.usage, "\"\(arguments[most])\" is too much: help lists the commands")
+        }
         switch command {
         case "help", "?": try Output.write([Self.help])
         case "exit", "quit": isEnded = true
