@@ -11,7 +11,8 @@ enum TaskRequest: Codable, Sendable {
 ///
 /// A request is there whole or not at all, as its file is renamed into place; and it is applied once,
 /// however often it is found: adding a task that is there, and finishing one twice, change nothing. A
-/// file that is no request is laid aside and reported, and the others are applied.
+/// file that is no request is laid aside and reported, and the others are applied. What it asks for is on disk before
+/// its file goes: else a power cut could take both.
 struct RequestQueue: Sendable {
     let directory: URL
 
@@ -57,6 +58,7 @@ struct RequestQueue: Sendable {
                 }
             case .finish(let id): try await tasks.update(id) { $0.isDone = true }
             }
+            try await tasks.dictionary.workspace.synchronize()
             try FileManager.default.removeItem(at: file)
         }
     }
