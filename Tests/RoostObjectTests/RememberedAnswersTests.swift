@@ -154,6 +154,53 @@ import Testing
         }
     }
 
+    /// What was remembered of the one was the answer to the other.
+    @Test func propertiesWhoseNamesSwiftHoldsToBeEqualAreTwo() async throws {
+        let items = try await Workspace.inMemory().repository(of: Accented.self)
+        try await items.saveAll((0..<40).map { Accented(id: $0, first: 1, second: $0 % 4) })
+        for number in 0..<4 {
+            #expect(try items.where { $0.second == number }.count() == 10)
+        }
+    }
+
+    private struct Accented: Codable, Identifiable, Sendable, StoredFields {
+        var id: Int
+        var first: Int
+        var second: Int
+
+        struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { return nil }
+
+            static let id = Name(stringValue: "id")
+            static let first = Name(stringValue: "e\u{301}")
+            static let second = Name(stringValue: "\u{e9}")
+        }
+
+        static var storedFields: [StoredField<Accented>] { [StoredField(\.second, Name.second)] }
+
+        init(id: Int, first: Int, second: Int) {
+            (self.id, self.first, self.second) = (id, first, second)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: Name.self)
+            id = try fields.decode(Int.self, forKey: .id)
+            first = try fields.decode(Int.self, forKey: .first)
+            second = try fields.decode(Int.self, forKey: .second)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var fields = encoder.container(keyedBy: Name.self)
+            try fields.encode(id, forKey: .id)
+            try fields.encode(first, forKey: .first)
+            try fields.encode(second, forKey: .second)
+        }
+    }
+
     /// Of an object of which nothing but the header is stored a query says that it does not decode.
     @Test func anObjectWithoutAnyBytesIsAnError() async throws {
         let workspace = try await Workspace.inMemory()

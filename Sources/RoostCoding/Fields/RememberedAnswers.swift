@@ -122,8 +122,11 @@ extension RememberedAnswers {
             from: start + 1, to: start + bytes.count, depth: 0, owner: RoostCoder.self)
         do {
             let table = try CoderTable(&reader)
+            // By their bytes, as properties are found: Swift holds more than those to be equal.
             guard let shape = table.lastShape,
-                let index = (0..<shape.count).first(where: { shape.names[$0] == name })
+                let index = (0..<shape.count).first(where: {
+                    shape.names[$0].utf8.elementsEqual(name.utf8)
+                })
             else { return }
             self.table = table
             self.index = index
