@@ -74,6 +74,32 @@ import Testing
         }
     }
 
+    /// A file took its place, without what stood in it, and one without a name had another at /dev/stdout.
+    @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/dev/fd/3"])
+    func whatIsOpenAlreadyIsWrittenWhereItStands(_ name: String) async throws {
+        try await withTemporaryDirectory { path in
+            let w = try await filled(path)
+            try writeBytes(Array("before\n".utf8), to: "\(path)/log")
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            let tool = try #require(try Tool.process().executableURL)
+            process.arguments = [
+                "-c", "exec \"$0\" export \"$1\" \"$2\" >> \"$3\" 3>&1", tool.path, w, name,
+                "\(path)/log",
+            ]
+            process.standardInput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            let text = try text("\(path)/log")
+            #expect(text.hasPrefix("before\n{\"dictionary\":\"d\",\"key\":\"k0\","))
+            #expect(text.split(separator: "\n").count == 301)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["log", "w"])
+        }
+    }
+
     @Test func aWorkspacesOwnFilesAreNotReplaced() async throws {
         try await withTemporaryDirectory { path in
             let w = try await filled(path)

@@ -7,7 +7,7 @@ import RoostIO
 /// - A regular file has its name once all of it is on disk, and the extension `incomplete` before: what was there
 ///   before stays until then. One that is not completed is removed.
 /// - One that another command writes to is refused.
-/// - Pipes and devices are written as they are.
+/// - Pipes and devices are written as they are, and so is what is open already, as /dev/stdout is.
 final class OutputFile {
     let handle: FileHandle
     /// For messages.
@@ -22,6 +22,13 @@ final class OutputFile {
     init(path: String) throws {
         try refuseAddress(path)
         self.path = path
+        if let descriptor = Self.descriptor(named: path) {
+            // Of this file another may have written the begin, or it has no name any more: nothing takes its place.
+            let copy = dup(descriptor)
+            guard copy >= 0 else { throw Self.failure(path) }
+            handle = FileHandle(fileDescriptor: copy, closeOnDealloc: true)
+            return
+        }
         var status = stat()
         let isThere = stat(path, &status) == 0
         guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
@@ -50,6 +57,18 @@ final class OutputFile {
             throw Self.failure(path)
         }
         self.target = nil
+    }
+
+    /// The number of the descriptor that `path` is a name of; `nil` where it is none's.
+    private static func descriptor(named path: String) -> Int32? {
+        switch path {
+        case "/dev/stdout": STDOUT_FILENO
+        case "/dev/stderr": STDERR_FILENO
+        default:
+            ["/dev/fd/", "/proc/self/fd/"].first(where: path.hasPrefix).flatMap {
+                Int32(path.dropFirst($0.count))
+            }
+        }
     }
 
     private static func open(_ path: String, _ flags: Int32) throws -> FileHandle {
