@@ -22,7 +22,7 @@
 public struct Key<Value: Sendable>: Sendable {
     /// The key in the dictionary, as the calls that take a string use it.
     public let name: String
-    /// What reading gives where the key has no value; `nil` for a key of an optional value.
+    /// What reading gives where the key has no value; `nil` for an optional key, as `init(_:)` makes it.
     public let defaultValue: Value
     let form: any KeyForm<Value>.Type
 
@@ -35,11 +35,14 @@ public struct Key<Value: Sendable>: Sendable {
 
 extension Key {
     /// The key `name`, whose value is `defaultValue` where none is stored.
+    ///
+    /// Where `Value` is an optional, its `nil` is a value as any other: it is stored, told from none, and read by such a
+    /// key alone, as what is not `nil` is too. A value that may be missing has a key without a default: `init(_:)`.
     public init(_ name: String, default defaultValue: Value) where Value: BinaryCodable {
         self.init(name, defaultValue, BinaryKeyForm<Value>.self)
     }
 
-    /// The key `name`, whose value is `defaultValue` where none is stored.
+    /// The key `name`, whose value is `defaultValue` where none is stored; as the other `init(_:default:)`.
     @_disfavoredOverload
     public init(_ name: String, default defaultValue: Value) where Value: Codable {
         self.init(name, defaultValue, CodableKeyForm<Value>.self)
