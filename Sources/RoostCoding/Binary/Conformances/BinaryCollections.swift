@@ -27,7 +27,7 @@ extension Optional: BinaryCodable where Wrapped: BinaryCodable {
 extension Array: BinaryCodable where Element: BinaryCodable {
     @inlinable public static var binaryShape: BinaryShape { .bytes }
 
-    /// A length in bytes, and the elements one after another. `[UInt8]` is its bytes.
+    /// A length in bytes, and the elements one after another. `[UInt8]` is its bytes: no array of wider integers reads it.
     @inlinable
     public func encode(into writer: inout BinaryWriter) {
         if Element.self == UInt8.self {
