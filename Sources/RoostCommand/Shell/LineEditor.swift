@@ -24,7 +24,7 @@ actor LineEditor {
     ]
 
     private let thread = WorkerThread(name: "roost-shell")
-    private let isTerminal = isatty(STDIN_FILENO) == 1
+    private let isTerminal: Bool
     private let readLine: ReadLine?
     private let addHistory: TakeText?
     private let writeHistory: TakeText?
@@ -38,6 +38,8 @@ actor LineEditor {
     /// - Parameter historyFile: Where the lines are kept, readable by the user alone; `nil` for nowhere.
     init(historyFile: String?, completing complete: @escaping Completion) {
         self.historyFile = historyFile
+        let isTerminal = isatty(STDIN_FILENO) == 1
+        self.isTerminal = isTerminal
         let library = isTerminal ? Self.open() : nil
         func symbol<Function>(_ name: String, as type: Function.Type) -> Function? {
             // The symbol has the type that both libraries' headers give it.
