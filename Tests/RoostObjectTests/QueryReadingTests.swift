@@ -129,6 +129,19 @@ import Testing
         }
     }
 
+    /// In any order, some of them in parts of others: all are put in order once, and not once more for each.
+    @Test func ofManyComparisonsAnyMayHold() async throws {
+        let items = try await counted(2_000, "any")
+        var random = SeededGenerator(seed: testSeed())
+        let values = (0..<20_000).map { _ in Int.random(in: 2..<100_000, using: &random) } + [1]
+        let all = items.where { item in
+            Condition.any(
+                of: values.map { item.group == $0 } + [item.group > 50_000, item.group < -1])
+        }
+        #expect(try all.fetch().map(\.id) == (0..<2_000).filter { $0 % 2 == 1 })
+        #expect(try all.count() == 1_000)
+    }
+
     // MARK: Objects that do not decode
 
     @Test func whatDoesNotDecodeIsPassedByAndReportedWhereThatIsAskedFor() async throws {

@@ -142,15 +142,10 @@ struct IndexRegion: Sendable, Equatable {
         return IndexRegion(intervals: common, isExact: isExact && other.isExact)
     }
 
-    func union(_ other: IndexRegion) -> IndexRegion {
-        if intervals.isEmpty { return with(isExact: isExact && other.isExact, other.intervals) }
-        var all = intervals
-        if let last = all.last?.upper, let first = other.intervals.first,
-            !first.lower.lexicographicallyPrecedes(last)
-        {
-            all += other.intervals
-        } else {
-            all = (all + other.intervals).sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
+    /// What is in one of `regions`, of which there may be many: put in order once.
+    static func union(of regions: [IndexRegion]) -> IndexRegion {
+        let all = regions.flatMap(\.intervals).sorted {
+            $0.lower.lexicographicallyPrecedes($1.lower)
         }
         var merged: [Interval] = []
         for interval in all {
@@ -162,16 +157,12 @@ struct IndexRegion: Sendable, Equatable {
             if last == interval { continue }
             if !interval.lower.lexicographicallyPrecedes(end) {
                 merged.append(interval)
-            } else if Self.ends(end, before: interval.upper) {
+            } else if ends(end, before: interval.upper) {
                 merged[merged.count - 1].upper = interval.upper
                 merged[merged.count - 1].isPoint = false
             }
         }
-        return with(isExact: isExact && other.isExact, merged)
-    }
-
-    private func with(isExact: Bool, _ intervals: [Interval]) -> IndexRegion {
-        IndexRegion(intervals: intervals, isExact: isExact)
+        return IndexRegion(intervals: merged, isExact: regions.allSatisfy(\.isExact))
     }
 
     func isSubset(of other: IndexRegion) -> Bool {

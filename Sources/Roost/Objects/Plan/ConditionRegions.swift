@@ -15,7 +15,7 @@ extension ConditionNode {
         case .all(let nodes):
             return nodes.reduce(.everything) { $0.intersection($1.valueRegion(of: field)) }
         case .any(let nodes):
-            return nodes.reduce(.nothing) { $0.union($1.valueRegion(of: field)) }
+            return .union(of: nodes.map { $0.valueRegion(of: field) })
         }
     }
 
@@ -33,7 +33,7 @@ extension ConditionNode {
                 (left.rangeCount, left.intervals.count) < (right.rangeCount, right.intervals.count)
             } ?? .everything
         case .any(let nodes):
-            return nodes.reduce(.nothing) { $0.union($1.elementRegion(of: field)) }
+            return .union(of: nodes.map { $0.elementRegion(of: field) })
         }
     }
 
