@@ -73,4 +73,28 @@ import Testing
             of: "lists that are appended to are strictly serializable", by: engine)
         #expect(found?.contains("though nothing was broken") == true)
     }
+
+    /// As one that is slow, and does not make each call in time.
+    @Test func anEngineThatRefusesSomeCallsKeepsItsPromise() async throws {
+        let engine = HookedEngine()
+        let commitCount = Mutex(0)
+        engine.set {
+            $0.commit = { commit in
+                let isOfList = commit.operations.contains { operation in
+                    guard case .put(let key, _, _) = operation else { return false }
+                    return String(decoding: key, as: UTF8.self).contains("-lists/")
+                }
+                guard isOfList else { return nil }
+                let number = commitCount.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number % 6 == 0 { throw RoostError(.unavailable, "not in time") }
+                return nil
+            }
+        }
+        let found = try await failure(
+            of: "lists that are appended to are strictly serializable", by: engine)
+        #expect(found == nil)
+    }
 }
