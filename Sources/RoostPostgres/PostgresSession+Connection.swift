@@ -105,28 +105,45 @@
             let answer = try simple(
                 """
                 SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN 'none'
-                    WHEN NOT EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'away'
-                    WHEN EXISTS (
-                        SELECT 1 FROM pg_stat_activity WHERE usename = current_user AND wait_event = 'SyncRep'
-                            AND clock_timestamp() - query_start > interval '2 seconds') THEN 'silent'
-                    ELSE 'connected' END
+                    WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN 'connected' ELSE 'away' END
                 """, before: deadline, flag)
             let state = answer.rows.first?.first.flatMap { $0 } ?? []
-            switch String(decoding: state, as: UTF8.self) {
-            case "none": return
-            case "connected":
-                // A commit of its own, which waits for all before it.
-                _ = try simple(
-                    "SELECT pg_logical_emit_message(true, 'roost', '')", before: deadline, flag)
-            case let word:
-                // To wait here would leave a process of the server waiting for each attempt: also where another that waits
-                // already has no answer, which would come first.
-                throw PostgresFailure(
-                    state: nil,
-                    message:
-                        "the standby that acknowledges commits \(word == "silent" ? "does not answer" : "is not connected")",
-                    wasSent: false)
+            let word = String(decoding: state, as: UTF8.self)
+            if word == "none" { return }
+            // To wait here would leave a process of the server waiting for each attempt: also where another that waits
+            // already has no answer, which would come first.
+            guard word == "connected" else { throw Self.noStandby("is not connected") }
+            if try isStandbySilent(before: deadline, flag) {
+                throw Self.noStandby("does not answer")
             }
+            // A commit of its own, which waits for all before it.
+            _ = try simple(
+                "SELECT pg_logical_emit_message(true, 'roost', '')", before: deadline, flag)
+        }
+
+        private static func noStandby(_ what: String) -> PostgresFailure {
+            PostgresFailure(
+                state: nil, message: "the standby that acknowledges commits \(what)", wasSent: false
+            )
+        }
+
+        /// Whether somebody of the same role has waited for the standby for a while. Some keep the sessions of others from
+        /// everybody (`REVOKE SELECT ON pg_stat_activity`): who may not look there does not know of any.
+        private func isStandbySilent(
+            before deadline: ContinuousClock.Instant, _ flag: CancellationFlag
+        ) throws -> Bool {
+            let answer: PostgresRows
+            do {
+                answer = try simple(
+                    """
+                    SELECT EXISTS (
+                        SELECT 1 FROM pg_stat_activity WHERE usename = current_user AND wait_event = 'SyncRep'
+                            AND clock_timestamp() - query_start > interval '2 seconds')
+                    """, before: deadline, flag)
+            } catch let failure as PostgresFailure where failure.state == "42501" {
+                return false
+            }
+            return answer.rows.first?.first == [UInt8(ascii: "t")]
         }
 
         /// What a standby has is older than what was acknowledged.

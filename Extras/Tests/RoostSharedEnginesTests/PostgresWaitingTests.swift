@@ -174,6 +174,25 @@ import Testing
         await second.close()
     }
 
+    /// Some keep the sessions of others from everybody, where a standby's silence could be seen.
+    @Test(arguments: ["none", "connected"])
+    func whoMayNotLookAtSessionsIsLetIn(standby: String) async throws {
+        let server = try StubServer.postgres(
+            version: "15.0", standby: standby, refused: "pg_stat_activity"
+        ) { _, _ in
+            [[UInt64(1).networkBytes, UInt64(1).networkBytes, nil, nil, nil]]
+        }
+        defer { server.stop() }
+        let reading = session(server)
+        let rows = try await CancellationFlag.with { flag in
+            try await reading.run(
+                PostgresSchema.changes, [.number(1), .number(1), .number(10)],
+                before: .now + .seconds(60), mayRepeat: true, flag)
+        }
+        #expect(rows.number(0, 0) == 1)
+        await reading.close()
+    }
+
     @Test func closingEndsTheCallsThatAreUnderWay() async throws {
         let silence = try await beginCall()
         defer { silence.server.stop() }

@@ -5,7 +5,14 @@ typealias StubChanges = @Sendable (_ from: UInt64, _ count: UInt64) -> [[[UInt8]
 extension StubServer {
     /// Lets everybody in, says its version, and answers each simple statement with one row of one word: that it is no
     /// standby, and has none. Of prepared statements it knows the one for changes, where `changes` is given.
-    static func postgres(version: String, changes: StubChanges? = nil) throws -> StubServer {
+    ///
+    /// - Parameters:
+    ///   - standby: what it says of the standby that acknowledges commits.
+    ///   - refused: nobody may send a statement with it.
+    static func postgres(
+        version: String, standby: String = "none", refused: String? = nil,
+        changes: StubChanges? = nil
+    ) throws -> StubServer {
         try StubServer { connection in
             guard connection.read(8) != nil else { return }
             // The client's parameters end with two zeros.
@@ -24,7 +31,12 @@ extension StubServer {
                 switch Character(UnicodeScalar(head[0])) {
                 case "Q":
                     let statement = String(decoding: payload, as: UTF8.self)
-                    let word = statement.contains("synchronous_standby_names") ? "none" : "f"
+                    if let refused, statement.contains(refused) {
+                        connection.write(
+                            Postgres.error("ERROR", "42501", "permission denied") + Postgres.ready)
+                        continue
+                    }
+                    let word = statement.contains("synchronous_standby_names") ? standby : "f"
                     connection.write(Postgres.rows([[Array(word.utf8)]]) + Postgres.ready)
                 case "P" where changes != nil: answer = Postgres.message("1", [])
                 case "B":
@@ -50,10 +62,7 @@ extension StubServer {
             guard connection.read(8) != nil else { return }
             var last: UInt8 = 1
             while let byte = connection.read(1)?[0], byte != 0 || last != 0 { last = byte }
-            let fields = [("S", "FATAL"), ("V", "FATAL"), ("C", code), ("M", message)]
-            connection.write(
-                Postgres.message(
-                    "E", fields.flatMap { Array($0.0.utf8) + Postgres.text($0.1) } + [0]))
+            connection.write(Postgres.error("FATAL", code, message))
         }
     }
 }
@@ -66,6 +75,12 @@ private enum Postgres {
     }
 
     static func text(_ string: String) -> [UInt8] { Array(string.utf8) + [0] }
+
+    static func error(_ severity: String, _ code: String, _ message: String) -> [UInt8] {
+        let fields = [("S", severity), ("V", severity), ("C", code), ("M", message)]
+        return self.message(
+            "E", fields.flatMap { Array($0.0.utf8) + text($0.1) } + [0])
+    }
 
     /// A whole answer, whose columns are what the client takes them for.
     static func rows(_ rows: [[[UInt8]?]]) -> [UInt8] {
