@@ -91,8 +91,10 @@
                     SELECT set_config('client_connection_check_interval', '1000', false)
                     WHERE current_setting('client_connection_check_interval', true) = '0'
                     """, before: deadline, flag)
-            } catch let failure as PostgresFailure where failure.state == "22023" {
-                // A server whose system cannot tell it.
+            } catch let failure as PostgresFailure
+                where failure.state == "22023" || failure.state == "42501"
+            {
+                // A server whose system cannot tell it, or that keeps its settings to itself, as one that is rented may.
             }
         }
 

@@ -174,11 +174,12 @@ import Testing
         await second.close()
     }
 
-    /// Some keep the sessions of others from everybody, where a standby's silence could be seen.
-    @Test(arguments: ["none", "connected"])
-    func whoMayNotLookAtSessionsIsLetIn(standby: String) async throws {
+    /// Some keep the sessions of others from everybody, where a standby's silence could be seen, or settings.
+    @Test(
+        arguments: ["none", "connected"], ["pg_stat_activity", "client_connection_check_interval"])
+    func whoMayNotDoWhatIsNotNeededIsLetIn(standby: String, refused: String) async throws {
         let server = try StubServer.postgres(
-            version: "15.0", standby: standby, refused: "pg_stat_activity"
+            version: "15.0", standby: standby, refused: refused
         ) { _, _ in
             [[UInt64(1).networkBytes, UInt64(1).networkBytes, nil, nil, nil]]
         }
