@@ -65,23 +65,26 @@ struct ShardState: ~Copyable {
             return found.isPut ? .log(found) : .absent
         }
         var newest: Operation?
-        if !staged.isEmpty { newest = newestStaged(key, hash: hash) }
+        var stagedClear: UInt64?
+        if !staged.isEmpty {
+            // Before what it writes: a batch that is committed between the two looks must not show its clear alone.
+            if !staged.allSatisfy(\.clears.isEmpty) { stagedClear = clearedSequence(of: key) }
+            newest = newestStaged(key, hash: hash)
+        }
         if let found = active.find(key, hash: hash), found.sequence >= newest?.sequence ?? 0 {
             newest = found
         }
         if newest == nil, let frozen { newest = frozen.find(key, hash: hash) }
         guard let newest else {
-            let isNoneCleared = clears.isEmpty && staged.isEmpty
-            return .cold(clearedSequence: isNoneCleared ? 0 : clearedSequence(of: key))
+            if let stagedClear { return .cold(clearedSequence: stagedClear) }
+            return .cold(clearedSequence: clears.isEmpty ? 0 : clearedSequence(of: key))
         }
-        if mayBeCleared(newest), newest.sequence < clearedSequence(of: key) { return .absent }
+        if stagedClear != nil || newest.sequence < newestClear,
+            newest.sequence < stagedClear ?? clearedSequence(of: key)
+        {
+            return .absent
+        }
         return newest.isPut ? .log(newest) : .absent
-    }
-
-    @inline(__always)
-    private func mayBeCleared(_ newest: Operation) -> Bool {
-        newest.sequence < newestClear
-            || !staged.isEmpty && staged.contains { !$0.clears.isEmpty }
     }
 
     mutating func noteClear(_ prefix: [UInt8], sequence: UInt64) {
