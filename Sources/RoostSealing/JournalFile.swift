@@ -240,7 +240,11 @@ final class JournalFile: File {
         }
     }
 
-    func writtenEnd() throws -> UInt64 { try content().writtenEnd }
+    func writtenEnd() throws -> UInt64 {
+        // Who reads on as another process writes has it from there: all of the content would be read, and be kept as it is.
+        let followed = try state.withLock { state in try state.tail?.writtenEnd() }
+        return try followed ?? content().writtenEnd
+    }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws {
         let content = try content()

@@ -39,6 +39,12 @@ struct JournalTail {
         return UInt64(content.sizeBytes)
     }
 
+    /// After it nothing of the content was written until now.
+    mutating func writtenEnd() throws -> UInt64 {
+        try advance(past: .max)
+        return UInt64(content.writtenEnd)
+    }
+
     /// Fills as much of `buffer` as the content has at `offset`; how much.
     ///
     /// - Throws: `.wrongKey` where a part is sealed under a key that is not to be had.

@@ -332,4 +332,25 @@ import Testing
             #expect(seenCount == segment.content.count, "seed \(number)")
         }
     }
+
+    /// The story: who had come to a segment's end asked how far it was written. For that all of it was read, and kept as it was
+    /// then: what its writer did to it later was never seen.
+    @Test func whoAsksHowFarAFileIsWrittenReadsOn() throws {
+        let directory = try SealedFileSystem(MemoryFileSystem(), SimulatedSealing())
+            .openDirectory(at: "(sealed)", create: true)
+        try directory.lock(exclusive: true, patience: .zero)
+        let written = try directory.createFile("log-1")
+        let read = try directory.openFile("log-1", writable: false)
+        for end in [100, 200, 300] {
+            try [UInt8](repeating: 1, count: 100).withUnsafeBytes {
+                try written.write($0, at: UInt64(end - 100))
+            }
+            var buffer = [UInt8](repeating: 0, count: 1_000)
+            let found = try buffer.withUnsafeMutableBytes { try read.readUp(to: $0, at: 0) }
+            #expect(found == end)
+            let writtenEnd = try read.writtenEnd()
+            #expect(writtenEnd == UInt64(end))
+        }
+        try directory.unlock()
+    }
 }
