@@ -271,6 +271,7 @@ import Testing
         var id: Int
         var labels: Set<String>
         var others: [String]?
+        var parts: Set<Data>
     }
 
     /// What a condition names comes in another order in each launch where a set has it, and is the same all the same.
@@ -295,6 +296,14 @@ import Testing
         }
         #expect(shapes(some, numbers.keys) == shapes(same, sameNumbers.keys))
         #expect(shapes(some, numbers.keys)[3].hasPrefix("id:int64, where labels = [\"label 0\", "))
+        // These are all shown alike.
+        let parts = Set((0..<12).map { Data([UInt8($0)]) })
+        var sameParts = Set<Data>(minimumCapacity: 5_000)
+        sameParts.formUnion(parts)
+        func shape(_ parts: Set<Data>) -> String {
+            Index<Labelled>("a", \.id, where: { $0.parts.contains(allOf: parts) }).shape
+        }
+        #expect(shape(parts) == shape(sameParts))
     }
 
     private struct Shape: Codable, Identifiable, Sendable {

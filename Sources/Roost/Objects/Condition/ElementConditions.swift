@@ -154,8 +154,13 @@ extension Dictionary.Values: Unordered {}
 /// The elements in the order in which they come, or, where that is another in each launch, in that of what is shown of them.
 func inStableOrder<Element>(_ elements: some Sequence<Element>) -> [Element] {
     guard elements is any Unordered else { return Array(elements) }
-    return elements.map { (text: shown($0), element: $0) }.sorted { $0.text < $1.text }
-        .map(\.element)
+    // All data of one size is shown alike.
+    return elements.map { element -> (text: String, form: [UInt8], element: Element) in
+        let form = (element as? any IndexRepresentable).map { IndexForm($0).bytes } ?? []
+        return (shown(element), form, element)
+    }.sorted {
+        $0.text == $1.text ? $0.form.lexicographicallyPrecedes($1.form) : $0.text < $1.text
+    }.map(\.element)
 }
 
 /// - Parameter hasOrder: `false` for what was in no order of its own.
