@@ -149,6 +149,28 @@ import Testing
         try await engine.close()
     }
 
+    @Test func whatABackupHasToldTheClosingDoesNotTellAgain() async throws {
+        let fileSystem = ObservedFileSystem(MemoryFileSystem()) { call in
+            guard case .syncData(let name) = call, name.hasPrefix("log") else { return }
+            throw RoostError(.io, "the disk takes nothing")
+        }
+        var configuration = EngineConfiguration()
+        configuration.durability = .process
+        let engine = try await Engine.open(
+            at: "/failing", fileSystem: fileSystem, configuration: configuration)
+        _ = try await engine.write(
+            SampleNumbers.value(1), key: "a", name: SampleNumbers.name, durability: nil)
+        let target = try MemoryFileSystem().openDirectory(at: "/backup", create: true)
+        await #expect {
+            _ = try await engine.backup(
+                to: target, sharing: nil, verifiesShared: false, on: WorkerThread(name: "test")
+            ) { _, _ in }
+        } throws: {
+            ($0 as? RoostError)?.code == .poisoned
+        }
+        try await engine.close()
+    }
+
     /// The story: writers that never pause gave each sync what they had written during the one before,
     /// so that each took longer than the last. The disk here writes 40 MiB a second, the writers more.
     @Test func writersThatNeverPauseWaitForTheDisk() async throws {

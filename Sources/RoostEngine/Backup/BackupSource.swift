@@ -118,10 +118,15 @@ extension Engine {
         try condition.checkOpen()
         for shard in shards { await shard.waitForEnqueued() }
         let source: BackupSource
-        if let follower {
-            source = try await compactor.backupSource(beside: follower.shared.page)
-        } else {
-            source = try await compactor.backupSource(recoveredSequence: recovery.lastSequence)
+        do {
+            if let follower {
+                source = try await compactor.backupSource(beside: follower.shared.page)
+            } else {
+                source = try await compactor.backupSource(recoveredSequence: recovery.lastSequence)
+            }
+        } catch let error as RoostError where error.code == .poisoned {
+            condition.hearPoison()
+            throw error
         }
         let writer = BackupWriter(
             source: source, target: target, earlier: earlier, verifiesShared: verifiesShared,
