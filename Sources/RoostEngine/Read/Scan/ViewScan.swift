@@ -38,7 +38,7 @@ package final class ViewScan {
     private var values = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// After a pointer: a class's fields are checked for exclusivity at run time.
     private let passed: UnsafeMutablePointer<PassedKey>
-    /// The run with the current record; negative at the end.
+    /// The run with the current record; negative at the end, and where one could not be read.
     private var current = -1
 
     /// The live records that `view` has in `range`.
@@ -228,7 +228,10 @@ package final class ViewScan {
     package func moveToNext() throws {
         guard current >= 0 else { return }
         passed.pointee.note(head.pointee)
-        try advance(current)
+        let left = current
+        // Where the next cannot be read, what stood here may be gone.
+        current = -1
+        try advance(left)
         try settle()
     }
 
@@ -279,9 +282,9 @@ package final class ViewScan {
         tournament.replay(index)
     }
 
-    /// Passes over what is older than what was left, and over what is not live, and notes the end.
+    /// Passes over what is older than what was left, and over what is not live, and notes what comes then. Called
+    /// while there is no current record.
     private func settle() throws {
-        current = -1
         while true {
             let index = tournament.winner
             let head = tournament.places[index].head
