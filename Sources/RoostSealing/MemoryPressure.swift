@@ -10,13 +10,39 @@ package final class MemoryPressure: Sendable {
     private let isRelieving = Atomic(false)
     private let relieve = Mutex<(@Sendable (_ done: @escaping @Sendable () -> Void) -> Void)?>(nil)
 
-    init(limitBytes: Int) { self.limitBytes = limitBytes }
+    private let apartCount = Atomic(0)
+    /// What goes with this.
+    private let hold: (any Sendable)?
+
+    init(limitBytes: Int, holding hold: (any Sendable)? = nil) {
+        self.limitBytes = limitBytes
+        self.hold = hold
+    }
 
     /// What the open chunks take.
     package var sizeBytes: Int { openBytes.load(ordering: .relaxed) }
 
     /// Whether so much more may be open.
     func hasRoom(for moreBytes: Int) -> Bool { sizeBytes + moreBytes <= limitBytes }
+
+    /// So many may have a file open for themselves, besides those who have to. One who walks through it and pauses has it
+    /// until he goes on, and all together would have more than if they shared what is open.
+    private static let apartLimit = 16
+
+    /// A place among those; `nil` where none is left. It is given back with what this returns.
+    func placeApart() -> (any Sendable)? {
+        guard apartCount.wrappingAdd(1, ordering: .relaxed).newValue <= Self.apartLimit else {
+            apartCount.wrappingSubtract(1, ordering: .relaxed)
+            return nil
+        }
+        return PlaceApart(self)
+    }
+
+    private final class PlaceApart: Sendable {
+        private let pressure: MemoryPressure
+        init(_ pressure: MemoryPressure) { self.pressure = pressure }
+        deinit { pressure.apartCount.wrappingSubtract(1, ordering: .relaxed) }
+    }
 
     func setRelief(_ body: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void) {
         relieve.withLock { $0 = body }

@@ -63,11 +63,17 @@ final class OpenedChunks: RegionOpener, @unchecked Sendable {
         try file.read(into: buffer, at: UInt64(offset))
     }
 
-    /// What is opened there is not counted: it is one file's, and soon goes.
+    /// What is opened there is not counted: it is one file's, and few have one.
     func apart(always: Bool) throws -> MappedRegion? {
-        let closedBytes = memory.sizeBytes - openSizeBytes.load(ordering: .relaxed)
-        if !always, pressure.hasRoom(for: closedBytes) { return nil }
-        return try file.map(sizeBytes: memory.sizeBytes, MemoryPressure(limitBytes: .max))
+        var place: (any Sendable)?
+        if !always {
+            let closedBytes = memory.sizeBytes - openSizeBytes.load(ordering: .relaxed)
+            if pressure.hasRoom(for: closedBytes) { return nil }
+            place = pressure.placeApart()
+            if place == nil { return nil }
+        }
+        return try file.map(
+            sizeBytes: memory.sizeBytes, MemoryPressure(limitBytes: .max, holding: place))
     }
 
     private func isOpen(_ chunk: Int) -> Bool {

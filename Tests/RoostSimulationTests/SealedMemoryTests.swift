@@ -72,6 +72,31 @@ import Testing
         try directory.unlock()
     }
 
+    /// The story: each of many who walked through a store and paused had all of a snapshot in memory for himself.
+    @Test func fewHaveAFileOpenForThemselves() throws {
+        let fileSystem = SealedFileSystem(
+            MemoryFileSystem(), SimulatedSealing(), openLimitBytes: 1)
+        let directory = try fileSystem.openDirectory(at: "(sealed)", create: true)
+        try directory.lock(exclusive: true, patience: .zero)
+        let file = try directory.createFile("file")
+        try [UInt8](repeating: 1, count: 10_000).withUnsafeBytes { try file.write($0, at: 0) }
+        try file.syncData()
+        let mapped = try file.map(sizeBytes: 10_000, writable: false)
+        let region = try #require(mapped)
+        var regions: [MappedRegion] = []
+        while regions.count < 100, let own = try region.apart(always: false) {
+            regions.append(own)
+        }
+        #expect(regions.count == 16)
+        // Who holds all files of a store until the end must have one.
+        let needed = try region.apart(always: true)
+        #expect(needed != nil)
+        regions = []
+        let next = try region.apart(always: false)
+        #expect(next != nil)
+        try directory.unlock()
+    }
+
     /// A view, a verification, a backup and a salvage hold all snapshots until they end.
     @Test func whoWalksThroughAllOfAStoreHoldsNoMoreThanTheLimit() async throws {
         try await withTemporaryDirectory { path in
