@@ -1,4 +1,6 @@
 import Foundation
+import RoostEngine
+import RoostIO
 import RoostTestSupport
 import Synchronization
 import Testing
@@ -267,7 +269,11 @@ import Testing
     @Test(arguments: ["update", "save", "saveAll", "delete", "deleteAll"])
     func whatComesBackLeavesItsValueToWhoHasIt(how: String) async throws {
         try await withTemporaryDirectory { path in
-            var workspace = try await open(path)
+            // A flush at rest leaves out what has expired.
+            var workspace = try await Workspace.open(
+                at: path, configuration: .init(shardCount: 4, clock: .settable(time)),
+                fileSystem: PosixFileSystem()
+            ) { $0.restDelay = .seconds(3_600) }
             var sessions = workspace.repository(of: Session.self)
             // So many that the look at some of them, at an opening, does not meet the one.
             try await sessions.saveAll(
