@@ -13,6 +13,9 @@
     /// The commit named a lease that etcd does not have any more; nothing was changed.
     struct LeaseLost: Error {}
 
+    /// The member tells its status to nobody but its administrators.
+    struct StatusWithheld: Error {}
+
     /// Makes calls until one is answered or the deadline comes, at one endpoint after another.
     struct EtcdCaller: Sendable {
         let endpoints: EtcdEndpoints
@@ -61,6 +64,7 @@
                     try await backoff.wait(before: deadline)
                     continue
                 }
+                if method == .status, failure.isWithheldStatus { throw StatusWithheld() }
                 try check(failure, mayRepeat: mayRepeat)
                 if !failure.isOverload { await endpoints.replace(connection) }
                 guard ContinuousClock.now < deadline else {
@@ -114,6 +118,9 @@
         fileprivate var isOverload: Bool {
             isAnswer && code == .resourceExhausted && message.contains("too many requests")
         }
+
+        /// Said by a member whose version is as good as known, where it was asked for its status.
+        var isWithheldStatus: Bool { isAnswer && code == .permissionDenied }
 
         fileprivate var needsToken: Bool {
             isAnswer

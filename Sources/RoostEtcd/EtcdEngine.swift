@@ -27,6 +27,8 @@
                 let status: StatusResponse = try await caller.call(
                     .status, StatusRequest(), before: deadline)
                 _ = try EtcdVersion(status.version)
+            } catch is StatusWithheld {
+                // Who may not do anything else either is told by the first call.
             } catch {
                 await endpoints.close()
                 throw error
@@ -160,6 +162,12 @@
                     .unsupportedVersion, "the server says version \"\(text)\"; etcd 3.4 is needed")
             }
         }
+
+        private init(parts: [Int]) { self.parts = parts }
+
+        /// The least that a member may be of that tells its status to administrators alone, as releases of 3.6 do, and of
+        /// 3.5 from 3.5.28 on.
+        static let withheld = EtcdVersion(parts: [3, 5, 28])
 
         /// Whether how far the server says that a watch is can be believed: older ones say it before they have
         /// told all that came until there.

@@ -8,7 +8,7 @@ import Testing
 /// What a client does where a member of etcd says less than it should, later, or in another order.
 @Suite(.timeLimit(.minutes(5))) struct EtcdFaultTests {
     /// The answers of a member that has nothing but the namespace; none to what each test answers itself.
-    private static func usual(_ request: EtcdRequest, revision: Int64 = 1) -> [EtcdAnswer] {
+    static func usual(_ request: EtcdRequest, revision: Int64 = 1) -> [EtcdAnswer] {
         switch request.kind {
         case .status: [.message(EtcdMessage.status("3.5.9"))]
         case .range:

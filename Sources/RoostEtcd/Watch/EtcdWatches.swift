@@ -190,9 +190,14 @@
         }
 
         private static func version(of connection: EtcdConnection) async throws -> EtcdVersion {
-            let answer = try await connection.call(
-                EtcdMethod.status.rawValue, StatusRequest().bytes,
-                before: .now + EtcdEndpoints.attemptLimit)
+            let answer: [UInt8]
+            do {
+                answer = try await connection.call(
+                    EtcdMethod.status.rawValue, StatusRequest().bytes,
+                    before: .now + EtcdEndpoints.attemptLimit)
+            } catch let failure as RemoteFailure where failure.isWithheldStatus {
+                return .withheld
+            }
             return try EtcdVersion(try StatusResponse(answer[...]).version)
         }
 
