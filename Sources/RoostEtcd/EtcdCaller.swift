@@ -104,7 +104,9 @@
                 guard mayRepeat || !failure.wasSent else { throw unknown(failure) }
                 throw RoostError(.cancelled, "the task was cancelled before the call took effect")
             }
-            if failure.wasSent, !mayRepeat, !failure.isOverload { throw unknown(failure) }
+            if failure.wasSent, !mayRepeat, !failure.isOverload, !failure.isOfLearner {
+                throw unknown(failure)
+            }
         }
 
         private func unknown(_ failure: RemoteFailure) -> RoostError {
@@ -117,6 +119,11 @@
         /// Said before anything was begun.
         fileprivate var isOverload: Bool {
             isAnswer && code == .resourceExhausted && message.contains("too many requests")
+        }
+
+        /// Also said before anything was begun: a member that is new in its cluster takes no calls yet, and another is asked.
+        fileprivate var isOfLearner: Bool {
+            isAnswer && message.contains("not supported for learner")
         }
 
         /// Said by a member whose version is as good as known, where it was asked for its status.

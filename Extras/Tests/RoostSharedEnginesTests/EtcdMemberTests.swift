@@ -1,5 +1,6 @@
 import Roost
 import RoostShared
+import Synchronization
 import Testing
 
 @testable import RoostEtcd
@@ -35,5 +36,31 @@ import Testing
         // Each of the versions that do so says rightly how far it is.
         #expect(EtcdVersion.withheld.tellsProgress)
         await workspace.close()
+    }
+
+    /// One that is new in its cluster refuses before it has begun: no outcome is unknown. The code is another in 3.6.
+    @Test(arguments: [14, 9]) func aWriteThatALearnerRefusesIsMadeByAnother(status: Int)
+        async throws
+    {
+        let askedCount = Mutex(0)
+        let learner = try StubServer.etcd { _ in
+            askedCount.withLock { $0 += 1 }
+            return [.refusal(status: status, "etcdserver: rpc not supported for learner")]
+        }
+        // That the transaction has succeeded.
+        let voter = try StubServer.etcd { _ in [.message([0x10, 1])] }
+        defer { for server in [learner, voter] { server.stop() } }
+        var request = TransactionRequest()
+        request.success = [.put(key: Array("n".utf8), value: [1], lease: 0)]
+        // Which of them is asked first is left to chance.
+        for _ in 0..<100 where askedCount.withLock({ $0 == 0 }) {
+            let endpoints = try EtcdEndpoints(
+                [learner, voter].map { "http://127.0.0.1:\($0.port)" }, .none)
+            let response: TransactionResponse = try await EtcdCaller(endpoints: endpoints).call(
+                .transaction, request, before: .now + .seconds(60), mayRepeat: false)
+            #expect(response.succeeded)
+            await endpoints.close()
+        }
+        #expect(askedCount.withLock { $0 } > 0)
     }
 }
