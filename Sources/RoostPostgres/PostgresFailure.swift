@@ -43,6 +43,12 @@
                 return RoostError(.notPermitted, "there is no such database: \(message)")
             case _ where state.hasPrefix("28"), "42501":
                 return RoostError(.notPermitted, "PostgreSQL does not permit this: \(message)")
+            // Of making the tables: a schema that the user has no right to use is passed over, and its tables are not found.
+            case "3F000":
+                return RoostError(
+                    .notPermitted,
+                    "PostgreSQL has no schema that the user may use, as USAGE was revoked or search_path names none that is there: \(message)"
+                )
             case "53100":
                 return RoostError(.outOfSpace, "PostgreSQL's disk is full: \(message)")
             // The word is one of SQL's, in every language.

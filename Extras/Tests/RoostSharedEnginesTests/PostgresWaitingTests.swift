@@ -131,6 +131,13 @@ import Testing
         await session.close()
     }
 
+    /// The tables are not found then, and cannot be made: nothing that is asked again changes that.
+    @Test func whoMayUseNoSchemaIsNotPermitted() {
+        let failure = PostgresFailure(
+            state: "3F000", message: "no schema has been selected to create in", wasSent: true)
+        #expect(failure.refusal?.code == .notPermitted)
+    }
+
     /// What another program keeps PostgreSQL from having room for is not too large.
     @Test func aFullQueueOfNoticesIsNoMatterOfSize() {
         func code(_ state: String, _ message: String) -> RoostError.Code? {
