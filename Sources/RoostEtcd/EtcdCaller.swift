@@ -8,12 +8,14 @@
         case transaction = "/etcdserverpb.KV/Txn"
         case grantLease = "/etcdserverpb.Lease/LeaseGrant"
         case status = "/etcdserverpb.Maintenance/Status"
+        /// Known from 3.3 on.
+        case hash = "/etcdserverpb.Maintenance/HashKV"
     }
 
     /// The commit named a lease that etcd does not have any more; nothing was changed.
     struct LeaseLost: Error {}
 
-    /// The member tells its status to nobody but its administrators.
+    /// The member answers what it was asked about itself to nobody but its administrators.
     struct StatusWithheld: Error {}
 
     /// Makes calls until one is answered or the deadline comes, at one endpoint after another.
@@ -64,7 +66,7 @@
                     try await backoff.wait(before: deadline)
                     continue
                 }
-                if method == .status, failure.isWithheldStatus { throw StatusWithheld() }
+                if [.status, .hash].contains(method), failure.isWithheld { throw StatusWithheld() }
                 try check(failure, mayRepeat: mayRepeat)
                 if !failure.isOverload { await endpoints.replace(connection) }
                 guard ContinuousClock.now < deadline else {
@@ -75,6 +77,20 @@
                 }
                 attemptLimit *= 2
                 try await backoff.wait(before: deadline)
+            }
+        }
+
+        /// - Throws: `.unsupportedVersion` where the server is older than 3.4.
+        func checkVersion(before deadline: ContinuousClock.Instant) async throws {
+            do {
+                let status: StatusResponse = try await call(
+                    .status, StatusRequest(), before: deadline)
+                _ = try EtcdVersion(status.version)
+            } catch is StatusWithheld {
+                // The first releases of 3.1 withheld it too. They do not know this call, and newer ones withhold that as well.
+                do {
+                    let _: HashResponse = try await call(.hash, StatusRequest(), before: deadline)
+                } catch is StatusWithheld {}
             }
         }
 
@@ -126,8 +142,12 @@
             isAnswer && message.contains("not supported for learner")
         }
 
-        /// Said by a member whose version is as good as known, where it was asked for its status.
-        var isWithheldStatus: Bool { isAnswer && code == .permissionDenied }
+        /// Said to who is no administrator, where a member was asked about itself: 3.5 says it as it stands in its program.
+        var isWithheld: Bool {
+            isAnswer
+                && (code == .permissionDenied
+                    || code == .unknown && message.contains("auth: permission denied"))
+        }
 
         fileprivate var needsToken: Bool {
             isAnswer

@@ -23,13 +23,8 @@
             self.endpoints = endpoints
             let caller = EtcdCaller(endpoints: endpoints)
             leases = EtcdLeases(caller)
-            do {
-                let status: StatusResponse = try await caller.call(
-                    .status, StatusRequest(), before: deadline)
-                _ = try EtcdVersion(status.version)
-            } catch is StatusWithheld {
-                // Who may not do anything else either is told by the first call.
-            } catch {
+            // Who may not do anything else either is told by the first call.
+            do { try await caller.checkVersion(before: deadline) } catch {
                 await endpoints.close()
                 throw error
             }

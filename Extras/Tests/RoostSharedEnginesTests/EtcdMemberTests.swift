@@ -7,12 +7,13 @@ import Testing
 
 /// Members of other versions, and of another kind.
 @Suite(.timeLimit(.minutes(5))) struct EtcdMemberTests {
-    /// 3.6, and 3.5 from 3.5.28 on, tell it to nobody else: neither who connects nor who watches is to need it.
-    @Test func whoMayNotAskForTheStatusIsLetIn() async throws {
+    /// 3.6, and 3.5 from 3.5.28 on, tell it to administrators alone: neither who connects nor who watches is to need it.
+    @Test(arguments: [(7, "etcdserver: permission denied"), (2, "auth: permission denied")])
+    func whoMayNotAskForTheStatusIsLetIn(status: Int, message: String) async throws {
         let server = try StubServer.etcd { request in
             switch request.kind {
             case .status:
-                return [.refusal(status: 7, "etcdserver: permission denied")]
+                return [.refusal(status: status, message)]
             case .createWatch:
                 return [
                     EtcdMessage.created(request.watch, revision: 60),
@@ -36,6 +37,29 @@ import Testing
         // Each of the versions that do so says rightly how far it is.
         #expect(EtcdVersion.withheld.tellsProgress)
         await workspace.close()
+    }
+
+    /// The first releases of 3.1 withheld it too; a call of later ones tells them apart.
+    @Test func anOldMemberThatWithholdsItsStatusIsRefused() async throws {
+        let askedCount = Mutex(0)
+        let server = try StubServer.etcd { _ in
+            let isFirst = askedCount.withLock { count in
+                count += 1
+                return count == 1
+            }
+            return [
+                isFirst
+                    ? .refusal(status: 2, "auth: permission denied")
+                    : .refusal(status: 12, "unknown method HashKV")
+            ]
+        }
+        defer { server.stop() }
+        let endpoints = try EtcdEndpoints(["http://127.0.0.1:\(server.port)"], .none)
+        let error = await #expect(throws: RoostError.self) {
+            try await EtcdCaller(endpoints: endpoints).checkVersion(before: .now + .seconds(60))
+        }
+        #expect(error?.code == .unsupportedVersion)
+        await endpoints.close()
     }
 
     /// One that is new in its cluster refuses before it has begun: no outcome is unknown. The code is another in 3.6.

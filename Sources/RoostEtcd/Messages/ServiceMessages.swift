@@ -41,6 +41,11 @@ struct StatusRequest: RequestMessage {
     func write(to writer: inout ProtobufWriter) {}
 }
 
+/// Of which nothing is used.
+struct HashResponse: ResponseMessage {
+    mutating func take(_ field: Int, _ value: ProtobufReader.Value) throws {}
+}
+
 struct StatusResponse: ResponseMessage {
     var version = ""
 

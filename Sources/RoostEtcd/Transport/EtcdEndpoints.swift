@@ -162,7 +162,8 @@
                 RoostError(.notPermitted, "etcd does not permit this: \(message)")
             case .invalidArgument where message.contains("authentication failed"):
                 RoostError(.notPermitted, "etcd does not know this user or password")
-            case .invalidArgument where message.contains("user name is empty"):
+            case .invalidArgument where message.contains("user name is empty"),
+                .unknown where message.contains("user name is empty"):
                 RoostError(.notPermitted, "etcd lets in only users, and none is given")
             case .failedPrecondition where message.contains("authentication is not enabled"):
                 RoostError(.notPermitted, "etcd has no users: authentication is not enabled")

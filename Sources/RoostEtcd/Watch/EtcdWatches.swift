@@ -195,7 +195,7 @@
                 answer = try await connection.call(
                     EtcdMethod.status.rawValue, StatusRequest().bytes,
                     before: .now + EtcdEndpoints.attemptLimit)
-            } catch let failure as RemoteFailure where failure.isWithheldStatus {
+            } catch let failure as RemoteFailure where failure.isWithheld {
                 return .withheld
             }
             return try EtcdVersion(try StatusResponse(answer[...]).version)
