@@ -58,7 +58,7 @@ import Testing
                 do { answers.add(try look()) } catch { Issue.record(error) }
                 gate.open()
             }
-            gate.pass(limit: 20)
+            gate.pass(limit: 60)
             return answers.all.first
         }
     }

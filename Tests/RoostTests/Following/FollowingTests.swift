@@ -387,7 +387,7 @@ import Testing
             try FileManager.default.moveItem(atPath: own, toPath: moved)
             let other = try await Workspace.open(at: own)
             try await other.close()
-            let end = ContinuousClock.now + .seconds(60)
+            let end = ContinuousClock.now + .seconds(180)
             while live.error == nil, ContinuousClock.now < end {
                 try await Task.sleep(for: .milliseconds(5))
             }
@@ -426,7 +426,7 @@ import Testing
                     }
                 }
             }
-            let end = ContinuousClock.now + .seconds(60)
+            let end = ContinuousClock.now + .seconds(180)
             while !listed.isLoaded || seen.withLock({ $0.isEmpty }), ContinuousClock.now < end {
                 try await Task.sleep(for: .milliseconds(5))
             }
