@@ -72,8 +72,11 @@ import Testing
     /// A pause behind each extension would have the next come too late.
     @Test func aJobWhoseLeaseTakesMoreThanAThirdOfItToExtendIsKept() async throws {
         var isKept = false
-        // A machine that stands still until the lease ends takes the job from it, rightly: then the next round counts.
-        for _ in 0..<3 where !isKept { isKept = try await keepsJob(leaseFor: .seconds(5)) }
+        // A machine that stands still until the lease ends takes the job from it, rightly, and one that is late with everything
+        // does so with each short lease: then the next round counts, whose lease is longer.
+        for seconds in [5, 10, 20, 40] where !isKept {
+            isKept = try await keepsJob(leaseFor: .seconds(seconds))
+        }
         #expect(isKept)
     }
 
@@ -86,7 +89,7 @@ import Testing
         let quick = try await SharedWorkspace.connect(to: .memory(memory), namespace: "test")
         let (own, others) = (JobQueue<Int>(slow), JobQueue<Int>(quick))
         try await others.enqueue(1)
-        engine.setCommitDuration(duration * 2 / 5)
+        engine.setCommitDuration(duration * 36 / 100)
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let worker = JobWorker(own, width: 1, leaseDuration: duration, logger: silent) { _ in
             beginning.yield()
@@ -110,9 +113,10 @@ import Testing
     /// The engine says nothing: another worker may get the job, and this one is told before.
     @Test func aJobThatMayBeAnothersIsCancelled() async throws {
         var isCancelledFirst = false
-        // A machine that stands still at the lease's end has the other one come first, rightly: then the next round counts.
-        for _ in 0..<3 where !isCancelledFirst {
-            let end = try await endsOfALease(of: .seconds(5))
+        // A machine that stands still at the lease's end has the other one come first, rightly: then the next round counts,
+        // whose lease is longer.
+        for seconds in [5, 10, 20, 40] where !isCancelledFirst {
+            let end = try await endsOfALease(of: .seconds(seconds))
             isCancelledFirst = try #require(end.ofTheJob) <= end.ofTheLease
         }
         #expect(isCancelledFirst)
