@@ -11,9 +11,40 @@ import Synchronization
 final class StubServer: Sendable {
     let port: UInt16
     private let listener: Int32
-    private let connections = Mutex<[Int32]>([])
+    private let connections = Mutex(Connections())
 
-    /// - Parameter answer: reads and writes; the connection is closed when it returns.
+    /// A descriptor that was closed is soon another's, and nothing more is asked of it then: those of connections stay open
+    /// until the server is stopped and their threads have ended.
+    private struct Connections {
+        var answering: Set<Int32> = []
+        var answered: [Int32] = []
+        var count = 0
+        var isStopped = false
+
+        mutating func begin(_ descriptor: Int32) {
+            count += 1
+            answering.insert(descriptor)
+            if isStopped { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+
+        mutating func end(_ descriptor: Int32) {
+            answering.remove(descriptor)
+            if isStopped {
+                close(descriptor)
+            } else {
+                answered.append(descriptor)
+            }
+        }
+
+        mutating func stop() {
+            isStopped = true
+            for descriptor in answering { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            for descriptor in answered { close(descriptor) }
+            answered = []
+        }
+    }
+
+    /// - Parameter answer: reads and writes; the connection is left as it is when it returns, until the server is stopped.
     init(_ answer: @escaping @Sendable (StubConnection) -> Void) throws {
         let listener = socket(AF_INET, Self.streamKind, 0)
         guard listener >= 0 else { throw StubFailure() }
@@ -34,11 +65,27 @@ final class StubServer: Sendable {
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [self] in
-            while true {
-                let descriptor = accept(listener, nil, nil)
-                guard descriptor >= 0 else { return }
-                connections.withLock { $0.append(descriptor) }
-                Thread.detachNewThread { answer(StubConnection(descriptor: descriptor)) }
+            takeConnections(answer)
+            #if canImport(Glibc)
+                // Not by who stops: this thread might go on with the listener of another server, which has its number by then.
+                close(listener)
+            #endif
+        }
+    }
+
+    /// Returns once the server is stopped.
+    private func takeConnections(_ answer: @escaping @Sendable (StubConnection) -> Void) {
+        while true {
+            let descriptor = accept(listener, nil, nil)
+            guard descriptor >= 0 else {
+                if connections.withLock({ $0.isStopped }) { return }
+                Thread.sleep(forTimeInterval: 0.001)
+                continue
+            }
+            connections.withLock { $0.begin(descriptor) }
+            Thread.detachNewThread { [self] in
+                answer(StubConnection(descriptor: descriptor))
+                connections.withLock { $0.end(descriptor) }
             }
         }
     }
@@ -53,9 +100,13 @@ final class StubServer: Sendable {
 
     /// Ends the listening and all connections; the threads end with them.
     func stop() {
+        // Nobody is taken from here on; the thread that takes them ends once it finds the server stopped, and not before.
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-        connections.withLock { for descriptor in $0 { shutdown(descriptor, Int32(SHUT_RDWR)) } }
+        connections.withLock { $0.stop() }
+        #if !canImport(Glibc)
+            // Where that does not wake the thread.
+            close(listener)
+        #endif
     }
 
     #if canImport(Glibc)
