@@ -26,8 +26,11 @@ import Testing
             }
         }
         while !engine.hasDelayed { try await Task.sleep(for: .milliseconds(2)) }
-        // A cancelled write asks for a second what became of it.
-        try await Task.sleep(for: .milliseconds(1300))
+        // The write is cancelled, and a second later what asks what became of it: nobody does from then on.
+        let end = ContinuousClock.now + .seconds(60)
+        while engine.cancelledCount < 2, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(2))
+        }
         engine.heal()
         _ = await holding.result
         #expect(try await engine.sendDelayed() == .conflict)
@@ -42,12 +45,15 @@ private final class DelayingEngine: SharedEngine {
         var isArmed = false
         var delayed: SharedCommit?
         var isHealed = false
+        var cancelledCount = 0
     }
 
     private let engine = MemoryEngine()
     private let state = Mutex(State())
 
     var hasDelayed: Bool { state.withLock { $0.delayed != nil } }
+    /// How many calls were cancelled while they waited for an answer.
+    var cancelledCount: Int { state.withLock { $0.cancelledCount } }
 
     func delayNextCommit() { state.withLock { $0.isArmed = true } }
 
@@ -61,7 +67,10 @@ private final class DelayingEngine: SharedEngine {
 
     private func waitForAnswers() async throws {
         while state.withLock({ $0.delayed != nil && !$0.isHealed }) {
-            try await Task.sleep(for: .milliseconds(5))
+            do { try await Task.sleep(for: .milliseconds(5)) } catch {
+                state.withLock { $0.cancelledCount += 1 }
+                throw error
+            }
         }
     }
 
