@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A dictionary that was followed before, when following begins again.
-@Suite(.timeLimit(.minutes(2))) struct FollowBeginTests {
+@Suite(.timeLimit(.minutes(5))) struct FollowBeginTests {
     private static let engineless = SharedTarget { deadline in
         try await Task.sleep(until: deadline)
         throw RoostError(.unavailable, "nobody answers")

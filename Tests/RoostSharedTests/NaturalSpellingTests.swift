@@ -16,7 +16,7 @@ extension Key where Value == Theme {
 }
 
 /// Calls that a `Workspace` has, written for a shared one.
-@Suite(.timeLimit(.minutes(2))) struct NaturalSpellingTests {
+@Suite(.timeLimit(.minutes(5))) struct NaturalSpellingTests {
     private func connect() async throws -> SharedWorkspace {
         try await .connect(to: .memory(), namespace: "test")
     }

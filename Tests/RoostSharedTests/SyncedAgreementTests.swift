@@ -4,7 +4,7 @@ import RoostTestSupport
 import Testing
 
 /// What a device and the store find in each other that neither has from the other.
-@Suite(.timeLimit(.minutes(2))) struct SyncedAgreementTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncedAgreementTests {
     private struct Note: Codable, Identifiable, Equatable, Sendable {
         var id: Int
         var text: String

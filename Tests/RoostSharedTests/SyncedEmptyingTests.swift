@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A store that is emptied while a device exchanges with it.
-@Suite(.timeLimit(.minutes(2))) struct SyncedEmptyingTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncedEmptyingTests {
     private struct Note: Codable, Identifiable, Equatable, Sendable {
         var id: String
         var text: String

@@ -5,7 +5,7 @@ import RoostTestSupport
 import Testing
 
 /// An object that cannot be exchanged, and the others of its device.
-@Suite(.timeLimit(.minutes(2))) struct SyncedFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncedFailureTests {
     private struct Note: Codable, Identifiable, Equatable, Sendable {
         var id: String
         var text: String

@@ -24,7 +24,7 @@ extension Named: Indexed {
 }
 
 /// Queries over the objects of a device, by the repository of its local workspace.
-@Suite(.timeLimit(.minutes(2))) struct SyncedIndexTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncedIndexTests {
     private let engine = MemoryEngine()
 
     private func device<Item: Codable & Identifiable & Sendable>(

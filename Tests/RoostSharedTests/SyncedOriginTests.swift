@@ -7,7 +7,7 @@ import Testing
 @testable import RoostShared
 
 /// Devices that exchanged with one store and meet another: which of them has the later state.
-@Suite(.timeLimit(.minutes(2))) struct SyncedOriginTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncedOriginTests {
     private struct Note: Codable, Identifiable, Equatable, Sendable {
         var id: String
         var text: String

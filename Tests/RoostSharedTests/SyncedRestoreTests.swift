@@ -67,7 +67,7 @@ private let union: SyncedRepository<Memo>.Rule = { mine, theirs in
 }
 
 /// Devices whose disks go back to an earlier copy, or get that of another device, so that two say that they are one.
-@Suite(.timeLimit(.minutes(2))) struct SyncedRestoreTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncedRestoreTests {
     private static let rules: [SyncedRepository<Memo>.Rule] = [
         SyncedRepository<Memo>.lastWriter, { _, _ in .theirs }, union,
     ]

@@ -6,7 +6,7 @@ import Testing
 @testable import RoostShared
 
 /// A device that meets another store than the one it last exchanged with.
-@Suite(.timeLimit(.minutes(2))) struct SyncedStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncedStoreTests {
     private struct Note: Codable, Identifiable, Equatable, Sendable {
         var id: Int
         var text: String

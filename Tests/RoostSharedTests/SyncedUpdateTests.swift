@@ -5,7 +5,7 @@ import RoostTestSupport
 import Testing
 
 /// A device whose app is updated between two exchanges, to a type that does not decode what the earlier one stored.
-@Suite(.timeLimit(.minutes(2))) struct SyncedUpdateTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncedUpdateTests {
     private struct Note: Codable, Identifiable, Equatable, Sendable {
         var id: Int
         var text: String
