@@ -276,7 +276,7 @@ private final class Arc<Value: Sendable>: Sendable {
 
 extension StubConnection {
     /// `nil` where the client has gone.
-    fileprivate func readWholeHead() -> String? {
+    func readWholeHead() -> String? {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
             guard let byte = read(1) else { return nil }
@@ -285,7 +285,7 @@ extension StubConnection {
         return String(decoding: head, as: UTF8.self)
     }
 
-    fileprivate func readBody(of head: String) {
+    func readBody(of head: String) {
         let length = head.lowercased().split(separator: "content-length: ").last
             .flatMap { Int($0.prefix { $0.isNumber }) }
         var rest = length ?? 0
@@ -293,7 +293,7 @@ extension StubConnection {
     }
 
     /// The method and the target of a request whose head was read; `nil` where the client has gone.
-    fileprivate func readHead() -> (method: String, target: String)? {
+    func readHead() -> (method: String, target: String)? {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
             guard let byte = read(1) else { return nil }
@@ -303,7 +303,7 @@ extension StubConnection {
         return words.count == 3 ? (String(words[0]), String(words[1])) : nil
     }
 
-    fileprivate func answer(_ status: String, _ body: String) {
+    func answer(_ status: String, _ body: String) {
         write(
             Array("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8))
     }

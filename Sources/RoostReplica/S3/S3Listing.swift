@@ -5,7 +5,9 @@
     /// are elements without attributes.
     struct S3Listing {
         var objects: [StoredObject] = []
-        /// Where the list goes on; `nil` at its end.
+        /// Whether the list goes on.
+        var isTruncated = false
+        /// Where the list goes on; `nil` at its end, and of servers that say only that it does.
         var continuation: String?
 
         /// - Parameter prefixCount: How many bytes of each name are not part of it.
@@ -27,7 +29,8 @@
                         name: String(decoding: key.utf8.dropFirst(prefixCount), as: UTF8.self),
                         sizeBytes: sizeBytes))
             }
-            if Self.value(of: "IsTruncated", in: text) == "true" {
+            isTruncated = Self.value(of: "IsTruncated", in: text) == "true"
+            if isTruncated {
                 continuation = Self.value(of: "NextContinuationToken", in: text)
             }
         }

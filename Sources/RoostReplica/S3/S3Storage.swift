@@ -157,9 +157,19 @@
                         query: query + (token.map { [("continuation-token", $0)] } ?? []),
                         maximumAnswerBytes: 16 << 20), expecting: [200])
                 let page = try S3Listing(response.body, dropping: client.full("").utf8.count)
+                // Some servers begin with the name itself, or at the first one of all.
+                let objects = page.objects.filter { object in
+                    name.map { isBefore($0, object.name) } ?? true
+                }
                 // A page may be empty before the last one.
-                guard page.objects.isEmpty, let next = page.continuation else {
-                    return page.objects.sorted { isBefore($0.name, $1.name) }
+                guard objects.isEmpty, page.isTruncated else {
+                    return objects.sorted { isBefore($0.name, $1.name) }
+                }
+                guard let next = page.continuation, next != token else {
+                    throw RoostError(
+                        .io,
+                        "the storage does not list from a name on (start-after), nor goes on with its list "
+                            + "(continuation-token)", file: client.address(prefix))
                 }
                 token = next
             }
