@@ -290,7 +290,9 @@
             while true {
                 do { return try await body() } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
-                } catch let error as RoostError where error.isOfContent {
+                } catch let error as RoostError
+                    where error.isOfContent || error.isOfConditionalPuts
+                {
                     throw error
                 } catch {
                     shared.status.withLock { $0[keyPath: trouble] = asRoostError(error) }

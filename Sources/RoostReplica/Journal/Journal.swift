@@ -59,11 +59,7 @@
                 try await !storage.putIfAbsent(ObjectName.entry(entry.index), bytes)
             }
             guard isRefused else {
-                throw RoostError(
-                    .io,
-                    "the storage does not keep conditional puts (If-None-Match), without which two "
-                        + "writers could not be kept apart",
-                    file: ObjectName.entry(entry.index))
+                throw RoostError.withoutConditionalPuts(ObjectName.entry(entry.index))
             }
         }
 
@@ -98,22 +94,34 @@
             _ absorb: nonisolated(nonsending) (JournalEntry) async throws -> Void
         ) async throws -> JournalEntry {
             var backOff = BackOff()
+            // A storage may refuse every put of an object that it does not have: that is told, and not asked for at once.
+            var isMissing = false
             while let request = state.request {
-                let reply: JournalState.Reply
+                var reply = JournalState.Reply.unknown
                 do {
                     reply = try await perform(request)
-                    backOff = BackOff()
-                    onTrouble(nil)
+                    if case .missing = reply, case .get(let index) = request {
+                        isMissing = true
+                        onTrouble(RoostError.refusedAndMissing(ObjectName.entry(index)))
+                        try await backOff.wait()
+                    } else if !isMissing {
+                        backOff = BackOff()
+                        onTrouble(nil)
+                    }
                 } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
-                } catch let error as RoostError where error.isOfContent {
+                } catch let error as RoostError where error.isOfContent || endsTakeover(error) {
                     throw error
                 } catch {
                     onTrouble(asRoostError(error))
                     try await backOff.wait()
-                    reply = .unknown
                 }
-                switch try state.receive(reply) {
+                let outcome = try state.receive(reply)
+                if isMissing, outcome != nil {
+                    isMissing = false
+                    onTrouble(nil)
+                }
+                switch outcome {
                 case nil: continue
                 case .accepted(let entry): return entry
                 case .absorbed(let entry): try await absorb(entry)
@@ -126,6 +134,11 @@
                 }
             }
             preconditionFailure("an entry is accepted or refused")
+        }
+
+        /// Whether nobody begins to copy there. Who copies already goes on once the storage is again what it was.
+        private func endsTakeover(_ error: RoostError) -> Bool {
+            state.phase == .takingOver && error.isOfConditionalPuts
         }
 
         nonisolated(nonsending) private mutating func perform(

@@ -4,8 +4,8 @@
 
     /// Objects of an S3-compatible storage.
     ///
-    /// It asks for what all of them have: `PutObject`, also with `If-None-Match: *`, multipart uploads,
-    /// `GetObject` with ranges, `ListObjectsV2` and `DeleteObject`. A request that fails, is answered with
+    /// It asks for `PutObject`, also with `If-None-Match: *`, which not all of them have, and for what they do:
+    /// multipart uploads, `GetObject` with ranges, `ListObjectsV2` and `DeleteObject`. A request that fails, is answered with
     /// "slow down", or not in time, is sent again a few times, after waits that grow.
     public struct S3Storage: ObjectStorage {
         /// Where the objects are.
@@ -140,8 +140,15 @@
         public func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
             let response = try await client.send(
                 .init(method: .PUT, name: name, headers: [("if-none-match", "*")], body: bytes),
-                expecting: [200, 412])
-            return response.status == 200
+                expecting: [200, 412, 501])
+            guard response.status == 501 else { return response.status == 200 }
+            let failure = response.failure(at: client.address(name))
+            // What stands before a storage, and is none, may say so of any request, for a while.
+            guard S3Listing.value(of: "Code", in: response.text) == "NotImplemented" else {
+                throw failure
+            }
+            throw RoostError.withoutConditionalPuts(
+                client.address(name), answer: failure.message)
         }
 
         /// As of ``ObjectStorage``.

@@ -33,17 +33,20 @@
                 return OpenedCopy(plain: storage)
             }
             let thread = KeyThread()
+            var isTaken = false
             while true {
                 if let keys = try await Self.keys(of: storage, encryption, thread) {
                     return OpenedCopy(storage, keys)
                 }
                 try await checkEmpty()
                 guard begins else { throw OpenedCopy.noCopy }
+                if isTaken { throw RoostError.refusedAndMissing(name) }
                 let keys = CopyKeys(new: encryption)
                 // Where others are put meanwhile, or were by an attempt that seemed to fail, those count.
                 if try await storage.putIfAbsent(name, try await thread.sealed(keys)) {
                     return OpenedCopy(storage, keys)
                 }
+                isTaken = true
             }
         }
 
