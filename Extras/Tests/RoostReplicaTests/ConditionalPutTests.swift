@@ -57,6 +57,13 @@ import Testing
         try await workspace.close()
     }
 
+    /// As SeaweedFS did up to 4.16, and RustFS that was asked at two of its servers.
+    @Test func aTakeoverThatAnothersEntryReplacedIsNone() async throws {
+        let error = try await Self.end(of: RacingStorage(), false)
+        #expect(error?.code == .io)
+        #expect(error?.message.contains("took two entries for one place") == true)
+    }
+
     /// What copying to `storage` ends with.
     private static func end(
         of storage: any ObjectStorage, _ isSealed: Bool
@@ -99,6 +106,19 @@ private struct IgnoringStorage: ForwardingStorage {
     func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
         try await base.put(name, ObjectContent(bytes))
         return true
+    }
+}
+
+/// Lets the first entry pass, and has another writer's in its place, which came at the same moment.
+private final class RacingStorage: ForwardingStorage {
+    let base: any ObjectStorage = MemoryStorage()
+
+    func putIfAbsent(_ name: String, _ bytes: [UInt8]) async throws -> Bool {
+        guard name == ObjectName.entry(0) else { return try await base.putIfAbsent(name, bytes) }
+        var other = JournalEntry(
+            kind: .takeover, index: 0, previous: JournalEntry.noDigest,
+            standing: JournalEntry.Standing(writer: .random()))
+        return try await base.putIfAbsent(name, other.encoded())
     }
 }
 

@@ -28,7 +28,7 @@
         /// `absorb` is called with each entry that came meanwhile, in order.
         ///
         /// - Throws: `.corrupt`; `.unsupportedVersion`; `.wrongKey`; `.io` where the storage does not keep
-        ///   conditional puts, or does not list what it has taken; `CancellationError`.
+        ///   conditional puts, or does not list or have what it has taken; `CancellationError`.
         nonisolated(nonsending) mutating func takeOver(
             behind end: JournalEntry?, name: String, time: UInt64,
             absorb: nonisolated(nonsending) (JournalEntry) async throws -> Void = { _ in }
@@ -37,6 +37,7 @@
             let entry = try await carryOut(absorb)
             try await checkConditions(entry)
             try await checkListing(entry)
+            try await checkPlace(entry)
         }
 
         /// Adds an entry; returns it once it stands.
@@ -86,6 +87,26 @@
                     .io,
                     "the storage took an object and does not list it, so that nobody could restore this copy. "
                         + "Some storages change a prefix that begins with a slash or has two in a row",
+                    file: name)
+            }
+        }
+
+        /// Reads what stands in the entry's place. Some storages let two puts of one name pass that come at the same moment;
+        /// what goes on behind an entry that is not there is no journal that could be restored.
+        nonisolated(nonsending) private func checkPlace(_ entry: JournalEntry) async throws {
+            let name = ObjectName.entry(entry.index)
+            let standing: JournalEntry = try await retrying {
+                guard let found = try await JournalReader.entry(entry.index, in: storage) else {
+                    throw RoostError.refusedAndMissing(name)
+                }
+                return found
+            }
+            guard standing.digest == entry.digest else {
+                throw RoostError(
+                    .io,
+                    "the storage took two entries for one place: it does not keep conditional puts "
+                        + "(If-None-Match) that come at the same moment apart. The other writer "
+                        + "(\(standing.standing.writer)) has the place",
                     file: name)
             }
         }
@@ -184,6 +205,8 @@
             while true {
                 do { return try await body() } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
+                } catch let error as RoostError where error.isOfContent {
+                    throw error
                 } catch {
                     onTrouble(asRoostError(error))
                     try await backOff.wait()
