@@ -185,7 +185,7 @@ import Testing
             while let head = connection.readWholeHead() {
                 heads.withLock { $0.append(head) }
                 connection.answer(
-                    "307 Temporary Redirect\r\nLocation: /elsewhere",
+                    "307 Temporary Redirect\r\nLocation: /elsewhere\r\nx-amz-bucket-region: eu-west-1",
                     "<Error><Code>TemporaryRedirect</Code><Message>Elsewhere</Message></Error>")
             }
         }
@@ -196,7 +196,10 @@ import Testing
         let error = await #expect(throws: RoostError.self) {
             try await storage.get("a", maximumSizeBytes: 5)
         }
-        #expect(error?.message == "the storage answered 307 TemporaryRedirect: Elsewhere")
+        #expect(
+            error?.message
+                == "the storage answered 307 TemporaryRedirect: Elsewhere The bucket is in the region eu-west-1: set AWS_REGION"
+        )
         #expect(heads.withLock { $0.count } == 1)
     }
 

@@ -25,6 +25,8 @@
             var entityTag: String?
             /// Which bytes of how many the body is.
             var contentRange: String?
+            /// Where the bucket is, as Amazon says to who asks elsewhere.
+            var bucketRegion: String?
             var body: [UInt8]
 
             var text: String { String(decoding: body, as: UTF8.self) }
@@ -44,8 +46,10 @@
             func failure(at address: String) -> RoostError {
                 let code = S3Listing.value(of: "Code", in: text) ?? ""
                 let message = S3Listing.value(of: "Message", in: text) ?? ""
+                let region = (300..<400).contains(status) ? bucketRegion : nil
+                let hint = region.map { " The bucket is in the region \($0): set AWS_REGION" } ?? ""
                 return RoostError(
-                    .io, "the storage answered \(status) \(code): \(message)", file: address)
+                    .io, "the storage answered \(status) \(code): \(message)\(hint)", file: address)
             }
         }
 
@@ -179,6 +183,7 @@
             return Response(
                 status: response.status.code, entityTag: response.headers.first(name: "etag"),
                 contentRange: response.headers.first(name: "content-range"),
+                bucketRegion: response.headers.first(name: "x-amz-bucket-region"),
                 body: Array(body.readableBytesView))
         }
 
