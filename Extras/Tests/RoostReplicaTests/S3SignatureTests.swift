@@ -103,6 +103,13 @@ struct S3SignatureTests {
         #expect(place("/") == "https:///b")
     }
 
+    @Test func aRegionInChinaHasADomainOfItsOwn() {
+        let client = S3Client(
+            location: .init(bucket: "b", region: "cn-north-1"), timeout: .seconds(1)
+        ) { S3Credentials(accessKeyID: "a", secretAccessKey: "s") }
+        #expect(client.place.host == "b.s3.cn-north-1.amazonaws.com.cn")
+    }
+
     @Test func anEndpointsPathIsWhereItsBucketsAre() {
         #expect(place("https://h/s3") == "https://h/s3/b")
         #expect(place("http://h:80/a/b//") == "http://h/a/b/b")

@@ -86,7 +86,8 @@
         ///
         /// - Throws: `.fenced` where another writer has taken over: whether what was committed last is
         ///   in the copy is told by ``status``; what else copying has ended with: `.corrupt`,
-        ///   `.unsupportedVersion` or `.wrongKey` where the copy is none to go on with, `.poisoned`;
+        ///   `.unsupportedVersion` or `.wrongKey` where the copy is none to go on with, `.io` where the storage keeps no
+        ///   conditional puts or does not list what it took, `.poisoned`;
         ///   `.closed` where copying was stopped before; `.cancelled`.
         public func waitUntilCopied() async throws {
             try await waitUntilCopied(through: copier.engine.lastSequence)

@@ -201,7 +201,10 @@
         ///   part.
         var place: (scheme: String, host: String, root: String) {
             guard let endpoint = location.endpoint, !endpoint.isEmpty else {
-                let service = "s3.\(location.region).amazonaws.com"
+                // Those in China have a domain of their own.
+                let domain =
+                    location.region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
+                let service = "s3.\(location.region).\(domain)"
                 return location.bucket.contains(".")
                     ? ("https", service, "/\(location.bucket)")
                     : ("https", "\(location.bucket).\(service)", "")
